@@ -1,0 +1,110 @@
+/** Figures as tables, and the file that keeps them. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fastestPeer, isFloor, isOurs } from './goals.mjs'
+
+/** @typedef {import('./goals.mjs').Row} Row */
+/** @typedef {import('./harness.mjs').Figures} Figures */
+/** @typedef {{ id: string, row: Row, figures: Figures }} Result */
+
+const YES_NO = new Set(['context', 'sameTurn', 'reason'])
+const RESULTS = new URL('RESULTS.md', import.meta.url)
+
+/** @param {string} column @param {number | undefined} value */
+function shown(column, value) {
+  if (value === undefined || value === null) return ''
+  if (YES_NO.has(column)) return value === 1 ? 'yes' : 'no'
+  if (column === 'timerMs' && value < 0) return 'never'
+  return number(value)
+}
+
+/** Three digits that matter, thousands apart. @param {number} value */
+function number(value) {
+  if (!Number.isFinite(value)) return String(value)
+  if (Number.isInteger(value) && Math.abs(value) < 1000) return String(value)
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
+  return value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d))/g, digits === 0 ? ' ' : '')
+}
+
+/** @param {string[][]} lines */
+function table(lines) {
+  const widths = lines[0].map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)))
+  const line = (/** @type {string[]} */ cells) =>
+    `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`
+  const rule = `|${widths.map((width, i) => (i === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
+  return [line(lines[0]), rule, ...lines.slice(1).map(line)].join('\n')
+}
+
+/** Floors, then peers, then ours; each by its first column. @param {Row} row @param {Figures} figures */
+function ordered(row, figures) {
+  const rank = (/** @type {string} */ name) => (isFloor(name) ? 0 : isOurs(name) ? 2 : 1)
+  const first = Object.keys(row.columns)[0]
+  const value = (/** @type {string} */ name) => figures[name][first] ?? Infinity
+  return Object.keys(figures).sort((a, b) => rank(a) - rank(b) || value(a) - value(b))
+}
+
+/** Whether a goal is reached, in words. @param {import('./goals.mjs').Goal} goal @param {Figures} figures */
+function verdict({ what, value: of, goal, stretch, unit = '×' }, figures) {
+  const value = of(figures)
+  if (value === undefined || Number.isNaN(value)) return `- ${what}: not measured`
+  const limit = (/** @type {string} */ word, /** @type {number} */ most) =>
+    `${word} ≤ ${most}${unit && ` ${unit}`} ${value <= most ? 'reached' : '**not reached**'}`
+  const limits = [
+    ...(goal === Infinity ? [] : [limit('goal', goal)]),
+    ...(stretch === undefined ? [] : [limit('stretch', stretch)]),
+  ]
+  return `- ${what}: **${number(value)}${unit && ` ${unit}`}** (${limits.join(', ')})`
+}
+
+/** @param {Result} result */
+export function rowText({ row, figures }) {
+  const columns = Object.keys(row.columns)
+  const first = columns[0]
+  const best = Object.keys(figures).filter(isOurs)
+  const mine = best.length > 0 && !YES_NO.has(first) ? figures[best[0]][first] : undefined
+  const heading = ['', ...Object.values(row.columns), ...(mine === undefined ? [] : ['Reprise ÷ this'])]
+  const lines = ordered(row, figures).map((name) => {
+    const over = figures[name][first]
+    const part = mine === undefined ? [] : [isOurs(name) || over === undefined ? '' : `${number(mine / over)} ×`]
+    return [name, ...columns.map((column) => shown(column, figures[name][column])), ...part]
+  })
+  const peer = YES_NO.has(first) ? undefined : fastestPeer(figures, first)
+  const note = peer
+    ? `${row.note} ${row.unit === 'kB' || row.unit === 'B' ? 'Smallest' : 'Fastest'} peer: ${peer}.`
+    : row.note
+  const goals =
+    best.length > 0 ? row.goals.map((goal) => verdict(goal, figures)) : ['- Reprise is not built: not measured']
+  return [`### ${row.title}`, '', note, '', table([heading, ...lines]), '', ...goals].join('\n')
+}
+
+/** One line for each goal. @param {Result[]} results */
+export function summary(results) {
+  const lines = results.flatMap(({ row, figures }) =>
+    row.goals.flatMap((goal) => {
+      const value = goal.value(figures)
+      if (value === undefined || Number.isNaN(value)) return []
+      const unit = goal.unit ?? '×'
+      const limit = (/** @type {number | undefined} */ most) =>
+        most === undefined || most === Infinity ? '' : `≤ ${most} ${value <= most ? '✓' : '✗'}`
+      return [[row.title, goal.what, `${number(value)} ${unit}`.trim(), limit(goal.goal), limit(goal.stretch)]]
+    }),
+  )
+  return lines.length === 0 ? '' : table([['measure', 'of', 'value', 'goal', 'stretch'], ...lines])
+}
+
+/**
+ * Rewrites the section of one Node version and leaves the others.
+ * @param {string} major @param {string} text without its heading
+ */
+export function write(major, text) {
+  const old = existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8') : ''
+  /** @type {Map<string, string>} */
+  const sections = new Map()
+  for (const part of old.split(/^(?=## Node \d+$)/m)) {
+    const version = /^## Node (\d+)$/m.exec(part)?.[1]
+    if (version) sections.set(version, part.trim())
+  }
+  sections.set(major, `## Node ${major}\n\n${text.trim()}`)
+  const head = '# Results\n\nWritten by `npm run bench -- --write`. How to read it: [README.md](README.md).'
+  const ordered = [...sections.entries()].sort(([a], [b]) => Number(a) - Number(b)).map(([, part]) => part)
+  writeFileSync(RESULTS, `${[head, ...ordered].join('\n\n')}\n`)
+}

@@ -1,0 +1,67 @@
+/** `reprise explain FILE [STEP]`: what a policy does, before it does it. Imports input, explanation and output. */
+import type { Command } from 'commander'
+import { plainText } from 'reprise/observe'
+import { type Explanation, explain } from '../explain/explanation.js'
+import { type FoundPolicy, type PolicyFile, readPolicies } from '../input/policy-file.js'
+import { readText, STDIN } from '../input/read-text.js'
+import { parseSource } from '../input/source.js'
+import { showExplanation, showOverview } from '../output/explanation.js'
+import { writeJson } from '../output/json.js'
+import { lookFor } from '../output/look.js'
+import { InputError } from '../problem.js'
+import type { Session } from '../session.js'
+import { nearest } from '../suggest.js'
+
+const EXAMPLES = `Examples:
+  reprise explain policy.yaml              a policy: its fields, or what stands under \`retry:\`
+  reprise explain workflow.yaml            every step of a workflow, a line for each
+  reprise explain workflow.yaml fetch      one step, with \`retry_defaults\` merged in
+  reprise explain policy.yaml --json | jq '.policies[0].stop'
+`
+
+export function addExplain(program: Command, session: () => Session): void {
+  program
+    .command('explain')
+    .description('show a policy as a table: each attempt, the wait before it, where it stops and why')
+    .argument('<file>', 'YAML or JSON file with a policy or a workflow; - is stdin')
+    .argument('[step]', 'id, name or position of a step of a workflow')
+    .addHelpText('before', EXAMPLES)
+    .action((file: string, step: string | undefined) => explainFile(file, step, session()))
+}
+
+async function explainFile(name: string, step: string | undefined, { world, settings }: Session): Promise<void> {
+  if (name === '-' && world.stdin.isTTY) waitForTyping(settings.input, world.stderr)
+  const { file, text } = await readText(name, world.stdin)
+  const found = readPolicies(parseSource(file, text))
+  const policies = step === undefined ? found.policies : [pick(found, step, file)]
+  const explanations = policies.map(explain)
+  if (settings.json) return writeJson(world.stdout, { file, policies: explanations })
+
+  const look = lookFor(world, settings)
+  const [only, ...others] = explanations
+  if (only !== undefined && others.length === 0) world.stdout.write(showExplanation(only, titleOf(file, only), look))
+  else world.stdout.write(showOverview(explanations, file, look))
+  if (settings.quiet) return
+  if (others.length > 0) world.stderr.write(`\n\`reprise explain ${plainText(name)} STEP\` shows one step in full.\n`)
+  const unread = plainText(found.unread.map((key) => `\`${key}\``).join(', '))
+  if (unread !== '') world.stderr.write(`\nNot looked at: ${unread}.\n`)
+}
+
+function waitForTyping(mayAsk: boolean, stderr: Session['world']['stderr']): void {
+  if (!mayAsk) throw new InputError([{ file: STDIN, message: 'nobody may be asked, and nothing is piped in' }])
+  stderr.write('Type a policy, such as `attempts: 5`, and end it with Ctrl-D.\n')
+}
+
+function titleOf(file: string, { step }: Explanation): string {
+  return step === null ? file : `${file} · step ${step}`
+}
+
+function pick({ policies, isWorkflow }: PolicyFile, step: string, file: string): FoundPolicy {
+  if (!isWorkflow) throw new InputError([{ file, message: `has no steps, so none is called ${JSON.stringify(step)}` }])
+  const found = policies.find((policy) => policy.step === step) ?? policies[Number(step) - 1]
+  if (found !== undefined && found.step !== null) return found
+  const names = policies.flatMap((policy) => policy.step ?? [])
+  const near = nearest(step, names)
+  const suggestion = near === undefined ? `the steps are ${names.join(', ')}` : `did you mean \`${near}\`?`
+  throw new InputError([{ file, message: `has no step ${JSON.stringify(step)}`, suggestion }])
+}

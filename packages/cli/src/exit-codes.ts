@@ -1,0 +1,11 @@
+/** What the process says with its exit code. Imports nothing. */
+
+export const EXIT = {
+  done: 0,
+  /** Usage, or an invalid file or setting: nothing was executed. */
+  invalid: 2,
+  /** Our own bug. */
+  bug: 70,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]

@@ -1,0 +1,65 @@
+/**
+ * What a policy does, as data: attempt by attempt, where it stops, and what is worth a second look.
+ * `--json` prints exactly this. Imports the library's types and the parts of an explanation.
+ */
+import type { Policy, StopReason } from 'reprise'
+import type { FoundPolicy } from '../input/policy-file.js'
+import { type AttemptRow, type Facts, gatherFacts } from './facts.js'
+import { type Hint, hintsFor } from './hints.js'
+import { stopSentence } from './stop-sentence.js'
+import { summarize } from './summary.js'
+
+export interface Stop {
+  /** The last attempt that is made, without jitter. */
+  readonly attempt: number
+  readonly reason: StopReason
+  readonly sentence: string
+  /** The last attempt with the unluckiest and the luckiest draws. */
+  readonly earliestAttempt: number
+  readonly latestAttempt: number
+}
+
+export interface Explanation {
+  readonly step: string | null
+  readonly summary: string
+  readonly policy: Policy
+  readonly attempts: readonly AttemptRow[]
+  readonly stop: Stop
+  /** More than all waits together never add up to, `Retry-After` apart. */
+  readonly mostWaitedMs: number
+  /** What the longest call can take: every attempt its timeout, every wait its longest. Null if nothing limits it. */
+  readonly longestMs: number | null
+  readonly hints: readonly Hint[]
+  /** What the library remarked when it read the policy. */
+  readonly notes: readonly string[]
+}
+
+export function explain({ step, policy, notes }: FoundPolicy): Explanation {
+  const facts = gatherFacts(policy)
+  const { plain } = facts
+  const ends = [plain.attempts, facts.shortest.attempts, facts.longest.attempts]
+  const latestAttempt = Math.max(...ends)
+  return {
+    step,
+    summary: summarize(policy),
+    policy,
+    attempts: facts.rows,
+    stop: {
+      attempt: plain.attempts,
+      reason: plain.reason,
+      sentence: stopSentence(facts),
+      earliestAttempt: Math.min(...ends),
+      latestAttempt,
+    },
+    mostWaitedMs: facts.mostWaitedMs,
+    longestMs: longestCall(facts, latestAttempt),
+    hints: hintsFor(facts),
+    notes,
+  }
+}
+
+function longestCall({ policy, mostWaitedMs }: Facts, attempts: number): number | null {
+  const { attemptTimeoutMs, timeoutMs } = policy
+  if (attemptTimeoutMs === undefined) return timeoutMs ?? null
+  return Math.min(timeoutMs ?? Infinity, attempts * attemptTimeoutMs + mostWaitedMs)
+}

@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import { InputError, type Problem } from '../problem.js'
+import { type PolicyFile, readPolicies } from './policy-file.js'
+import { parseSource } from './source.js'
+
+const read = (text: string): PolicyFile => readPolicies(parseSource('f.yaml', text))
+
+function problemsOf(text: string): readonly Problem[] {
+  try {
+    read(text)
+  } catch (error) {
+    if (error instanceof InputError) return error.problems
+    throw error
+  }
+  return []
+}
+
+/** Where the problems point, as the text that stands there. */
+function pointedAt(text: string): string[] {
+  return problemsOf(text).map(({ line = 0, column = 0 }) => text.split('\n')[line - 1]?.slice(column - 1) ?? '')
+}
+
+test.each([
+  ['its fields', 'attempts: 7'],
+  ['under retry', 'retry: {attempts: 7}'],
+  ['under retry_config', 'retry_config: {attempts: 7}'],
+  ['as a number', 'retry: 7'],
+  ['as JSON in camelCase', '{"attempts": 7, "maxDelay": "1m"}'],
+])('a policy can be given as %s', (_, text) => {
+  const { policies, isWorkflow } = read(text)
+  expect(isWorkflow).toBe(false)
+  expect(policies).toMatchObject([{ step: null, policy: { attempts: 7 } }])
+})
+
+test('what stands beside retry is not read, and said to be so', () => {
+  expect(read('retry: 3\nname: x\nshell: y').unread).toEqual(['name', 'shell'])
+  expect(read('attempts: 3').unread).toEqual([])
+})
+
+// ── workflows ────────────────────────────────────────────────────────────────────────────────────
+
+test('a step takes its fields from itself, then the defaults, then what is built in', () => {
+  const { policies } = read(`
+retry_defaults: {attempts: 4, max_delay: 5s, breaker: {failure_threshold: 9, recovery_timeout: 1s}}
+tasks:
+  - {id: a, name: b, retry: {maxDelay: 7s, breaker: {failure_threshold: 2}}}
+  - {name: c}
+  - {shell: x, retry: 2}
+  - just a command
+  - {id: d, retry: false}
+`)
+  expect(policies.map(({ step, policy }) => [step, policy.attempts, policy.maxDelayMs, policy.initialDelayMs])).toEqual(
+    [
+      ['a', 4, 7000, 1000],
+      ['c', 4, 5000, 1000],
+      ['3', 2, 5000, 1000],
+      ['4', 4, 5000, 1000],
+      ['d', 1, 5000, 1000],
+    ],
+  )
+  expect(policies[0]?.policy.breaker).toMatchObject({ failureThreshold: 2, recoveryTimeoutMs: 30_000 })
+})
+
+test('a step without policy and defaults runs once', () => {
+  expect(read('steps: [{id: a}]').policies).toMatchObject([{ step: 'a', policy: { attempts: 1 } }])
+})
+
+test('defaults alone are a policy', () => {
+  expect(read('retry_defaults: {attempts: 9}').policies).toMatchObject([{ step: null, policy: { attempts: 9 } }])
+})
+
+test('what to do on failure is left to the workflow', () => {
+  expect(read('steps: [{id: a, retry: {attempts: 2, on_failure: continue}}]').policies).toHaveLength(1)
+  expect(problemsOf('retry: {on_failure: continue}')).toMatchObject([{ path: 'retry.on_failure' }])
+})
+
+test('a problem of the defaults is told once, whatever the number of steps', () => {
+  const problems = problemsOf('retry_defaults: {attempts: 0}\nsteps: [{id: a}, {id: b, retry: 2}, {id: c, retry: -1}]')
+  expect(problems.map(({ path }) => path)).toEqual(['retry_defaults.attempts', 'steps[2].retry'])
+})
+
+test.each([
+  ['two names of the policy', 'retry: 1\nretry_config: 2', 'retry_config: 2'],
+  ['two names of the steps', 'steps: [{id: a}]\ntasks: []', 'tasks: []'],
+  ['steps that are no list', 'steps: {a: 1}', 'steps: {a: 1}'],
+  ['no steps', 'steps: []', 'steps: []'],
+  ['a hedge in a workflow', 'steps:\n  - retry: {hedge: {delay: 1s}}', 'hedge: {delay: 1s}}'],
+])('%s is a problem', (_, text, place) => {
+  expect(pointedAt(text)).toEqual([place])
+})
+
+// ── places ───────────────────────────────────────────────────────────────────────────────────────
+
+test('a wrong value is pointed at, and of a wrong key, list or map the key', () => {
+  const text = `attemps: 1
+max_delay: abc
+backoff:
+  exponential: {base: -1}
+retry_on: [network, {pattern: '('}, {exit_code: [0]}]
+breaker: 5
+hedge: {}
+jitter:
+`
+  expect(pointedAt(text)).toEqual([
+    'attemps: 1',
+    'abc',
+    '-1}',
+    "'('}, {exit_code: [0]}]",
+    '0]}]',
+    '5',
+    'hedge: {}',
+    'jitter:',
+  ])
+})
+
+test('keys with dots and brackets are found', () => {
+  expect(pointedAt('a.b: 1\nbreaker: {"x[0].y": 1, "k.": {z: 1}}')).toEqual([
+    'a.b: 1',
+    '"x[0].y": 1, "k.": {z: 1}}',
+    '"k.": {z: 1}}',
+  ])
+})
+
+test('a value given by an alias is pointed at where the alias stands', () => {
+  expect(pointedAt('steps:\n  - {name: &x abc, retry: {max_delay: *x}}')).toEqual(['*x}}'])
+})
+
+test.each([
+  ['timeout: 7', '7'],
+  ['initialDelay: 500', '500'],
+  ['hedge: {delay: 3}', '3}'],
+  ['backoff: {custom: {delays: [1s, 2]}}', '2]}}'],
+  ['backoff: {type: linear, increment: 4}', '4}'],
+])('in a file a duration has a unit: %s is refused', (text, place) => {
+  expect(pointedAt(text)).toEqual([place])
+  expect(problemsOf(text)[0]?.message).toContain('is not a duration')
+})
+
+test('an empty file is a problem with a way out', () => {
+  expect(problemsOf('# nothing\n')).toMatchObject([{ message: 'is empty', suggestion: expect.any(String) }])
+})
+
+test.each(['[]', 'hello', 'true', '- 1'])('%s is no policy', (text) => {
+  expect(problemsOf(text)).toHaveLength(1)
+})

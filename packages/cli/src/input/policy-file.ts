@@ -1,0 +1,133 @@
+/**
+ * The policies in a file. It is one of three: the fields of a policy; something with `retry:`; a workflow, that is, a
+ * list of steps, each with `retry:` or not, and `retry_defaults` for all.
+ *
+ * Invariants: every problem of the file is told at once, whichever step is asked for; defaults are merged field by field,
+ * step before defaults before built-in. Imports the library and the source.
+ */
+import { type NormalizedPolicy, normalizePolicy, PolicyError } from 'reprise'
+import { InputError, type Problem } from '../problem.js'
+import { mergeFields, withUnitsOnly } from './policy-data.js'
+import { byPlace, type Source } from './source.js'
+import { fieldOf, follow, hasFields, itemsOf, problemOf, type Spot, wholeOf } from './spot.js'
+
+export interface FoundPolicy extends NormalizedPolicy {
+  /** Id, name or position of the step; null for a policy that stands alone. */
+  readonly step: string | null
+}
+
+export interface PolicyFile {
+  readonly isWorkflow: boolean
+  readonly policies: readonly FoundPolicy[]
+  /** Keys beside `retry:` that nobody has looked at. */
+  readonly unread: readonly string[]
+}
+
+const RETRY_KEYS = ['retry', 'retry_config'] as const
+const STEP_KEYS = ['steps', 'tasks', 'commands'] as const
+const DEFAULTS_KEY = 'retry_defaults'
+
+export function readPolicies(source: Source): PolicyFile {
+  const whole = wholeOf(source)
+  if (source.root === null || source.value === null) {
+    throw new InputError([
+      { file: source.file, message: 'is empty', suggestion: 'a policy is as short as `attempts: 5`' },
+    ])
+  }
+  const reader = new Reader(source)
+  const isWorkflow = [...STEP_KEYS, DEFAULTS_KEY].some((key) => fieldOf(source, whole, key) !== undefined)
+  const policies = isWorkflow ? reader.workflow(whole) : reader.single(whole)
+  if (reader.problems.length > 0) throw new InputError(reader.problems.toSorted(byPlace), source.text)
+  const isAlone = !isWorkflow && RETRY_KEYS.some((key) => fieldOf(source, whole, key) !== undefined)
+  const unread = isAlone && hasFields(whole.data) ? Object.keys(whole.data) : []
+  return { isWorkflow, policies, unread: unread.filter((key) => !RETRY_KEYS.some((name) => name === key)) }
+}
+
+class Reader {
+  readonly problems: Problem[] = []
+  private readonly source: Source
+
+  constructor(source: Source) {
+    this.source = source
+  }
+
+  single(whole: Spot): FoundPolicy[] {
+    const spot = this.oneOf(whole, RETRY_KEYS) ?? whole
+    return this.normalize(spot, spot.data, null)
+  }
+
+  workflow(whole: Spot): FoundPolicy[] {
+    const defaults = fieldOf(this.source, whole, DEFAULTS_KEY)
+    const own = defaults === undefined ? [] : this.normalize(this.checked(defaults), this.policyData(defaults), null)
+    const steps = this.oneOf(whole, STEP_KEYS)
+    if (steps === undefined) return own
+    if (!Array.isArray(steps.data) || steps.data.length === 0) {
+      this.problems.push(problemOf(this.source, steps, 'needs a list of one step or more'))
+      return []
+    }
+    return itemsOf(this.source, steps).flatMap((step, index) => this.step(step, index + 1, defaults))
+  }
+
+  private step(step: Spot, position: number, defaults: Spot | undefined): FoundPolicy[] {
+    const name = nameOf(step.data) ?? String(position)
+    const retry = this.oneOf(step, RETRY_KEYS)
+    if (retry === undefined && defaults === undefined) return [{ step: name, ...normalizePolicy(false) }]
+    if (retry === undefined) return this.merged(step, this.policyData(defaults), name)
+    const data = this.policyData(retry)
+    if (this.normalize(this.checked(retry), data, name).length === 0) return []
+    return this.merged(retry, defaults === undefined ? data : mergeFields(this.policyData(defaults), data), name)
+  }
+
+  /** Both parts have been checked, each at its own place: what is wrong here has been said. */
+  private merged(spot: Spot, data: unknown, step: string): FoundPolicy[] {
+    return this.problems.length > 0 ? [] : this.normalize(spot, data, step)
+  }
+
+  private normalize(spot: Spot, data: unknown, step: string | null): FoundPolicy[] {
+    try {
+      return [{ step, ...normalizePolicy(withUnitsOnly(data)) }]
+    } catch (error) {
+      if (!(error instanceof PolicyError)) throw error
+      for (const { path, message, suggestion } of error.problems) {
+        const place = follow(this.source, spot, path)
+        this.problems.push(problemOf(this.source, place, message, suggestion, message === 'unknown field'))
+      }
+      return []
+    }
+  }
+
+  /** What a workflow cannot have, though a policy can. */
+  private checked(retry: Spot): Spot {
+    const hedge = fieldOf(this.source, retry, 'hedge')
+    if (hedge !== undefined) {
+      this.problems.push(
+        problemOf(this.source, hedge, 'a workflow cannot hedge', 'hedges live within one process', true),
+      )
+    }
+    return retry
+  }
+
+  /** Of a step's `retry`, what is the policy's: the action on failure is the workflow's. */
+  private policyData(retry: Spot | undefined): unknown {
+    const data = retry?.data
+    if (!hasFields(data)) return data
+    return Object.fromEntries(Object.entries(data).filter(([key]) => key !== 'on_failure'))
+  }
+
+  /** The field that goes by one of these names; two of them at once are a problem. */
+  private oneOf(spot: Spot, keys: readonly string[]): Spot | undefined {
+    const [first, ...others] = keys.flatMap((key) => fieldOf(this.source, spot, key) ?? [])
+    for (const other of others) {
+      const names = `\`${first?.path.replace(/.*\./, '')}\` says the same`
+      this.problems.push(problemOf(this.source, other, `${names}: keep one of them`, undefined, true))
+    }
+    return first
+  }
+}
+
+function nameOf(step: unknown): string | undefined {
+  if (!hasFields(step)) return undefined
+  const named = ['id', 'name'].filter((key) => Object.hasOwn(step, key)).map((key) => step[key])
+  const name = named.find((value) => typeof value === 'string' || typeof value === 'number')
+  return name === undefined ? undefined : String(name)
+}

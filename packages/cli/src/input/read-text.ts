@@ -1,0 +1,51 @@
+/**
+ * The text of a file, or of stdin for `-`. Imports Node and the problem type.
+ * Invariant: never more than the limit is read, whatever the file is: a device, a pipe that does not end.
+ */
+import { createReadStream } from 'node:fs'
+import { InputError } from '../problem.js'
+import type { Input } from '../world.js'
+
+export const MAX_BYTES = 1024 * 1024
+
+/** How messages call what came from stdin. */
+export const STDIN = '<stdin>'
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
+  EISDIR: 'this is a directory, not a file',
+  EACCES: 'no permission to read it',
+  EPERM: 'no permission to read it',
+  ELOOP: 'too many symbolic links',
+  ENAMETOOLONG: 'the name is too long',
+}
+
+export async function readText(file: string, stdin: Input): Promise<{ readonly file: string; readonly text: string }> {
+  const name = file === '-' ? STDIN : file
+  const bytes = Buffer.concat(await collect(name, () => (file === '-' ? stdin : createReadStream(file))))
+  try {
+    return { file: name, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+  } catch {
+    throw new InputError([{ file: name, message: 'this is not UTF-8 text' }])
+  }
+}
+
+async function collect(file: string, open: () => AsyncIterable<string | Uint8Array>): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of open()) {
+      const bytes = Buffer.from(chunk as Uint8Array)
+      chunks.push(bytes)
+      length += bytes.length
+      // Leaving the loop closes the stream.
+      if (length > MAX_BYTES) break
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    throw new InputError([{ file, message: REASONS[code] ?? `cannot be read: ${(error as Error).message}` }])
+  }
+  if (length <= MAX_BYTES) return chunks
+  throw new InputError([{ file, message: 'is longer than 1 MiB, which no policy or workflow needs' }])
+}

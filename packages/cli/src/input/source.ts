@@ -1,0 +1,94 @@
+/**
+ * A YAML or JSON file with positions: its values, and where each stands.
+ *
+ * Invariants: limits are checked before the parser sees the text; every fault of the syntax is told at once; keys are
+ * strings, each at most once in its map. Imports the `yaml` package.
+ */
+import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml'
+import { InputError, type Problem } from '../problem.js'
+import { findExcess, MAX_ALIASES } from './limits.js'
+
+export interface Source {
+  readonly file: string
+  readonly text: string
+  /** What the file holds, as plain data. */
+  readonly value: unknown
+  readonly root: Node | null
+  /** The node that an alias stands for; any other node itself. */
+  resolve(node: unknown): Node | undefined
+  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>): Problem
+}
+
+export function parseSource(file: string, text: string): Source {
+  const lineCounter = new LineCounter()
+  const at = (offset: number, message: string): Problem => {
+    const { line, col } = lineCounter.linePos(offset)
+    return { file, line: Math.max(1, line), column: Math.max(1, col), message }
+  }
+  const excess = findExcess(text)
+  if (excess !== undefined) throw new InputError([{ file, message: excess.message }], text)
+
+  // The parser compares each key with all before it: a map of 100 000 keys takes minutes. We look for twins ourselves.
+  const document = parseDocument(text, { lineCounter, uniqueKeys: false, stringKeys: true, prettyErrors: false })
+  const faults = [...document.errors, ...document.warnings].map((fault) => at(fault.pos[0], tidy(fault.message)))
+  faults.push(...findSlips(document).map(([node, message]) => at(node.range?.[0] ?? 0, message)))
+  if (faults.length > 0) throw new InputError(faults.toSorted(byPlace), text)
+
+  return {
+    file,
+    text,
+    value: toPlain(document, file, text),
+    root: document.contents,
+    resolve: (node) => (isAlias(node) ? node.resolve(document) : (node as Node | undefined)),
+    problemAt: (node, details) => ({ ...at(node?.range?.[0] ?? 0, ''), ...details }),
+  }
+}
+
+/** The pair of a map that has this key. */
+export function pairOf(node: unknown, key: string): Pair<Node, Node | null> | undefined {
+  if (!isMap(node)) return undefined
+  return node.items.find((pair) => isScalar(pair.key) && pair.key.value === key) as Pair<Node, Node | null> | undefined
+}
+
+function toPlain(document: Document, file: string, text: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES })
+  } catch (error) {
+    // Aliases of aliases of aliases.
+    if (error instanceof ReferenceError)
+      throw new InputError([{ file, message: 'aliases multiply beyond measure' }], text)
+    throw error
+  }
+}
+
+/** Keys that stand twice, and aliases of nothing. */
+function findSlips(document: Document): (readonly [Node, message: string])[] {
+  const slips: [Node, string][] = []
+  visit(document, {
+    Map: (_, map) => {
+      const keys = new Set<unknown>()
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue
+        if (keys.has(key.value)) slips.push([key, 'this key stands here twice'])
+        keys.add(key.value)
+      }
+    },
+    Alias: (_, alias) => {
+      if (alias.resolve(document) === undefined) slips.push([alias, `nothing before this is called &${alias.source}`])
+    },
+  })
+  return slips
+}
+
+/** The parser's messages begin with a capital and may end with a stop; ours follow a colon. */
+function tidy(message: string): string {
+  if (message.startsWith('Source contains multiple documents')) return 'holds more than one document'
+  return message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '')
+}
+
+/** In the order of the file. */
+export function byPlace(a: Problem, b: Problem): number {
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+}
+
+export { isCollection, isMap, isScalar, type Node } from 'yaml'

@@ -1,0 +1,69 @@
+/**
+ * A value of a file together with where it stands, and how to go on from there. Imports the source.
+ */
+import type { Problem } from '../problem.js'
+import { isCollection, isMap, isScalar, type Node, pairOf, type Source } from './source.js'
+
+export interface Spot {
+  readonly data: unknown
+  /** In the file's own spelling: `steps[2].retry`; empty for the whole. */
+  readonly path: string
+  /** Absent for the whole file and for the items of a list. */
+  readonly key?: Node | undefined
+  readonly node?: Node | undefined
+}
+
+export function wholeOf(source: Source): Spot {
+  return { data: source.value, path: '', node: source.root ?? undefined }
+}
+
+export function hasFields(data: unknown): data is Readonly<Record<string, unknown>> {
+  return typeof data === 'object' && data !== null && !Array.isArray(data)
+}
+
+export function fieldOf(source: Source, spot: Spot, key: string): Spot | undefined {
+  if (!hasFields(spot.data) || !Object.hasOwn(spot.data, key)) return undefined
+  const pair = pairOf(source.resolve(spot.node), key)
+  const path = spot.path === '' ? key : `${spot.path}.${key}`
+  return { data: spot.data[key], path, key: pair?.key, node: pair?.value ?? undefined }
+}
+
+export function itemsOf(source: Source, spot: Spot): Spot[] {
+  const node = source.resolve(spot.node)
+  const nodes = isCollection(node) ? (node.items as Node[]) : []
+  const list = Array.isArray(spot.data) ? (spot.data as unknown[]) : []
+  return list.map((data, index) => ({ data, path: `${spot.path}[${index}]`, node: nodes[index] }))
+}
+
+/**
+ * The spot at a path such as `retry_on[2].pattern`, as far as the file goes.
+ * A key may itself hold dots and brackets, so the file's keys are tried, the longest first.
+ */
+export function follow(source: Source, spot: Spot, path: string): Spot {
+  if (path === '') return spot
+  const index = /^\[(\d+)\]/.exec(path)
+  if (index !== null) {
+    const item = itemsOf(source, spot)[Number(index[1])]
+    return item === undefined ? spot : follow(source, item, path.slice(index[0].length))
+  }
+  const rest = path.startsWith('.') ? path.slice(1) : path
+  const key = keysOf(source.resolve(spot.node))
+    .filter((candidate) => rest.startsWith(candidate) && /^($|[.[])/.test(rest.slice(candidate.length)))
+    .toSorted((a, b) => b.length - a.length)[0]
+  const next = key === undefined ? undefined : fieldOf(source, spot, key)
+  return next === undefined || key === undefined ? spot : follow(source, next, rest.slice(key.length))
+}
+
+function keysOf(node: Node | undefined): string[] {
+  if (!isMap(node)) return []
+  return node.items.flatMap((pair) => (isScalar(pair.key) ? [String(pair.key.value)] : []))
+}
+
+/** A problem of a single value points at the value; one of a key, a list or a map at the key. */
+export function problemOf(source: Source, spot: Spot, message: string, suggestion?: string, atKey = false): Problem {
+  const range = spot.node?.range
+  const isSingle = range && range[0] !== range[1] && !isCollection(source.resolve(spot.node))
+  const node = spot.key !== undefined && (atKey || !isSingle) ? spot.key : (spot.node ?? spot.key)
+  const details = { message, ...(suggestion !== undefined && { suggestion }) }
+  return source.problemAt(node, spot.path === '' ? details : { path: spot.path, ...details })
+}

@@ -1,0 +1,9 @@
+/** Durations as exact as people want them; `--json` has them exact. Imports the library. */
+import { formatDuration } from 'reprise'
+
+/** `350ms`, `1.2s`, `1m30s`. */
+export function roundedDuration(ms: number): string {
+  if (ms < 999.5) return formatDuration(Math.round(ms))
+  const tenths = Math.round(ms / 100)
+  return tenths < 600 ? `${tenths / 10}s` : formatDuration(Math.round(ms / 1000) * 1000)
+}

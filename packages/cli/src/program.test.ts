@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { readText } from './input/read-text.js'
+import { runProgram } from './program.js'
+import type { World } from './world.js'
+
+const directory = mkdtempSync(path.join(tmpdir(), 'reprise-program-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+function fileWith(name: string, text: string): string {
+  const file = path.join(directory, name)
+  writeFileSync(file, text)
+  return file
+}
+
+interface Setup {
+  readonly env?: World['env']
+  readonly columns?: number
+  readonly stdin?: AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean }
+}
+
+const nothing = async function* (): AsyncGenerator<string> {}
+
+async function run(args: readonly string[], { env = {}, columns, stdin = nothing() }: Setup = {}) {
+  const written = { stdout: '', stderr: '' }
+  const output = (name: 'stdout' | 'stderr') => ({
+    write: (text: string) => (written[name] += text),
+    ...(columns !== undefined && { isTTY: true, columns }),
+  })
+  const code = await runProgram(args, { stdin, stdout: output('stdout'), stderr: output('stderr'), env })
+  return { code, ...written }
+}
+
+const policy = fileWith('policy.yaml', 'attempts: 4\njitter: equal\nretry_budget: 20s\n')
+
+test('on a terminal there are colours and bars, solid for what is certain and hatched for chance', async () => {
+  const { stdout } = await run(['explain', policy], { columns: 120 })
+  expect(stdout).toContain('\u001b[1m')
+  expect(stdout).toContain('█████████████'.slice(0, 12) + '░'.repeat(12))
+})
+
+test('in a pipe there is neither', async () => {
+  const { stdout } = await run(['explain', policy])
+  for (const mark of ['\u001b', '█', '░']) expect(stdout).not.toContain(mark)
+})
+
+test.each([{ NO_COLOR: '1' }, { CI: 'true' }, { REPRISE_COLOR: 'never' }])('%o gets no colours', async (env) => {
+  const { stdout } = await run(['explain', policy], { env, columns: 120 })
+  expect(stdout).not.toContain('\u001b')
+})
+
+test('a narrow terminal gets shorter bars or none, and no line that is too long', async () => {
+  for (const columns of [72, 80, 100, 200]) {
+    const { stdout } = await run(['explain', policy, '--color', 'never'], { columns })
+    const lengths = stdout.split('\n').map((line) => line.length)
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(columns)
+  }
+})
+
+test('a flag wins over its variable', async () => {
+  const env = { REPRISE_JSON: '1', REPRISE_COLOR: 'always' }
+  expect((await run(['explain', policy], { env })).stdout).toMatch(/^{/)
+  const { stdout } = await run(['explain', policy, '--color', 'never'], { env: { REPRISE_COLOR: 'always' } })
+  expect(stdout).not.toContain('\u001b')
+})
+
+test.each([{ REPRISE_JSON: 'maybe' }, { REPRISE_COLOR: 'pink' }])('%o is refused', async (env) => {
+  const { code, stderr } = await run(['explain', policy], { env })
+  expect(code).toBe(2)
+  expect(stderr).toContain(Object.keys(env)[0])
+})
+
+test('quiet leaves out the hints, verbose leaves out nothing', async () => {
+  const long = fileWith('long.yaml', 'attempts: 40\nretry_budget: 1h\n')
+  const { stdout: usual } = await run(['explain', long])
+  expect(usual).toContain('hint:')
+  expect(usual).toContain('… 25 attempts left out, -v shows them')
+  expect((await run(['-q', 'explain', long])).stdout).not.toContain('hint:')
+  const { stdout: everything } = await run(['-v', 'explain', long])
+  expect(everything).not.toContain('left out')
+  expect(everything).toMatch(/^ +20 /m)
+})
+
+test('a workflow is shown step by step, and one step in full', async () => {
+  const file = fileWith('flow.yaml', 'retry_defaults: 4\nsteps:\n  - id: fetch\n  - name: load it\n    retry: 2\n')
+  const overview = await run(['explain', file])
+  expect(overview.stdout).toMatch(/fetch +4 +7s +attempts_exhausted/)
+  expect(overview.stderr).toContain('STEP')
+  for (const step of ['load it', '2']) expect((await run(['explain', file, step])).stdout).toContain('step load it')
+  const unknown = await run(['explain', file, 'fecth'])
+  expect(unknown).toMatchObject({ code: 2, stdout: '' })
+  expect(unknown.stderr).toContain('did you mean `fetch`?')
+  expect((await run(['explain', file, '9'])).stderr).toContain('the steps are fetch, load it')
+})
+
+test('a policy has no steps', async () => {
+  expect(await run(['explain', policy, 'fetch'])).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('somebody at a terminal is told to type, unless nobody may be asked', async () => {
+  const typed = () =>
+    Object.assign(
+      (async function* () {
+        yield 'attempts: 2'
+      })(),
+      { isTTY: true },
+    )
+  const asked = await run(['explain', '-'], { stdin: typed() })
+  expect(asked.code).toBe(0)
+  expect(asked.stderr).toContain('Ctrl-D')
+  expect((await run(['explain', '-', '--no-input'], { stdin: typed() })).code).toBe(2)
+})
+
+test('an exception that is no fault of the input is a bug of ours, with a trace', async () => {
+  const stdout = {
+    write: () => {
+      throw new TypeError('boom')
+    },
+  }
+  let stderr = ''
+  const world = { stdin: nothing(), stdout, stderr: { write: (text: string) => (stderr += text) }, env: {} }
+  expect(await runProgram(['explain', policy], world)).toBe(70)
+  expect(stderr).toMatch(/bug of reprise: boom\nPlease report it, with .*trace\.txt\n/)
+  rmSync(path.dirname(/with (.*)\n/.exec(stderr)?.[1] ?? ''), { recursive: true })
+})
+
+test.each([
+  ['EACCES', 'no permission to read it'],
+  ['EIO', 'cannot be read: failed'],
+])('%s while reading says why', async (code, message) => {
+  const broken = (async function* (): AsyncGenerator<string> {
+    yield 'attempts'
+    throw Object.assign(new Error('failed'), { code })
+  })()
+  await expect(readText('-', broken)).rejects.toMatchObject({ problems: [{ file: '<stdin>', message }] })
+})
+
+test('no more is read than the limit allows', async () => {
+  let chunks = 0
+  const endless = (async function* (): AsyncGenerator<string> {
+    for (;;) {
+      chunks++
+      yield '# '.repeat(32_768)
+    }
+  })()
+  await expect(readText('-', endless)).rejects.toThrow('longer than 1 MiB')
+  expect(chunks).toBe(17)
+})

@@ -1,0 +1,63 @@
+/**
+ * The command line: which commands there are, and what becomes of what they throw.
+ *
+ * Invariants: data goes to stdout, talk to stderr; a fault of the input is exit code 2 and says all that is wrong; any
+ * other exception is a bug of ours. Imports commander and the commands.
+ */
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { reportBug } from './bug-report.js'
+import { addExplain } from './commands/explain.js'
+import { EXIT, type ExitCode } from './exit-codes.js'
+import { writeJson } from './output/json.js'
+import { printProblems } from './output/problems.js'
+import { styleFor } from './output/style.js'
+import { InputError } from './problem.js'
+import type { Session } from './session.js'
+import { addSettings, ENVIRONMENT_HELP, readSettings, type Settings } from './settings.js'
+import type { World } from './world.js'
+
+const EXAMPLES = `Examples:
+  reprise explain policy.yaml              what a policy does, attempt by attempt
+  reprise explain workflow.yaml fetch      the same for one step of a workflow
+  reprise explain policy.yaml --json       as data for programs
+  echo 'attempts: 5' | reprise explain -   a policy from stdin
+`
+
+export async function runProgram(args: readonly string[], world: World): Promise<ExitCode> {
+  const program = new Command('reprise')
+  let settings: Settings | undefined
+  const session = (): Session => ({ world, settings: (settings ??= readSettings(program, world.env)) })
+  program
+    .description('Retries as a system: see what a retry policy does before it does it.')
+    .version(ownVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .addHelpText('before', EXAMPLES)
+    .addHelpText('after', ENVIRONMENT_HELP)
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => world.stdout.write(text),
+      writeErr: (text) => world.stderr.write(text),
+      outputError: (text, write) => write(`${text.trimEnd()}\nTry \`reprise --help\`.\n`),
+    })
+  addSettings(program)
+  addExplain(program, session)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return EXIT.done
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.invalid
+    if (!(error instanceof InputError)) return reportBug(error, world)
+    const json = settings?.json ?? false
+    if (json) writeJson(world.stdout, { problems: error.problems })
+    else printProblems(error, world.stderr, styleFor(settings?.color ?? 'auto', world.stderr, world.env))
+    return EXIT.invalid
+  }
+}
+
+/** From beside `dist` or `src`. */
+function ownVersion(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { readonly version: string }).version
+}

@@ -1,0 +1,20 @@
+/** What the program sees of the process, so that tests can be the process. Imports nothing. */
+
+export interface Output {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+export interface Input extends AsyncIterable<string | Uint8Array> {
+  readonly isTTY?: boolean
+}
+
+export interface World {
+  readonly stdin: Input
+  /** Data. */
+  readonly stdout: Output
+  /** Talk. */
+  readonly stderr: Output
+  readonly env: Readonly<Record<string, string | undefined>>
+}

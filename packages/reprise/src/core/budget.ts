@@ -1,0 +1,57 @@
+/**
+ * The contract of a budget: anything that can be asked "may this attempt start?".
+ * Budgets are synchronous, so that check and consumption are atomic within a turn. Imports types of core only.
+ *
+ * An allowed attempt is given back exactly once: by the decision's own `release`, or else by `settle`,
+ * which says the same without a closure, so that another process can say it for a dead one.
+ */
+import type { BudgetRef } from './policy.js'
+import type { AttemptKind, AttemptResult } from './words.js'
+
+export interface BudgetRequest {
+  readonly key: string
+  /** Launch order within the call: 1, 2, 3 … over retries and hedges. */
+  readonly attempt: number
+  readonly kind: AttemptKind
+  readonly ref: BudgetRef
+  /** May be a getter that reads a clock refreshed once per turn. */
+  readonly now: number
+  /** When the whole call must have ended, on the scale of `now`; `Infinity` without a timeout. */
+  readonly deadlineMs: number
+  readonly attemptTimeoutMs?: number | undefined
+}
+
+export interface AttemptOutcome {
+  readonly result: Exclude<AttemptResult, 'denied'>
+  readonly latencyMs: number
+  /** Whether the call's result is this attempt's. */
+  readonly won: boolean
+  readonly now: number
+  readonly error?: unknown
+}
+
+export interface Decision {
+  readonly allowed: boolean
+  readonly reason: string
+  readonly release?: ((outcome: AttemptOutcome) => void) | undefined
+}
+
+export interface Budget {
+  allowAttempt(request: BudgetRequest): Decision
+  /** `release` in a form that another process can call: exactly once per allowed attempt. */
+  settle?(request: BudgetRequest, outcome: AttemptOutcome): void
+  /** Would it allow? Consumes nothing. */
+  peek?(request: BudgetRequest): boolean
+  /** The budget's own word for a `peek` that said no; `budget_denied` when absent. */
+  denialReason?(request: BudgetRequest): string
+  /** Wait in line, also with a first attempt. Returns "leave the line". */
+  park?(request: BudgetRequest, wake: (grant: Decision) => void): () => void
+  /** How long an attempt may stand in line; 30 s when absent. */
+  readonly maxParkMs?: number
+  /** When the driver should call `poll` next, on the scale of `now`; `Infinity` for never. */
+  wakeAtMs?(): number
+  /** Grants are issued only inside `poll`, `park` and `settle`. */
+  poll?(now: number, random: () => number): void
+  snapshot?(): unknown
+  restore?(state: unknown): void
+}

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest'
+import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
+import { BudgetError } from '../errors.js'
+import { ALLOWED, DENIED } from '../gate.js'
+import { allOf } from './all-of.js'
+import { concurrencyBudget } from './concurrency.js'
+import { countBudget } from './count.js'
+import { tokenBucket } from './token-bucket.js'
+import { unlimited } from './unlimited.js'
+
+const request: BudgetRequest = {
+  key: 'k',
+  attempt: 2,
+  kind: 'retry',
+  ref: { name: 'both', cost: 1 },
+  now: 7,
+  deadlineMs: Infinity,
+}
+const done: AttemptOutcome = { result: 'success', latencyMs: 1, won: true, now: 8 }
+const bucket = (capacity: number) => tokenBucket({ capacity, refillPerSecond: 0 })
+
+/** A budget that writes down what happens to it. */
+class Recorder implements Budget {
+  readonly heard: string[] = []
+  declare readonly peek?: () => boolean
+  declare readonly settle?: NonNullable<Budget['settle']>
+  private readonly answer: () => Partial<Decision>
+
+  constructor(answer: () => Partial<Decision>, parts: { peek?: boolean; settles?: boolean } = {}) {
+    this.answer = answer
+    const { peek } = parts
+    if (peek !== undefined)
+      this.peek = () => {
+        this.heard.push('peek')
+        return peek
+      }
+    if (parts.settles)
+      this.settle = (settled, outcome) => void this.heard.push(`settle ${settled.key} ${outcome.result}`)
+  }
+
+  allowAttempt(): Decision {
+    this.heard.push('ask')
+    return { allowed: true, reason: 'allowed', ...this.answer() }
+  }
+}
+const release = (name: string, log: string[]) => ({
+  release: (outcome: AttemptOutcome) => void log.push(`${name} ${outcome.result}`),
+})
+const fail = (message: string) => (): never => {
+  throw new Error(message)
+}
+
+describe('all of several budgets', () => {
+  it('allow only together, and charge nothing unless all do', () => {
+    const tokens = bucket(3)
+    const count = countBudget({ total: 2 })
+    const both = allOf(tokens, count)
+    for (let i = 0; i < 2; i++) {
+      expect(both.peek(request)).toBe(true)
+      expect(both.allowAttempt(request)).toBe(ALLOWED)
+    }
+    expect(both.peek(request)).toBe(false)
+    expect(both.allowAttempt(request)).toEqual({ allowed: false, reason: 'count_exhausted' })
+    expect(tokens.snapshot().tokens).toBe(1)
+    expect(count.used).toBe(2)
+  })
+
+  it('charge nothing whichever of them refuses', () => {
+    const count = countBudget({ total: 2 })
+    expect(allOf(count, bucket(0.5)).allowAttempt(request)).toBe(DENIED)
+    expect(allOf(bucket(0.5), count).allowAttempt(request)).toBe(DENIED)
+    expect(count.used).toBe(0)
+  })
+
+  it('peek all that can be peeked, then ask the one that cannot, then the others', () => {
+    const order: string[] = []
+    const a = new Recorder(() => (order.push('a'), {}), { peek: true })
+    const b = new Recorder(() => (order.push('b'), {}))
+    const c = new Recorder(() => (order.push('c'), {}), { peek: true })
+    const all = allOf(a, b, c)
+    expect(all.peek(request)).toBe(true)
+    expect(order).toEqual([])
+    expect(all.allowAttempt(request)).toBe(ALLOWED)
+    expect(order).toEqual(['b', 'a', 'c'])
+    expect([a.heard, b.heard, c.heard]).toEqual([['peek', 'peek', 'ask'], ['ask'], ['peek', 'peek', 'ask']])
+  })
+
+  it('do not charge the others when the one that cannot be peeked refuses', () => {
+    const count = countBudget({ total: 1 })
+    const decision = allOf(count, new Recorder(() => ({ allowed: false, reason: 'not today' }))).allowAttempt(request)
+    expect(decision).toEqual({ allowed: false, reason: 'not today' })
+    expect(count.used).toBe(0)
+  })
+
+  it('tell the reason of the one that refuses, or a general one', () => {
+    const fussy = new Recorder(() => ({ allowed: false, reason: 'fussy' }), { peek: false })
+    expect(allOf(fussy, unlimited()).allowAttempt(request).reason).toBe('fussy')
+    const mute = new Recorder(() => ({ allowed: false, reason: '' }), { peek: false })
+    expect(allOf(unlimited(), mute).allowAttempt(request)).toBe(DENIED)
+  })
+
+  it('take back a grant that the peek had refused', () => {
+    const given: AttemptOutcome[] = []
+    const fickle = new Recorder(() => ({ release: (outcome) => void given.push(outcome) }), { peek: false })
+    const settling = new Recorder(() => ({}), { peek: false, settles: true })
+    expect(allOf(fickle).allowAttempt(request)).toBe(DENIED)
+    expect(given).toEqual([{ result: 'aborted', latencyMs: 0, won: false, now: 7 }])
+    expect(allOf(settling).allowAttempt(request)).toBe(DENIED)
+    expect(settling.heard).toEqual(['peek', 'ask', 'settle k aborted'])
+  })
+
+  it('give back what was granted when one that had promised refuses', () => {
+    const slots = concurrencyBudget({ max: 1 })
+    const settling = new Recorder(() => ({}), { peek: true, settles: true })
+    const liar = new Recorder(() => ({ allowed: false, reason: 'changed my mind' }), { peek: true })
+    const never = new Recorder(() => ({}), { peek: true, settles: true })
+    const decision = allOf(slots, settling, liar, never).allowAttempt(request)
+    expect(decision).toEqual({ allowed: false, reason: 'changed my mind' })
+    expect(slots.inUse).toBe(0)
+    expect(settling.heard).toEqual(['peek', 'ask', 'settle k aborted'])
+    expect(never.heard).toEqual(['peek'])
+  })
+
+  it('give back what was granted when one throws, and throw the same', () => {
+    const slots = concurrencyBudget({ max: 1 })
+    const broken = new Recorder(fail('broken'), { peek: true })
+    expect(() => allOf(slots, broken).allowAttempt(request)).toThrow('broken')
+    expect(slots.inUse).toBe(0)
+    const promising = { allowAttempt: () => Promise.resolve(ALLOWED), peek: () => true } as unknown as Budget
+    expect(() => allOf(slots, promising).allowAttempt(request)).toThrow('answered with a promise')
+    expect(slots.inUse).toBe(0)
+  })
+
+  it('give back only once when giving back fails too', () => {
+    let given = 0
+    const bad = new Recorder(() => ({ release: () => (given++, fail('cannot give back')()) }), { peek: true })
+    const liar = new Recorder(() => ({ allowed: false }), { peek: true })
+    expect(() => allOf(bad, liar).allowAttempt(request)).toThrow('cannot give back')
+    expect(given).toBe(1)
+  })
+
+  it('tell each member of the outcome exactly once, by its release or else by settle', () => {
+    const log: string[] = []
+    const a = new Recorder(() => release('a', log), { peek: true, settles: true })
+    const b = new Recorder(() => ({}), { peek: true, settles: true })
+    const c = new Recorder(() => ({}), { peek: true })
+    const d = new Recorder(() => release('d', log), { peek: true })
+    const decision = allOf(a, b, c, d).allowAttempt(request)
+    expect(decision).toMatchObject({ allowed: true, reason: 'allowed' })
+    decision.release?.(done)
+    expect(log).toEqual(['a success', 'd success'])
+    expect(b.heard).toEqual(['peek', 'ask', 'settle k success'])
+    expect([a.heard, c.heard]).toEqual([
+      ['peek', 'ask'],
+      ['peek', 'ask'],
+    ])
+  })
+
+  it('tell the others even when one throws on being told', () => {
+    const slots = concurrencyBudget({ max: 1 })
+    const bad = new Recorder(() => ({ release: fail('bad release') }), { peek: true })
+    const log: string[] = []
+    const last = new Recorder(() => release('last', log), { peek: true })
+    const decision = allOf(bad, slots, last).allowAttempt(request)
+    expect(() => decision.release?.(done)).toThrow('bad release')
+    expect(slots.inUse).toBe(0)
+    expect(log).toEqual(['last success'])
+  })
+
+  it('allocate nothing where one decision says it all, and always say allowed', () => {
+    const slots = concurrencyBudget({ max: 3 })
+    expect(allOf(bucket(3), slots).allowAttempt(request)).toBe(slots.allowAttempt(request))
+    const log: string[] = []
+    const wordy = new Recorder(() => ({ reason: 'with pleasure', ...release('wordy', log) }))
+    const decision = allOf(wordy, unlimited()).allowAttempt(request)
+    expect(decision.reason).toBe('allowed')
+    decision.release?.(done)
+    expect(log).toEqual(['wordy success'])
+  })
+
+  it('can be settled by another process, each member once, also when one throws', () => {
+    const first = new Recorder(() => ({}), { settles: true })
+    const bad: Budget = { ...unlimited(), settle: fail('bad settle') }
+    const slots = concurrencyBudget({ max: 1 })
+    slots.restore({ inUse: 1 })
+    const all = allOf(first, bad, unlimited(), slots)
+    expect(() => all.settle?.(request, { ...done, result: 'interrupted' })).toThrow('bad settle')
+    expect(first.heard).toEqual(['settle k interrupted'])
+    expect(slots.inUse).toBe(0)
+  })
+
+  it('want to hear of nothing when no member does', () => {
+    expect('settle' in allOf(bucket(1), countBudget({ total: 1 }))).toBe(false)
+  })
+
+  it('do not park', () => {
+    const parking: Budget = { allowAttempt: () => DENIED, park: () => () => {} }
+    expect('park' in allOf(parking)).toBe(false)
+  })
+
+  it('count nested ones by their members', () => {
+    const opaque = new Recorder(() => ({}))
+    const inner = allOf(opaque, countBudget({ total: 1 }))
+    expect(allOf(inner, bucket(1)).members).toHaveLength(3)
+    expect(() => allOf(inner, new Recorder(() => ({})))).toThrow('more than one budget has no peek method')
+    expect(() => allOf(inner, opaque)).toThrow('listed twice')
+  })
+
+  it.each([
+    [[], 'undefined is not a budget'],
+    [[undefined], 'undefined is not a budget'],
+    [[unlimited(), {}], 'is not a budget'],
+    [[new Recorder(() => ({})), new Recorder(() => ({}))], 'no peek method'],
+  ])('refuse to be made of %o', (members, message) => {
+    expect(() => allOf(...(members as Budget[]))).toThrow(BudgetError)
+    expect(() => allOf(...(members as Budget[]))).toThrow(message)
+  })
+
+  it('keep the snapshots of their members, in order', () => {
+    const all = allOf(countBudget({ total: 3 }), unlimited(), bucket(3))
+    all.allowAttempt(request)
+    const state = JSON.parse(JSON.stringify(all.snapshot()))
+    expect(state).toEqual([{ used: 1, keys: [] }, null, { tokens: 2, atMs: 7 }])
+    const count = countBudget({ total: 3 })
+    const copy = allOf(count, unlimited(), bucket(3))
+    copy.restore(state)
+    expect(copy.snapshot()).toEqual(state)
+    expect(count.used).toBe(1)
+    expect(() => copy.restore(state.slice(1))).toThrow(/^allOf snapshot: .* is not a list of 3$/)
+  })
+})

@@ -1,0 +1,119 @@
+/**
+ * Several budgets as one: all must allow, and nothing is consumed unless all do. It does not park.
+ *
+ * How: every member that can be peeked is peeked first; then the one that cannot is asked, and last the others, who
+ * have said that they will allow. All of it is one synchronous step. Should one refuse or throw all the same, what was
+ * granted before is given back as `aborted`. That cannot undo the charge of a member with neither `release` nor
+ * `settle`; so members should be independent, and not, say, two counts with one parent.
+ * Invariant: each member that granted hears of the outcome exactly once, also when another throws on hearing it.
+ * Nested ones are taken apart, so that the rule about peeking holds for them together. Imports core only.
+ */
+import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
+import { BudgetError } from '../errors.js'
+import { ALLOWED, askBudget, DENIED } from '../gate.js'
+import { unexpected } from './numbers.js'
+
+export class AllOf implements Budget {
+  readonly members: readonly Budget[]
+  /** Absent when no member wants to hear of an outcome. */
+  declare readonly settle?: (request: BudgetRequest, outcome: AttemptOutcome) => void
+  private readonly order: readonly Budget[]
+
+  constructor(budgets: readonly Budget[]) {
+    this.members = budgets.flatMap((budget) => (budget instanceof AllOf ? budget.members : [budget]))
+    check(this.members)
+    this.order = this.members.toSorted((a, b) => Number(canPeek(a)) - Number(canPeek(b)))
+    if (this.members.some((member) => member.settle !== undefined))
+      this.settle = (request, outcome) => {
+        this.members.reduce((held, member) => join(held, ALLOWED, member, request), ALLOWED).release?.(outcome)
+      }
+  }
+
+  allowAttempt(request: BudgetRequest): Decision {
+    const unwilling = refuser(this.members, request)
+    if (unwilling !== undefined) return denialOf(unwilling, request)
+    let held = ALLOWED
+    let complete = false
+    try {
+      for (const member of this.order) {
+        const decision = askBudget(member, request)
+        if (!decision.allowed) return decision
+        held = join(held, decision, member, request)
+      }
+      complete = true
+      return held
+    } finally {
+      if (!complete) giveBack(held, request)
+    }
+  }
+
+  /** A member that cannot be peeked counts as willing. */
+  peek(request: BudgetRequest): boolean {
+    return refuser(this.members, request) === undefined
+  }
+
+  denialReason(request: BudgetRequest): string {
+    return refuser(this.members, request)?.denialReason?.(request) ?? DENIED.reason
+  }
+
+  /** The members' snapshots in their order; null for one without. */
+  snapshot(): readonly unknown[] {
+    return this.members.map((member) => member.snapshot?.() ?? null)
+  }
+
+  restore(state: unknown): void {
+    if (!Array.isArray(state) || state.length !== this.members.length)
+      throw unexpected('allOf snapshot', state, `a list of ${this.members.length}`)
+    this.members.forEach((member, index) => member.restore?.(state[index]))
+  }
+}
+
+function canPeek(budget: Budget): boolean {
+  return budget.peek !== undefined
+}
+
+function check(members: readonly Budget[]): void {
+  const stranger = members.find((member) => typeof member?.allowAttempt !== 'function')
+  if (members.length === 0 || members.includes(stranger as Budget))
+    throw unexpected('allOf', stranger, 'a budget such as concurrencyBudget({ max: 10 })')
+  if (new Set(members).size < members.length)
+    throw new BudgetError('allOf: a budget is listed twice; to charge it more, raise the cost')
+  if (members.filter(canPeek).length < members.length - 1)
+    throw new BudgetError('allOf: more than one budget has no peek method, so asking one could charge it in vain')
+}
+
+function refuser(members: readonly Budget[], request: BudgetRequest): Budget | undefined {
+  for (const member of members) if (member.peek !== undefined && !member.peek(request)) return member
+  return undefined
+}
+
+/** A denial costs nothing, so the member is asked for its reason. One that allows after all has to take it back. */
+function denialOf(member: Budget, request: BudgetRequest): Decision {
+  const decision = askBudget(member, request)
+  if (!decision.allowed) return decision
+  giveBack(join(ALLOWED, decision, member, request), request)
+  return DENIED
+}
+
+/** A grant that gives back what `held` does, and `decision` of `member` too. Most often one of the two says it all. */
+function join(held: Decision, decision: Decision, member: Budget, request: BudgetRequest): Decision {
+  if (decision.release === undefined && member.settle === undefined) return held
+  if (held === ALLOWED && decision.release !== undefined && decision.reason === ALLOWED.reason) return decision
+  const release = (outcome: AttemptOutcome): void => {
+    try {
+      held.release?.(outcome)
+    } finally {
+      if (decision.release !== undefined) decision.release(outcome)
+      else member.settle?.(request, outcome)
+    }
+  }
+  return { ...ALLOWED, release }
+}
+
+function giveBack(held: Decision, request: BudgetRequest): void {
+  held.release?.({ result: 'aborted', latencyMs: 0, won: false, now: request.now })
+}
+
+export function allOf(...budgets: readonly Budget[]): AllOf {
+  return new AllOf(budgets)
+}

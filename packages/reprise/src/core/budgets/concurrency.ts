@@ -1,0 +1,69 @@
+/**
+ * A reservation: attempts whose costs add up to at most `max` run at a time, first attempts included.
+ *
+ * Invariants: what a grant took comes back exactly once, by the decision's `release` or, where the decision is gone,
+ * by `settle`; never below nothing in use. Attempts of cost 1 share one decision. Imports core only.
+ */
+import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
+import { ALLOWED, DENIED } from '../gate.js'
+import { costOf, expectNumber } from './numbers.js'
+
+export interface ConcurrencyBudgetOptions {
+  readonly max: number
+}
+
+export interface ConcurrencyBudgetState {
+  readonly inUse: number
+}
+
+export class ConcurrencyBudget implements Budget {
+  private readonly max: number
+  private reserved = 0
+  private readonly single = Object.freeze(this.grant(1))
+
+  constructor({ max }: ConcurrencyBudgetOptions) {
+    this.max = expectNumber('concurrencyBudget max', max, 10, 'a whole number of 1 or more')
+  }
+
+  /** Costs of the attempts that run now. */
+  get inUse(): number {
+    return this.reserved
+  }
+
+  allowAttempt(request: BudgetRequest): Decision {
+    const cost = costOf(request)
+    if (this.reserved + cost > this.max) return DENIED
+    this.reserved += cost
+    return cost === 1 ? this.single : this.grant(cost)
+  }
+
+  settle(request: BudgetRequest, _outcome: AttemptOutcome): void {
+    this.free(costOf(request))
+  }
+
+  peek(request: BudgetRequest): boolean {
+    return this.reserved + costOf(request) <= this.max
+  }
+
+  snapshot(): ConcurrencyBudgetState {
+    return { inUse: this.reserved }
+  }
+
+  /** Places of a process that is gone stay taken until its attempts are settled. */
+  restore(state: unknown): void {
+    const { inUse } = (state ?? {}) as Partial<ConcurrencyBudgetState>
+    this.reserved = expectNumber('concurrencyBudget snapshot inUse', inUse)
+  }
+
+  private grant(cost: number): Decision {
+    return { ...ALLOWED, release: () => this.free(cost) }
+  }
+
+  private free(cost: number): void {
+    this.reserved = Math.max(0, this.reserved - cost)
+  }
+}
+
+export function concurrencyBudget(options: ConcurrencyBudgetOptions): ConcurrencyBudget {
+  return new ConcurrencyBudget(options)
+}

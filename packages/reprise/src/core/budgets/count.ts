@@ -1,0 +1,110 @@
+/**
+ * A count that is never refilled: at most `total` withdrawals, at most `perKey` of them for one key. First attempts
+ * are free.
+ *
+ * Invariants: a child and its parents all allow, or none is charged: a child that can pay asks its parent, and pays
+ * only if the parent did. Keys are remembered only once charged, so their number is bounded by `total`. Imports core only.
+ */
+import type { Budget, BudgetRequest, Decision } from '../budget.js'
+import { ALLOWED } from '../gate.js'
+import { costOf, expectList, expectNumber, unexpected } from './numbers.js'
+
+/** Why a count denies: its total is used up, or the key's share of it. A parent's denial keeps the parent's word. */
+export const COUNT_REASONS = ['count_exhausted', 'key_count_exhausted'] as const
+export type CountReason = (typeof COUNT_REASONS)[number]
+
+export interface CountBudgetOptions {
+  readonly total: number
+  readonly perKey?: number | undefined
+  /** Has to allow as well, and is charged as well. */
+  readonly parent?: CountBudget | undefined
+}
+
+export interface CountBudgetState {
+  readonly used: number
+  /** Empty unless shares are counted by key. */
+  readonly keys: ReadonlyArray<readonly [key: string, used: number]>
+}
+
+const denial = (reason: CountReason): Decision => Object.freeze({ allowed: false, reason })
+const EXHAUSTED = /* @__PURE__ */ denial('count_exhausted')
+const KEY_EXHAUSTED = /* @__PURE__ */ denial('key_count_exhausted')
+
+export class CountBudget implements Budget {
+  private readonly total: number
+  private readonly perKey: number | undefined
+  private readonly parent: CountBudget | undefined
+  private spent = 0
+  private keys = new Map<string, number>()
+
+  constructor({ total, perKey, parent }: CountBudgetOptions) {
+    this.total = expectNumber('countBudget total', total, 20, 'a whole number of 0 or more')
+    if (perKey !== undefined) expectNumber('countBudget perKey', perKey, 3, 'a whole number of 0 or more')
+    if (parent !== undefined && !(parent instanceof CountBudget))
+      throw unexpected('countBudget parent', parent, 'a budget such as countBudget({ total: 20 })')
+    this.perKey = perKey
+    this.parent = parent
+  }
+
+  /** What has been withdrawn from this budget, by its children too. */
+  get used(): number {
+    return this.spent
+  }
+
+  /** What this budget alone would still give; a parent may have less. */
+  get remaining(): number {
+    return Math.max(0, this.total - this.spent)
+  }
+
+  allowAttempt(request: BudgetRequest): Decision {
+    if (request.attempt === 1) return ALLOWED
+    const cost = costOf(request)
+    const answer = this.refusal(request.key, cost) ?? this.parent?.allowAttempt(request)
+    if (answer?.allowed === false) return answer
+    this.spent += cost
+    if (this.perKey !== undefined) this.keys.set(request.key, this.usedBy(request.key) + cost)
+    return ALLOWED
+  }
+
+  peek(request: BudgetRequest): boolean {
+    if (request.attempt === 1) return true
+    return this.refusal(request.key, costOf(request)) === undefined && this.parent?.peek(request) !== false
+  }
+
+  denialReason(request: BudgetRequest): string {
+    const own = this.refusal(request.key, costOf(request))
+    return own === undefined && this.parent !== undefined ? this.parent.denialReason(request) : (own ?? EXHAUSTED).reason
+  }
+
+  /** The parent is not part of it: it is kept once, not with each of its children. */
+  snapshot(): CountBudgetState {
+    return { used: this.spent, keys: [...this.keys] }
+  }
+
+  restore(state: unknown): void {
+    const { used, keys } = (state ?? {}) as Partial<CountBudgetState>
+    const spent = expectNumber('countBudget snapshot used', used)
+    this.keys = new Map(expectList('countBudget snapshot keys', keys).map(readKey))
+    this.spent = spent
+  }
+
+  private refusal(key: string, cost: number): Decision | undefined {
+    if (this.spent + cost > this.total) return EXHAUSTED
+    return this.perKey !== undefined && this.usedBy(key) + cost > this.perKey ? KEY_EXHAUSTED : undefined
+  }
+
+  private usedBy(key: string): number {
+    return this.keys.get(key) ?? 0
+  }
+}
+
+function readKey(entry: unknown): [string, number] {
+  const place = 'countBudget snapshot key'
+  const [key, used] = expectList(place, entry)
+  if (typeof key !== 'string') throw unexpected(place, key, 'a string')
+  return [key, expectNumber(place, used)]
+}
+
+export function countBudget(options: CountBudgetOptions): CountBudget {
+  return new CountBudget(options)
+}

@@ -1,0 +1,82 @@
+/**
+ * A token bucket: `capacity` tokens, refilled continuously. With first attempts charged, as by default, it limits how
+ * many attempts are admitted at all, not only how many are repeated.
+ *
+ * Invariants: the state is the level at the last charge, and what has flowed in since is computed from the time asked
+ * about; so a denial or a peek changes nothing and rounding does not build up while nobody is served. That time never
+ * moves back, so no stretch of a clock that went back is counted twice. Imports core only.
+ */
+import type { Budget, BudgetRequest, Decision } from '../budget.js'
+import { ALLOWED, DENIED } from '../gate.js'
+import { costOf, expectNumber, unexpected } from './numbers.js'
+
+export interface TokenBucketOptions {
+  readonly capacity: number
+  readonly refillPerSecond: number
+  /** `false`: first attempts are free, only retries and hedges pay. */
+  readonly chargeFirstAttempt?: boolean | undefined
+}
+
+export interface TokenBucketState {
+  /** The level at `atMs`. */
+  readonly tokens: number
+  /** When tokens were last taken, on the scale of the requests' `now`. */
+  readonly atMs: number
+}
+
+export class TokenBucket implements Budget {
+  private readonly capacity: number
+  private readonly refillPerSecond: number
+  private readonly chargeFirst: boolean
+  private tokens: number
+  /** Before every date until a first charge says what the time is; the bucket is full then, whatever it says. */
+  private atMs = Number.MIN_SAFE_INTEGER
+
+  constructor({ capacity, refillPerSecond, chargeFirstAttempt = true }: TokenBucketOptions) {
+    this.capacity = expectNumber('tokenBucket capacity', capacity, 100, 'a finite number above 0')
+    this.refillPerSecond = expectNumber('tokenBucket refillPerSecond', refillPerSecond, 10)
+    if (typeof chargeFirstAttempt !== 'boolean')
+      throw unexpected('tokenBucket chargeFirstAttempt', chargeFirstAttempt, 'a boolean such as false')
+    this.chargeFirst = chargeFirstAttempt
+    this.tokens = capacity
+  }
+
+  allowAttempt(request: BudgetRequest): Decision {
+    if (this.isFree(request)) return ALLOWED
+    const { now } = request
+    const rest = this.levelAt(now) - costOf(request)
+    // Asked this way round, a `now` that is no number is a denial rather than a bucket of NaN.
+    if (!(rest >= 0)) return DENIED
+    this.tokens = rest
+    if (now > this.atMs) this.atMs = now
+    return ALLOWED
+  }
+
+  peek(request: BudgetRequest): boolean {
+    return this.isFree(request) || this.levelAt(request.now) >= costOf(request)
+  }
+
+  snapshot(): TokenBucketState {
+    return { tokens: this.tokens, atMs: this.atMs }
+  }
+
+  restore(state: unknown): void {
+    const { tokens, atMs } = (state ?? {}) as Partial<TokenBucketState>
+    const level = expectNumber('tokenBucket snapshot tokens', tokens)
+    this.atMs = expectNumber('tokenBucket snapshot atMs', atMs, undefined, 'a finite number')
+    this.tokens = level
+  }
+
+  private isFree(request: BudgetRequest): boolean {
+    return !this.chargeFirst && request.attempt === 1
+  }
+
+  private levelAt(now: number): number {
+    const refill = (Math.max(0, now - this.atMs) * this.refillPerSecond) / 1000
+    return Math.min(this.capacity, this.tokens + refill)
+  }
+}
+
+export function tokenBucket(options: TokenBucketOptions): TokenBucket {
+  return new TokenBucket(options)
+}

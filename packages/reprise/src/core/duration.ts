@@ -1,0 +1,58 @@
+/**
+ * Lengths of time as people write them: `500ms`, `30s`, `1h30m`. Units d h m s ms, largest first, each at most once.
+ *
+ * Invariants: whatever is accepted lies in 0..365 d and is a whole number of microseconds; the expression is anchored,
+ * each part ends in its own unit and the text is short, so reading is linear. Imports core only.
+ */
+import { PolicyError } from './errors.js'
+import type { DurationInput } from './policy.js'
+import { isNot, show } from './problems.js'
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+] as const
+
+const PARTS =
+  /^(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/
+
+const MAX_TEXT = 64
+const MAX_MS = 365 * 86_400_000
+
+/** Milliseconds of a duration; a number is milliseconds already. */
+export function parseDuration(text: DurationInput): number {
+  const ms = readDuration(text)
+  if (typeof ms === 'number') return ms
+  throw new PolicyError([{ path: '', message: ms }])
+}
+
+/** Milliseconds, or what is wrong. Where data cannot say which unit a bare number has, none is accepted. */
+export function readDuration(value: unknown, acceptNumber = true): number | string {
+  const ms = typeof value === 'string' ? sumParts(value) : acceptNumber && typeof value === 'number' ? value : -1
+  if (ms >= 0 && ms <= MAX_MS) return Math.abs(Math.round(ms * 1000) / 1000)
+  const bare = /^"?(\d{1,9})"?$/.exec(show(value))?.[1]
+  const examples = bare === undefined ? `'500ms', '30s' or '1h30m'` : `'${bare}s' or '${bare}ms'`
+  return isNot(value, `a duration from 0ms to 365d such as ${examples}`)
+}
+
+function sumParts(text: string): number {
+  const parts = text === '' || text.length > MAX_TEXT ? null : PARTS.exec(text)
+  return parts === null ? -1 : UNITS.reduce((sum, [, size], index) => sum + Number(parts[index + 1] ?? 0) * size, 0)
+}
+
+/** The shortest text that `parseDuration` reads as the same number, to the microsecond: `1h30m`, `1m1s500ms`, `0ms`. */
+export function formatDuration(ms: number): string {
+  let restUs = Math.round(Math.abs(ms) * 1000)
+  if (restUs === 0) return '0ms'
+  if (!Number.isFinite(restUs)) return String(ms)
+  let text = ms < 0 ? '-' : ''
+  for (const [unit, size] of UNITS) {
+    const count = unit === 'ms' ? restUs / 1000 : Math.floor(restUs / (size * 1000))
+    restUs %= size * 1000
+    if (count > 0) text += count + unit
+  }
+  return text
+}

@@ -1,0 +1,50 @@
+/**
+ * From a budget's name to its decision: the rules of resolution, the same in every driver.
+ * Decisions that need nothing of their own are shared frozen objects. Imports core only.
+ */
+import type { Budget, BudgetRequest, Decision } from './budget.js'
+import { BudgetError } from './errors.js'
+
+export interface BudgetLookup {
+  /** Changes with every change of what `get` would answer. */
+  readonly version: number
+  get(name: string): Budget | undefined
+}
+
+export type MissingBudgetMode = 'allow' | 'deny'
+
+const shared = (allowed: boolean, reason: string): Decision => Object.freeze({ allowed, reason })
+
+export const ALLOWED = shared(true, 'allowed')
+export const DENIED = shared(false, 'budget_denied')
+export const NO_BUDGET = shared(true, 'no_budget')
+export const PANIC_IN_BUDGET = shared(false, 'panic_in_budget')
+export const PARK_EXPIRED = shared(false, 'park_expired')
+const NOT_FOUND_ALLOWED = shared(true, 'budget_not_found')
+const NOT_FOUND_DENIED = shared(false, 'budget_not_found')
+
+export function notFound(mode: MissingBudgetMode): Decision {
+  return mode === 'deny' ? NOT_FOUND_DENIED : NOT_FOUND_ALLOWED
+}
+
+/** Asks a budget and checks that what it answers is a decision. */
+export function askBudget(budget: Budget, request: BudgetRequest): Decision {
+  return checkDecision(budget.allowAttempt(request), request)
+}
+
+/** Fills in an empty reason; throws if the answer is no decision at all. */
+export function checkDecision(decision: Decision, request: BudgetRequest): Decision {
+  if (typeof decision?.allowed !== 'boolean') throw notADecision(decision, request)
+  if (decision.reason) return decision
+  const filled = decision.allowed ? ALLOWED : DENIED
+  return decision.release === undefined ? filled : { ...filled, release: decision.release.bind(decision) }
+}
+
+function notADecision(answer: unknown, request: BudgetRequest): BudgetError {
+  const isPromise = typeof (answer as { then?: unknown } | null | undefined)?.then === 'function'
+  return new BudgetError(
+    isPromise
+      ? `Budget ${request.ref.name} answered with a promise: allowAttempt must be synchronous, so that check and consumption are one step`
+      : `Budget ${request.ref.name} answered ${String(answer)}: allowAttempt must return { allowed, reason }`,
+  )
+}

@@ -1,0 +1,100 @@
+/**
+ * From what people write to a policy: one schema for camelCase and snake_case, every default filled in, every duration
+ * in milliseconds, everything frozen.
+ *
+ * Invariants: all problems are told at once; what is only odd is a note; a policy that came out passes through
+ * unchanged. Imports core only.
+ */
+import { formatDuration } from './duration.js'
+import { PolicyError } from './errors.js'
+import { duration, entriesOf, list, numeric, readFields, typed, word, whole, type Schema } from './fields.js'
+import { finishBackoff, readBackoff, type BackoffDraft } from './normalize-backoff.js'
+import { readBreaker, readBudget, readHedge, readMatcher } from './normalize-parts.js'
+import type { Jitter, Policy } from './policy.js'
+import { Place, type Report } from './problems.js'
+
+export interface NormalizeOptions {
+  /** For a policy that does not speak of jitter; `none` when absent. */
+  readonly defaultJitter?: Jitter
+  /** The policy is read from a file: durations need a unit under every name. */
+  readonly needsUnits?: boolean
+}
+
+export interface NormalizedPolicy {
+  readonly policy: Policy
+  /** Sentences on what is allowed but odd, and on what was clamped. */
+  readonly notes: readonly string[]
+}
+
+const normalized = /* @__PURE__ */ new WeakMap<object, NormalizedPolicy>()
+
+const JITTERS = ['proportional', 'full', 'equal', 'decorrelated'] as const
+const COUNTS = "counts are `error_policy.max_retries` or a job's `retry_budget`"
+
+interface PolicyDraft extends Omit<Policy, 'backoff' | 'jitter'> {
+  readonly backoff: BackoffDraft
+  readonly jitter: Jitter | undefined
+  readonly onFailure?: never
+}
+
+const POLICY: Schema<PolicyDraft> = {
+  attempts: [(value, place) => whole(value, place, 1, 1000), 3],
+  backoff: [readBackoff, { type: 'exponential', base: 2 }],
+  initialDelayMs: [duration, 1000],
+  maxDelayMs: [duration, 30_000],
+  jitter: [readJitter, undefined],
+  jitterFactor: [(value, place) => numeric(value, place, (n) => n >= 0 && n <= 1, 'a number from 0 to 1'), 0.3],
+  retryOn: [(value, place) => list(value, place, 0, readMatcher), []],
+  retryBudgetMs: [readRetryBudget, undefined],
+  attemptTimeoutMs: [duration, undefined],
+  timeoutMs: [duration, undefined],
+  maxRetryAfterMs: [duration, 60_000],
+  budget: [readBudget, undefined],
+  breaker: [readBreaker, undefined],
+  hedge: [readHedge, undefined],
+  failIf: [(value, place) => typed(value, place, 'function'), undefined],
+  onFailure: [(_, place) => place.fail('is not part of a policy', 'it belongs to a workflow step')],
+}
+
+function readJitter(value: unknown, place: Place): Jitter | undefined {
+  if (typeof value === 'boolean') return value ? 'proportional' : 'none'
+  return word(value, place, JITTERS, ', true, false')
+}
+
+function readRetryBudget(value: unknown, place: Place): number | undefined {
+  return duration(value, place, typeof value === 'number' ? COUNTS : undefined)
+}
+
+/** Whether `value` is a policy that `normalizePolicy` made. */
+export function isPolicy(value: unknown): value is Policy {
+  return normalized.has(value as object)
+}
+
+/** A number is a number of attempts, `false` one attempt. Throws a `PolicyError` that names every problem. */
+export function normalizePolicy(input: unknown, options: NormalizeOptions = {}): NormalizedPolicy {
+  const done = normalized.get(input as object)
+  if (done !== undefined) return done
+  const report: Report = { problems: [], notes: [], needsUnits: options.needsUnits === true }
+  const place = new Place('', report)
+  const attempts = input === false ? 1 : input
+  const entries = typeof attempts === 'number' ? new Map([['attempts', attempts]]) : entriesOf(input, place)
+  const draft = readFields(entries, place, POLICY)
+  if (report.problems.length > 0) throw new PolicyError(report.problems)
+  noteOddities(draft, place)
+  const backoff = finishBackoff(draft.backoff, draft.initialDelayMs)
+  const policy = Object.freeze({ ...draft, backoff, jitter: draft.jitter ?? options.defaultJitter ?? 'none' })
+  const result = Object.freeze({ policy, notes: Object.freeze(report.notes) })
+  normalized.set(policy, result)
+  return result
+}
+
+function noteOddities(policy: PolicyDraft, place: Place): void {
+  const { initialDelayMs, maxDelayMs, budget, hedge } = policy
+  if (maxDelayMs < initialDelayMs) {
+    const [max, initial] = [formatDuration(maxDelayMs), formatDuration(initialDelayMs)]
+    place.note(`The maximum delay ${max} is below the initial delay ${initial}, so no delay is longer than ${max}.`)
+  }
+  if (budget && hedge && !hedge.budget && !hedge.shareBudget) {
+    place.note(`Retries ask budget ${budget.name}, but hedges ask none: give the hedge a budget, or share.`)
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * The line for people: what a program says about its retries while it runs.
+ *
+ * A retry line names the attempt to come; the last line of a failed call names why it stopped. Text of errors is made
+ * plain before it is shown. Imports core and the layer's own files.
+ */
+import { formatDuration } from '../core/duration.js'
+import type { Observer, RepriseEvent } from '../core/event.js'
+import { errorText, property } from './plain-text.js'
+
+type Failure = Extract<RepriseEvent, { readonly type: 'call_failed' }>
+
+export interface LoggerOptions {
+  /** Says nothing of retries; a final failure is still said. */
+  readonly quiet?: boolean
+}
+
+/** Writes a line for every event that has one; `write` gets no line break. */
+export function logger(write: (line: string) => void, options: LoggerOptions = {}): Observer {
+  return {
+    onEvent(event) {
+      if (options.quiet === true && event.type === 'waiting') return
+      const line = logLine(event)
+      if (line !== undefined) write(line)
+    },
+  }
+}
+
+/** The line for an event, or undefined when people need not hear of it. */
+export function logLine(event: RepriseEvent): string | undefined {
+  if (event.type === 'call_failed') return failureLine(event)
+  if (event.type !== 'waiting') return undefined
+  const attempt = `attempt ${event.nextAttempt}/${event.attempts}`
+  return `Retrying ${nameOf(event)} (${attempt}) after ${roundedDuration(event.delayMs)}: ${errorText(event.error)}`
+}
+
+function failureLine(event: Failure): string {
+  const attempts = event.attemptsMade === 1 ? '1 attempt' : `${event.attemptsMade} attempts`
+  if (event.stopReason !== 'retry_budget_exhausted') {
+    return `${nameOf(event)} failed after ${attempts} (${event.stopReason}): ${errorText(event.error)}`
+  }
+  // The error repeats what the line says; its cause is what went wrong.
+  const cause = errorText(property(event.error, 'cause') ?? event.error)
+  return `Retry budget exhausted for ${nameOf(event)} after ${attempts}: ${cause}`
+}
+
+function nameOf(event: RepriseEvent): string {
+  return errorText(event.key, 128)
+}
+
+/** As exact as people want it: `350ms`, `1.2s`, `1m30s`. */
+function roundedDuration(ms: number): string {
+  if (ms < 1000) return formatDuration(Math.round(ms))
+  const tenths = Math.round(ms / 100)
+  return tenths < 600 ? `${tenths / 10}s` : formatDuration(Math.round(ms / 1000) * 1000)
+}

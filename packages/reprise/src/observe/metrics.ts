@@ -1,0 +1,79 @@
+/**
+ * Metrics out of events, without a library: counts per key, budget and breaker, within a bound.
+ *
+ * Invariants: every total is exact, whatever the number of keys; at most `maxSeries` series exist, over all metrics;
+ * labels are names and words of closed sets, never text of errors. Imports core and the layer's own files.
+ */
+import type { Observer, RepriseEvent } from '../core/event.js'
+import type { BreakerPhase } from '../core/words.js'
+import { breakerLevel } from './breaker-level.js'
+import { createFamilies, type Families, readFamilies, RESERVED_SERIES } from './families.js'
+import { budgetReasonLabel, kindLabel, outcomeLabel, stopReasonLabel } from './label.js'
+import type { MetricFamily } from './metric-family.js'
+import { Parking } from './parking.js'
+
+export interface MetricsOptions {
+  /** Series over all metrics, as a Prometheus server counts them; beyond it names become `other`. 2 000 by default. */
+  readonly maxSeries?: number
+}
+
+export interface Metrics extends Observer {
+  /** Everything counted so far, as plain data. */
+  read(): readonly MetricFamily[]
+}
+
+const DEFAULT_MAX_SERIES = 2000
+
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  const maxSeries = options.maxSeries ?? DEFAULT_MAX_SERIES
+  if (!Number.isSafeInteger(maxSeries) || maxSeries < RESERVED_SERIES) {
+    throw new RangeError(`maxSeries must be an integer of at least ${RESERVED_SERIES}, not ${String(maxSeries)}`)
+  }
+  const families = createFamilies(maxSeries)
+  const parking = new Parking((budget, change) => {
+    families.parked.at(budget).value += change
+  })
+  return {
+    onEvent(event) {
+      count(families, event)
+      parking.onEvent(event)
+    },
+    read: () => readFamilies(families),
+  }
+}
+
+function count(families: Families, event: RepriseEvent): void {
+  switch (event.type) {
+    case 'call_succeeded':
+      families.calls.at(event.key, 'success').value++
+      return
+    case 'call_failed':
+      families.calls.at(event.key, 'failure', stopReasonLabel(event.stopReason)).value++
+      return
+    case 'attempt_finished':
+      families.attempts.at(event.key, kindLabel(event.kind), outcomeLabel(event.outcome)).value++
+      families.attemptTimes.at(event.key).observe(event.durationMs)
+      return
+    case 'waiting':
+      families.waits.at(event.key).observe(event.delayMs)
+      return
+    case 'budget_decision':
+      families.decisions.at(event.budget, String(event.allowed), budgetReasonLabel(event.reason)).value++
+      return
+    case 'breaker_changed':
+      showBreaker(families, event.breaker, event.from, event.to)
+      return
+    case 'call_started':
+    case 'attempt_started':
+    case 'parked':
+    case 'hedge_started':
+    case 'hedge_cancelled':
+  }
+}
+
+/** Breakers without a series of their own add up in `other`: it is 0 exactly while all of them are closed. */
+function showBreaker(families: Families, breaker: string, from: BreakerPhase, to: BreakerPhase): void {
+  const cell = families.breakers.at(breaker)
+  const shared = families.breakers.isShared(breaker)
+  cell.value = shared ? Math.max(0, cell.value + breakerLevel(to) - breakerLevel(from)) : breakerLevel(to)
+}

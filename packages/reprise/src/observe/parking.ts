@@ -1,0 +1,67 @@
+/**
+ * How many attempts stand in a budget's line right now, told by events.
+ *
+ * An attempt in line is known by its call and its launch number, so a lost, repeated or late event cannot make the
+ * count drift: leaving twice is leaving once, and the end of a call takes out whatever it still had in line.
+ * Imports types of core only.
+ */
+import type { RepriseEvent } from '../core/event.js'
+
+export type ParkingListener = (budget: string, change: 1 | -1) => void
+
+export class Parking {
+  /** Call → launch number → budget. Only calls that have something in line are kept. */
+  private readonly calls = new Map<number, Map<number, string>>()
+  private readonly onChange: ParkingListener
+
+  constructor(onChange: ParkingListener) {
+    this.onChange = onChange
+  }
+
+  onEvent(event: RepriseEvent): void {
+    if (event.type === 'parked') this.enter(event.callId, event.number, event.budget)
+    else if (this.calls.size > 0) this.noticeLeaving(event)
+  }
+
+  private noticeLeaving(event: RepriseEvent): void {
+    switch (event.type) {
+      case 'budget_decision':
+        if (event.mode === 'grant' || event.reason === 'park_expired') this.leave(event.callId, event.number)
+        return
+      case 'attempt_started':
+      case 'hedge_cancelled':
+        return this.leave(event.callId, event.number)
+      case 'waiting':
+      case 'call_succeeded':
+      case 'call_failed':
+        return this.leaveAll(event.callId)
+      case 'call_started':
+      case 'attempt_finished':
+      case 'hedge_started':
+      case 'breaker_changed':
+      case 'parked':
+    }
+  }
+
+  private enter(callId: number, number: number, budget: string): void {
+    this.leave(callId, number)
+    const line = this.calls.get(callId) ?? new Map<number, string>()
+    line.set(number, budget)
+    this.calls.set(callId, line)
+    this.onChange(budget, 1)
+  }
+
+  private leave(callId: number, number: number): void {
+    const line = this.calls.get(callId)
+    const budget = line?.get(number)
+    if (line === undefined || budget === undefined) return
+    line.delete(number)
+    if (line.size === 0) this.calls.delete(callId)
+    this.onChange(budget, -1)
+  }
+
+  /** A group that is over leaves nobody in line: a call waits either for its time or for a budget. */
+  private leaveAll(callId: number): void {
+    for (const number of this.calls.get(callId)?.keys() ?? []) this.leave(callId, number)
+  }
+}

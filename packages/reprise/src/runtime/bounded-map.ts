@@ -1,0 +1,52 @@
+/**
+ * A map that never holds more than its limit: keys should be few, but a caller's mistake must not be a leak.
+ * Imports nothing.
+ */
+
+export class BoundedMap<V> {
+  private readonly entries = new Map<string, V>()
+  private readonly limit: number
+  private readonly mayForget: (value: V) => boolean
+  private lastKey: string | undefined = undefined
+  private lastValue: V | undefined = undefined
+
+  /** `mayForget` says which entries can go without loss; if none can, the oldest goes. */
+  constructor(limit: number, mayForget: (value: V) => boolean) {
+    this.limit = limit
+    this.mayForget = mayForget
+  }
+
+  get size(): number {
+    return this.entries.size
+  }
+
+  /** Most often the key is the one of the call before. */
+  get(key: string): V | undefined {
+    if (key === this.lastKey) return this.lastValue
+    const value = this.entries.get(key)
+    if (value !== undefined) {
+      this.lastKey = key
+      this.lastValue = value
+    }
+    return value
+  }
+
+  set(key: string, value: V): void {
+    this.lastKey = undefined
+    if (!this.entries.has(key) && this.entries.size >= this.limit) this.entries.delete(this.victim())
+    this.entries.set(key, value)
+  }
+
+  values(): IterableIterator<V> {
+    return this.entries.values()
+  }
+
+  private victim(): string {
+    let oldest: string | undefined
+    for (const [key, value] of this.entries) {
+      if (this.mayForget(value)) return key
+      oldest ??= key
+    }
+    return oldest as string
+  }
+}

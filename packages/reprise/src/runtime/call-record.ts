@@ -1,0 +1,144 @@
+/**
+ * What a call knows: its retry state, its attempts, how it ended. What it does is in call.ts.
+ * The state lives in these fields and is advanced in place by `advance` of core. Imports core and the runtime's types.
+ */
+import type { Breaker } from '../core/breaker.js'
+import type { RetryState } from '../core/state.js'
+import type { Timeline } from '../core/timeline.js'
+import type { StopReason } from '../core/words.js'
+import { Attempt } from './attempt.js'
+import type { Actor } from './environment.js'
+import { oldestStartMs, type Past, timelineFrom } from './history.js'
+import type { Plan } from './plan.js'
+import { rejectionFor, type TimelineSource } from './rejection.js'
+import type { Session } from './session.js'
+import type { WheelLinks } from './timer-wheel.js'
+
+export interface Ending {
+  readonly stopReason: StopReason | undefined
+  readonly budgetReason: string | undefined
+  readonly error: unknown
+  readonly endMs: number
+  timeline: Timeline | undefined
+}
+
+/** Whatever knows the error an attempt failed with. */
+export interface Failed {
+  readonly error: unknown
+}
+
+export abstract class CallRecord implements RetryState, Actor, TimelineSource, WheelLinks {
+  wheelNext = undefined
+  wheelPrev = undefined
+  wheelDue = 0
+  readonly plan: Plan
+  failures = 0
+  launched = 0
+  totalDelayMs = 0
+  lastDelayMs = 0
+  expiresAtMs: number | null = null
+  /** What only some calls need: a signal, a deadline, several attempts at once, a place in line, a witness. */
+  session: Session | null = null
+  protected history: Past | null
+  /** The attempt that failed last, or decided its group: its error is the call's. */
+  protected failure: Failed | null = null
+  protected ending: Ending | null = null
+  private notes: readonly string[]
+
+  constructor(plan: Plan, history: Past | null) {
+    this.plan = plan
+    this.history = history
+    this.notes = plan.notes
+  }
+
+  get deadlineAtMs(): number | null {
+    return this.session === null ? null : this.session.deadlineAtMs
+  }
+
+  /** Calls of a process begin and end in it. */
+  get resumed(): boolean {
+    return false
+  }
+
+  get aborted(): boolean {
+    return this.session?.signal?.aborted === true
+  }
+
+  get breaker(): Breaker | undefined {
+    return this.plan.breaker
+  }
+
+  get key(): string {
+    return this.plan.key
+  }
+
+  get callId(): number {
+    return this.session?.callId ?? 0
+  }
+
+  get group(): number {
+    return this.failures + 1
+  }
+
+  get attempts(): number {
+    return this.plan.policy.attempts
+  }
+
+  /** Of a call that has ended; before that, of what has happened so far. */
+  timeline(): Timeline {
+    const { ending, plan, session, history, notes, totalDelayMs } = this
+    if (ending?.timeline !== undefined) return ending.timeline
+    const startedMs = session?.startedMs ?? oldestStartMs(history)
+    const elapsedMs = Math.max(0, (ending?.endMs ?? this.nowMs()) - startedMs)
+    const { stopReason, budgetReason } = ending ?? {}
+    const { key, policy } = plan
+    const timeline = timelineFrom({ key, policy, notes, history, stopReason, budgetReason, totalDelayMs, elapsedMs })
+    if (ending !== null) ending.timeline = timeline
+    return timeline
+  }
+
+  protected record(attempt: Attempt): void {
+    attempt.previous = this.history
+    this.history = attempt
+  }
+
+  /** The record of an attempt that a budget did not let start. */
+  protected recordDenied(attempt: Attempt): void {
+    attempt.startMs = this.nowMs()
+    attempt.endMs = attempt.startMs
+    attempt.delayBeforeMs = attempt.kind === 'retry' && attempt.group === this.group ? this.lastDelayMs : 0
+    attempt.result = 'denied'
+    this.record(attempt)
+  }
+
+  protected note(text: string): void {
+    this.notes = [...this.notes, text]
+  }
+
+  protected denialReason(): string | undefined {
+    const last = this.history
+    return last instanceof Attempt && last.result === 'denied' ? last.decision.reason : undefined
+  }
+
+  protected lastTimedOut(): boolean {
+    return this.history instanceof Attempt && this.history.result === 'timeout'
+  }
+
+  protected rejection(reason: StopReason): unknown {
+    if (reason === 'aborted') return this.session?.signal?.reason
+    return rejectionFor(reason, {
+      key: this.plan.key,
+      policy: this.plan.policy,
+      totalDelayMs: this.totalDelayMs,
+      failure: this.failure,
+      attempt: this.launched + 1,
+      budgetReason: this.denialReason(),
+      breakerKey: this.plan.breaker?.key,
+    })
+  }
+
+  /** There is a call only when something has gone wrong, or has to be watched or limited: then the moment counts. */
+  protected nowMs(): number {
+    return this.plan.environment.exactMs()
+  }
+}

@@ -1,0 +1,424 @@
+/**
+ * What a call does: the in-process driver of `decide` and `admit`. It waits, launches and settles; it decides nothing.
+ *
+ * Invariants: the promise settles once; after that no attempt starts and no timer, listener or place in line is left;
+ * whatever still runs is only waited for to give its budget back. A light call is made at its first failure and
+ * returned as a thenable from the rejection handler, so that a pending retry is this one object.
+ * Imports core and the runtime's parts.
+ */
+import type { Decision } from '../core/budget.js'
+import { type Admission, admit, advance, decide, type RetryGates, type Start, type Verdict } from '../core/decide.js'
+import { ResultError } from '../core/errors.js'
+import { PANIC_IN_BUDGET } from '../core/gate.js'
+import type { BudgetRef } from '../core/policy.js'
+import { retryAfterMs } from '../core/retry-after.js'
+import type { Timer } from '../core/time.js'
+import type { AttemptKind, StopReason } from '../core/words.js'
+import { type AsyncScope, captureScope, runIn } from './async-context.js'
+import { Attempt } from './attempt.js'
+import { CallRecord, type Failed } from './call-record.js'
+import { Context, type Operation, outcomeOf } from './context.js'
+import { oldestStartMs, type Past } from './history.js'
+import { classify, countsAsFailure, type Thrown } from './hooks.js'
+import { inspectedFailure, inspectedSuccess } from './inspection.js'
+import { Parking } from './parking.js'
+import type { Plan } from './plan.js'
+import { Race } from './race.js'
+import { rememberTimeline } from './rejection.js'
+import { Session } from './session.js'
+import * as tell from './telling.js'
+
+export type Settle = (value: unknown) => void
+
+/** Nobody waits for the call yet: it was made in a rejection handler and has not been adopted by its promise. */
+const unattached: Settle = () => undefined
+
+const relaunch = (call: Call): void => call.launch()
+
+export class Call extends CallRecord implements RetryGates, Timer {
+  private readonly operation: Operation<unknown>
+  private scope: AsyncScope | null = null
+  private resolve: Settle = unattached
+  /** Absent on a light call: a pending retry keeps one function less, and an end in failure is rare. */
+  private reject: Settle | undefined = undefined
+
+  constructor(plan: Plan, operation: Operation<unknown>, history: Past | null) {
+    super(plan, history)
+    this.operation = operation
+  }
+
+  // ── beginnings ─────────────────────────────────────────────────────────────────────────────────
+
+  /** The promise of a new call with a session; `begin` starts it. */
+  static open(
+    plan: Plan,
+    operation: Operation<unknown>,
+    signal: AbortSignal | undefined,
+    inspecting: boolean,
+    begin: (call: Call) => void,
+  ): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const call = new Call(plan, operation, null)
+      call.attach(captureScope(), resolve, reject)
+      call.session = new Session(call, signal, inspecting)
+      begin(call)
+    })
+  }
+
+  /** Begins with the first attempt, unless `reason` says that it must not. */
+  begin(reason: StopReason | undefined): void {
+    if (this.plan.environment.observed) tell.started(this)
+    const refusal = reason ?? (this.aborted ? 'aborted' : undefined)
+    if (refusal !== undefined) {
+      this.stop(refusal)
+    } else if (this.ending === null) {
+      this.session?.open()
+      this.launch()
+    }
+  }
+
+  /** Begins with what was said to a first attempt that was asked for before there was a call. */
+  beginWith(first: Attempt, admission: Admission | Thrown): void {
+    first.call = this
+    this.session?.open()
+    if (admission.type === 'threw') this.hookThrew(admission.error, 'panic_in_budget')
+    else this.followAdmission(first, admission)
+  }
+
+  /** The first attempt of a light call has failed: the call itself as a thenable, or how it ended. */
+  afterFirstFailure(): unknown {
+    this.launched = 1
+    this.goOn(this.history as Past, 'retry', 1)
+    const { ending, session } = this
+    if (ending === null) return this
+    if (session?.inspecting) return inspectedFailure(ending.error, this)
+    throw ending.error
+  }
+
+  /** A call that began without a session is to resolve to an inspection. */
+  inspect(startedMs: number): void {
+    this.session = new Session(this, undefined, true, startedMs)
+  }
+
+  /** The timed first attempt of a light call has failed, or still runs though its time is over. */
+  takeOver(first: Attempt, running: boolean, inspecting: boolean): void {
+    this.launched = 1
+    this.session = new Session(this, undefined, inspecting, first.startMs)
+    if (running) this.session.running.push(first)
+    this.session.open()
+  }
+
+  attach(scope: AsyncScope | null, resolve: Settle, reject: Settle): void {
+    this.scope = scope
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  /** The promise machinery adopts a light call. */
+  // oxlint-disable-next-line unicorn/no-thenable -- being adopted by its promise is what the method is for
+  then(resolve: Settle): void {
+    this.resolve = resolve
+    this.pause()
+  }
+
+  // ── before an attempt ──────────────────────────────────────────────────────────────────────────
+
+  launch(): void {
+    const attempt = new Attempt(this.plan, this, this.launched + 1, this.group, 'retry')
+    attempt.delayBeforeMs = this.lastDelayMs
+    this.enter(attempt)
+  }
+
+  /** A hedge is due. One that is refused is recorded, if a budget refused it, and ends nothing. */
+  launchHedge(): void {
+    if (this.plan.breaker?.closed === false) return
+    const attempt = new Attempt(this.plan, this, this.launched + 1, this.group, 'hedge')
+    runIn(this.scope, (hedge: Attempt) => this.enter(hedge), attempt)
+  }
+
+  private enter(attempt: Attempt): void {
+    let admission: Admission
+    this.plan.environment.actor = this
+    try {
+      admission = admit(this, attempt)
+    } catch (error) {
+      this.hookThrew(error, 'panic_in_budget')
+      return
+    }
+    this.plan.environment.actor = undefined
+    if (this.ending === null) this.followAdmission(attempt, admission)
+    else if (admission.type === 'start') this.unused(attempt, admission)
+  }
+
+  /** Whoever was asked ended the call meanwhile: slot and grant go back. */
+  private unused(attempt: Attempt, start: Start): void {
+    this.plan.breaker?.giveBack(start.era)
+    attempt.returnGrant(start.decision)
+  }
+
+  private followAdmission(attempt: Attempt, admission: Admission): void {
+    if (admission.type === 'start') {
+      attempt.era = admission.era
+      attempt.breakerPhase = admission.breaker
+      this.start(attempt)
+    } else if (admission.type === 'park') {
+      this.park(attempt)
+    } else {
+      if (attempt.grant !== undefined) attempt.returnGrant(attempt.grant)
+      if (admission.reason === 'budget_denied') this.recordDenied(attempt)
+      if (attempt.kind === 'retry') this.stop(admission.reason)
+    }
+  }
+
+  private start(attempt: Attempt): void {
+    const { environment, policy } = this.plan
+    const { session } = this
+    this.launched = attempt.attempt
+    this.record(attempt)
+    attempt.startMs = this.nowMs()
+    attempt.context = new Context(this.plan, attempt, this.failure?.error, this.deadlineAtMs)
+    session?.running.push(attempt)
+    if (environment.observed) tell.attemptStarted(this, attempt)
+    if (attempt.result !== undefined) {
+      // An observer ended the call: the operation is not called.
+      attempt.release()
+      return
+    }
+    if (policy.attemptTimeoutMs !== undefined) environment.schedule(attempt, attempt.startMs + policy.attemptTimeoutMs)
+    if (session !== null && policy.hedge !== undefined && attempt.kind === 'retry') {
+      session.race = new Race(this, policy.hedge, attempt)
+    }
+    void outcomeOf(this.operation, attempt.context).then(
+      (value) => this.fulfilled(attempt, value),
+      (error) => this.rejected(attempt, error),
+    )
+  }
+
+  // ── after an attempt ───────────────────────────────────────────────────────────────────────────
+
+  private fulfilled(attempt: Attempt, value: unknown): void {
+    if (attempt.result !== undefined) {
+      attempt.release()
+      return
+    }
+    const failed = countsAsFailure(this.plan, value)
+    if (this.ending !== null) {
+      attempt.release()
+      return
+    }
+    if (failed === true) {
+      this.rejected(attempt, new ResultError(this.key, value))
+      return
+    }
+    this.conclude(attempt, 'success', undefined)
+    attempt.release()
+    this.plan.latency?.add(attempt.endMs - attempt.startMs)
+    if (this.ending !== null) return
+    if (failed === false || this.recovers('panic_in_classifier')) this.succeed(attempt, value)
+    else this.fail('not_retryable', failed.error)
+  }
+
+  private rejected(attempt: Attempt, error: unknown): void {
+    if (attempt.result !== undefined) {
+      attempt.release()
+      return
+    }
+    this.conclude(attempt, 'failure', error)
+    attempt.release()
+    if (this.ending === null) this.goOn(attempt, attempt.kind, attempt.attempt)
+  }
+
+  /** The attempt timeout has come: the call goes on without the operation, which keeps its budget until it settles. */
+  timedOut(attempt: Attempt, error: unknown): void {
+    const goOn = (): void => {
+      this.conclude(attempt, 'timeout', error)
+      Context.abort(attempt.context as Context, error)
+      if (this.ending === null) this.goOn(attempt, attempt.kind, attempt.attempt)
+    }
+    runIn(this.scope, goOn, undefined)
+  }
+
+  private conclude(attempt: Attempt, result: 'success' | 'failure' | 'timeout' | 'aborted', error: unknown): void {
+    const { environment } = this.plan
+    environment.actor = this
+    attempt.conclude(result, error, result === 'success', this.nowMs())
+    environment.actor = undefined
+    this.session?.ended(attempt)
+    if (environment.observed) tell.attemptFinished(this, attempt)
+  }
+
+  private concludeRunning(result: 'timeout' | 'aborted', reason: unknown): void {
+    for (const attempt of [...(this.session?.running ?? [])]) {
+      this.conclude(attempt, result, reason)
+      Context.abort(attempt.context as Context, reason)
+    }
+  }
+
+  /** An attempt has failed and is concluded: what now? */
+  goOn(failed: Failed, kind: AttemptKind, number: number): void {
+    const { plan, session } = this
+    const { error } = failed
+    const classified = classify(plan, error, kind, number)
+    if (this.ending !== null) return
+    let retryable = classified === true
+    if (typeof classified === 'object' && !this.recovers('panic_in_classifier')) {
+      this.fail('not_retryable', classified.error)
+      return
+    }
+    let waitMs = retryAfterMs(error, plan.environment.clock.wallMs())
+    this.failure = failed
+    const race = session?.race
+    if (session && race) {
+      if (!race.ended(retryable ? 'retryable' : 'not_retryable', failed, waitMs, session.running.length)) return
+      this.failure = race.deciding ?? failed
+      this.concludeRunning('aborted', this.failure.error)
+      retryable = race.held === 'retryable'
+      waitMs = race.retryAfterMs
+    }
+    const verdict = this.verdict(retryable, waitMs)
+    if (verdict !== undefined && this.ending === null) this.followVerdict(verdict)
+  }
+
+  private verdict(retryable: boolean, waitMs: number | undefined): Verdict | undefined {
+    const { environment, policy } = this.plan
+    const outcome = { type: 'failure', retryable, retryAfterMs: waitMs } as const
+    try {
+      return decide(policy, this, outcome, this.nowMs(), environment.draw, this)
+    } catch (error) {
+      this.hookThrew(error, 'panic_in_budget')
+      return undefined
+    }
+  }
+
+  private followVerdict(verdict: Verdict): void {
+    if (verdict.type === 'stop') this.stop(verdict.reason)
+    if (verdict.type !== 'retry') return
+    advance(this, verdict)
+    this.scope ??= captureScope()
+    if (this.plan.environment.observed) tell.waiting(this, this.failure?.error)
+    if (this.resolve !== unattached && this.ending === null) this.pause()
+  }
+
+  /** Would the budget allow the next attempt when it is due? A refusal leaves the same record as one at the launch. */
+  peek(dueAtMs: number): boolean {
+    const attempt = new Attempt(this.plan, this, this.launched + 1, this.group + 1, 'retry')
+    const denial = attempt.peekAt(dueAtMs)
+    if (denial === undefined) return true
+    attempt.decision = denial
+    this.tellDecision(attempt, attempt.ref, 'peek', denial)
+    this.recordDenied(attempt)
+    return false
+  }
+
+  private pause(): void {
+    const { environment } = this.plan
+    // An operation that timed out still has to hear of it and let go, which takes a few microtasks.
+    if (this.lastDelayMs === 0 && !this.lastTimedOut()) environment.soon(this)
+    else environment.schedule(this, this.nowMs() + this.lastDelayMs)
+  }
+
+  /** The wait is over. */
+  fire(): void {
+    if (this.ending === null) runIn(this.scope, relaunch, this)
+  }
+
+  // ── the line ───────────────────────────────────────────────────────────────────────────────────
+
+  private park(attempt: Attempt): void {
+    const { environment } = this.plan
+    this.session ??= new Session(this, undefined, false, oldestStartMs(this.history))
+    this.scope ??= captureScope()
+    if (environment.observed) tell.parked(this, attempt)
+    if (this.ending !== null) return
+    this.session.parking = new Parking(this, attempt)
+    try {
+      this.session.parking.join()
+    } catch (error) {
+      this.session.parking = null
+      if (environment.recoverHookErrors) this.granted(attempt, PANIC_IN_BUDGET)
+      else this.hookThrew(error, 'panic_in_budget')
+    }
+  }
+
+  /** The line is left: with a grant, or with the reason why there is none. */
+  granted(attempt: Attempt, answer: Decision): void {
+    if (this.session !== null) this.session.parking = null
+    if (this.ending !== null) {
+      attempt.returnGrant(answer)
+      return
+    }
+    const grant = attempt.checkGrant(answer)
+    if ('type' in grant) {
+      this.hookThrew(grant.error, 'panic_in_budget')
+      return
+    }
+    attempt.grant = grant
+    attempt.decision = grant
+    this.tellDecision(attempt, attempt.ref, 'grant', grant)
+    if (grant.allowed) {
+      runIn(this.scope, (woken: Attempt) => this.enter(woken), attempt)
+    } else {
+      this.recordDenied(attempt)
+      this.stop('budget_denied')
+    }
+  }
+
+  // ── endings ────────────────────────────────────────────────────────────────────────────────────
+
+  abortedBy(reason: unknown): void {
+    if (this.ending !== null) return
+    this.concludeRunning('aborted', reason)
+    this.stop('aborted')
+  }
+
+  deadlineCame(): void {
+    if (this.ending !== null) return
+    const error = this.rejection('timeout')
+    this.concludeRunning('timeout', error)
+    this.fail('timeout', error)
+  }
+
+  /** A budget or classifier threw and nobody asked to recover: its error is the call's. */
+  private hookThrew(error: unknown, note: string): void {
+    this.note(note)
+    this.fail('not_retryable', error)
+  }
+
+  private recovers(note: string): boolean {
+    this.note(note)
+    return this.plan.environment.recoverHookErrors
+  }
+
+  private succeed(winner: Attempt, value: unknown): void {
+    this.close(undefined, undefined, undefined)
+    this.concludeRunning('aborted', 'winner')
+    if (this.plan.environment.observed) tell.succeeded(this, winner.group)
+    this.resolve(this.session?.inspecting ? inspectedSuccess(value, this) : value)
+  }
+
+  private stop(reason: StopReason): void {
+    this.fail(reason, this.rejection(reason))
+  }
+
+  private fail(reason: StopReason, error: unknown): void {
+    if (this.ending !== null) return
+    const budgetReason = reason === 'budget_denied' ? this.denialReason() : undefined
+    this.close(reason, budgetReason, error)
+    this.concludeRunning('aborted', error)
+    rememberTimeline(error, this)
+    if (this.plan.environment.observed) tell.failed(this, reason, budgetReason, error)
+    if (this.session?.inspecting) this.resolve(inspectedFailure(error, this))
+    else if (this.reject !== undefined) this.reject(error)
+    else if (this.resolve !== unattached) this.resolve(Promise.reject(error as Error))
+  }
+
+  private close(stopReason: StopReason | undefined, budgetReason: string | undefined, error: unknown): void {
+    this.ending = { stopReason, budgetReason, error, endMs: this.nowMs(), timeline: undefined }
+    this.plan.environment.cancel(this)
+    this.session?.close()
+  }
+
+  tellDecision(attempt: Attempt, ref: BudgetRef, mode: tell.DecisionMode, decision: Decision): void {
+    if (this.plan.environment.observed) tell.decision(this, attempt, ref, mode, decision)
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * What an operation is handed: which attempt it is, and a signal made only when somebody reads it.
+ * An `AbortController` costs more than the rest of a call, and most operations never look. Imports types only.
+ */
+import type { AttemptKind } from '../core/words.js'
+import type { Plan } from './plan.js'
+
+export interface AttemptContext {
+  /** Launch order within the call: 1, 2, 3 … over retries and hedges. */
+  readonly attempt: number
+  /** The attempt of the policy this belongs to: 1..attempts. A hedge shares its primary's. */
+  readonly group: number
+  readonly kind: AttemptKind
+  readonly key: string
+  /** Aborts when the attempt times out, loses a race, or its call ends. */
+  readonly signal: AbortSignal
+  /** What the attempt before failed with. */
+  readonly previousError?: unknown
+  /** Until the whole call must have ended; undefined without a `timeout`. */
+  readonly remainingMs?: number | undefined
+}
+
+export type Operation<T> = (context: AttemptContext) => T | PromiseLike<T>
+
+/** Which launch of a call it is. */
+export interface Launch {
+  readonly attempt: number
+  readonly group: number
+  readonly kind: AttemptKind
+}
+
+class Aborted {
+  readonly reason: unknown
+
+  constructor(reason: unknown) {
+    this.reason = reason
+  }
+}
+
+export class Context implements AttemptContext {
+  readonly attempt: number
+  readonly group: number
+  readonly kind: AttemptKind
+  readonly key: string
+  readonly previousError: unknown
+  readonly #plan: Plan
+  readonly #deadlineAtMs: number | null
+  #abort: AbortController | Aborted | undefined = undefined
+
+  constructor(plan: Plan, launch: Launch, previousError: unknown, deadlineAtMs: number | null) {
+    this.#plan = plan
+    this.key = plan.key
+    this.attempt = launch.attempt
+    this.group = launch.group
+    this.kind = launch.kind
+    this.previousError = previousError
+    this.#deadlineAtMs = deadlineAtMs
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort instanceof AbortController) return this.#abort.signal
+    const controller = new AbortController()
+    if (this.#abort !== undefined) controller.abort(this.#abort.reason)
+    this.#abort = controller
+    return controller.signal
+  }
+
+  get remainingMs(): number | undefined {
+    return this.#deadlineAtMs === null ? undefined : Math.max(0, this.#deadlineAtMs - this.#plan.environment.exactMs())
+  }
+
+  /** Not a method: an operation cannot abort itself through what it is handed. */
+  static abort(context: Context, reason: unknown): void {
+    if (context.#abort instanceof AbortController) context.#abort.abort(reason)
+    else context.#abort ??= new Aborted(reason)
+  }
+}
+
+/** Runs the operation; what it throws is a rejection like any other. */
+export function outcomeOf(operation: Operation<unknown>, context: AttemptContext): Promise<unknown> {
+  try {
+    return Promise.resolve(operation(context))
+  } catch (error) {
+    return Promise.reject(error as Error)
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * What all calls of one executor share: the clock, chance, budgets, observers and the lines of parked attempts.
+ * Imports core and the runtime's own small parts.
+ *
+ * Times inside an executor are milliseconds since the epoch as of its creation, advanced by the monotonic clock: they
+ * never run backwards, and snapshots of budgets and breakers still mean something in another process.
+ */
+import type { Breaker } from '../core/breaker.js'
+import type { Budget } from '../core/budget.js'
+import type { Observer, RepriseEvent } from '../core/event.js'
+import type { BudgetLookup, MissingBudgetMode } from '../core/gate.js'
+import type { Clock, Draw, Random, Timer } from '../core/time.js'
+import type { BreakerPhase } from '../core/words.js'
+import { BudgetLine } from './budget-line.js'
+import { report, reportLater } from './hook-errors.js'
+
+export interface EnvironmentOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly budgets: BudgetLookup | undefined
+  readonly missingBudgetMode: MissingBudgetMode
+  readonly recoverHookErrors: boolean
+  readonly observers: readonly Observer[]
+}
+
+/** Who a breaker's change is told of: the call whose attempt caused it. */
+export interface Actor {
+  readonly key: string
+  readonly callId: number
+  readonly group: number
+  readonly attempts: number
+}
+
+export class Environment {
+  readonly clock: Clock
+  readonly random: Random
+  /** In the process a call draws as it goes: the numbers follow the generator, not the failure. */
+  readonly draw: Draw
+  readonly budgets: BudgetLookup | undefined
+  readonly missingBudgetMode: MissingBudgetMode
+  readonly recoverHookErrors: boolean
+  readonly observed: boolean
+  /** The call whose attempt is being admitted or concluded, while somebody observes. */
+  actor: Actor | undefined
+  private readonly observers: readonly Observer[]
+  private readonly offsetMs: number
+  private readonly lines = new WeakMap<Budget, BudgetLine>()
+
+  constructor(options: EnvironmentOptions) {
+    this.clock = options.clock
+    this.random = options.random
+    this.draw = () => options.random()
+    this.budgets = options.budgets
+    this.missingBudgetMode = options.missingBudgetMode
+    this.recoverHookErrors = options.recoverHookErrors
+    this.observers = options.observers
+    this.observed = options.observers.length > 0
+    this.offsetMs = this.clock.wallMs() - this.clock.monotonicMs()
+  }
+
+  /** The time of this turn: for budgets, breakers and deadlines. */
+  nowMs(): number {
+    const clock = this.clock
+    return (clock.turnMs === undefined ? clock.monotonicMs() : clock.turnMs()) + this.offsetMs
+  }
+
+  /** The time of this turn in whole milliseconds of the monotonic clock, rounded down; `msOf` gives the time it means. */
+  turnTick(): number {
+    const clock = this.clock
+    return Math.floor(clock.turnMs === undefined ? clock.monotonicMs() : clock.turnMs())
+  }
+
+  msOf(tick: number): number {
+    return tick + this.offsetMs
+  }
+
+  /** The time of this moment: for timelines that were asked for, observers and latencies. */
+  exactMs(): number {
+    return this.clock.monotonicMs() + this.offsetMs
+  }
+
+  /** `Infinity` is never. */
+  schedule(timer: Timer, atMs: number): void {
+    if (atMs !== Infinity) this.clock.schedule(timer, atMs - this.offsetMs)
+  }
+
+  cancel(timer: Timer): void {
+    this.clock.cancel(timer)
+  }
+
+  /** Fires `timer` right after the running code, in the async context of now. */
+  soon(timer: Timer): void {
+    if (this.clock.soon === undefined) void Promise.resolve().then(() => timer.fire())
+    else this.clock.soon(timer)
+  }
+
+  /** The line of attempts parked at a budget. */
+  lineOf(budget: Budget): BudgetLine {
+    let line = this.lines.get(budget)
+    if (line === undefined) {
+      line = new BudgetLine(this, budget)
+      this.lines.set(budget, line)
+    }
+    return line
+  }
+
+  /** A throwing observer never changes a result; its error reaches nobody but the host's own report. */
+  emit(event: RepriseEvent): void {
+    for (const observer of this.observers) {
+      try {
+        reportLater(observer.onEvent(event))
+      } catch (error) {
+        report(error)
+      }
+    }
+  }
+
+  breakerChanged(breaker: Breaker, from: BreakerPhase, to: BreakerPhase): void {
+    if (!this.observed) return
+    const { key, callId, group, attempts } = this.actor ?? { key: breaker.key, callId: 0, group: 0, attempts: 0 }
+    this.emit({
+      type: 'breaker_changed',
+      timeMs: this.exactMs(),
+      key,
+      callId,
+      attempt: group,
+      attempts,
+      breaker: breaker.key,
+      from,
+      to,
+    })
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * The first attempt of a call that needs no race and no observer. As long as it succeeds there is no `Call`: without a
+ * time limit it is a function call and one `.then`, with one a promise and an entry in the wheel beside. What else a
+ * call may become is made when the attempt fails, times out or is refused. Imports core and the runtime's parts.
+ *
+ * Starts are kept in whole milliseconds of the monotonic clock: V8 keeps a small integer in the field itself, but makes
+ * an object of every other number.
+ */
+import type { Budget } from '../core/budget.js'
+import { type Admission, admit, type Start } from '../core/decide.js'
+import { NO_BUDGET } from '../core/gate.js'
+import { initialState } from '../core/state.js'
+import { Attempt } from './attempt.js'
+import { Call } from './call.js'
+import { Context, type Operation, outcomeOf } from './context.js'
+import { FirstRefusal } from './first-refusal.js'
+import { PlainFailure } from './history.js'
+import type { Thrown } from './hooks.js'
+import { inspectedSuccess } from './inspection.js'
+import type { Plan } from './plan.js'
+import { TimedFirst } from './timed-first.js'
+
+const FIRST = { attempt: 1, group: 1, kind: 'retry' } as const
+const FRESH = Object.freeze(initialState(null))
+const UNGATED: Start = Object.freeze({ type: 'start', era: 0, breaker: undefined, decision: NO_BUDGET })
+
+/** A call that asks nobody and has no limit. */
+export function runBare(plan: Plan, operation: Operation<unknown>): Promise<unknown> {
+  const startTick = plan.environment.turnTick()
+  return outcomeOf(operation, new Context(plan, FIRST, undefined, null)).then(undefined, (error: unknown) => {
+    const first = new PlainFailure(plan, startTick, error)
+    return new Call(plan, operation, first).afterFirstFailure()
+  })
+}
+
+/** `inspecting`: times are those of the moment, and the promise resolves to an inspection, never rejects. */
+export function runFirst(plan: Plan, operation: Operation<unknown>, inspecting: boolean): Promise<unknown> {
+  const admission = plan.gated ? admitFirst(plan) : UNGATED
+  const { budget } = plan.firstGates
+  if (admission.type !== 'start') return refuseFirst(plan, operation, inspecting, admission, budget)
+  if (plan.timed) return new TimedFirst(plan, operation, inspecting, admission, budget).run()
+  return inspecting
+    ? inspectUntimed(plan, operation, admission, budget)
+    : runUntimed(plan, operation, admission, budget)
+}
+
+function admitFirst(plan: Plan): Admission | Thrown {
+  try {
+    return admit(FRESH, plan.firstGates)
+  } catch (error) {
+    return { type: 'threw', error }
+  }
+}
+
+function refuseFirst(
+  plan: Plan,
+  operation: Operation<unknown>,
+  inspecting: boolean,
+  admission: Admission | Thrown,
+  budget: Budget | undefined,
+): Promise<unknown> {
+  if (admission.type === 'stop' && !inspecting) return Promise.reject(new FirstRefusal(plan, admission).rejection())
+  const attempt = new Attempt(plan, null, 1, 1, 'retry')
+  attempt.budget = budget
+  if (admission.type !== 'threw' && admission.decision !== undefined) attempt.decision = admission.decision
+  return Call.open(plan, operation, undefined, inspecting, (call) => call.beginWith(attempt, admission))
+}
+
+function runUntimed(
+  plan: Plan,
+  operation: Operation<unknown>,
+  start: Start,
+  budget: Budget | undefined,
+): Promise<unknown> {
+  const { environment } = plan
+  const startTick = environment.turnTick()
+  return outcomeOf(operation, new Context(plan, FIRST, undefined, null)).then(
+    (value) => {
+      if (start.decision.release === undefined && budget?.settle === undefined) {
+        plan.breaker?.success(start.era)
+        return value
+      }
+      const startMs = environment.msOf(startTick)
+      Attempt.first(plan, start, budget, startMs).end('success', undefined, environment.exactMs())
+      return value
+    },
+    (error: unknown) => {
+      const first = Attempt.first(plan, start, budget, environment.msOf(startTick))
+      first.end('failure', error, environment.exactMs())
+      return new Call(plan, operation, first).afterFirstFailure()
+    },
+  )
+}
+
+function inspectUntimed(
+  plan: Plan,
+  operation: Operation<unknown>,
+  start: Start,
+  budget: Budget | undefined,
+): Promise<unknown> {
+  const { environment } = plan
+  const first = Attempt.first(plan, start, budget, environment.exactMs())
+  return outcomeOf(operation, new Context(plan, FIRST, undefined, null)).then(
+    (value) => {
+      first.end('success', undefined, environment.exactMs())
+      return inspectedSuccess(value, first)
+    },
+    (error: unknown) => {
+      first.end('failure', error, environment.exactMs())
+      const call = new Call(plan, operation, first)
+      call.inspect(first.startMs)
+      return call.afterFirstFailure()
+    },
+  )
+}

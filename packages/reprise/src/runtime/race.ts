@@ -1,0 +1,66 @@
+/**
+ * One group of attempts with its hedges: starts the copies when they are due and knows when the group is over.
+ * The rules are in core/hedge; this only keeps the time and the members. Imports core and the runtime's types.
+ */
+import { endsGroup, nextHedgeAtMs, outweighs, type MemberResult } from '../core/hedge.js'
+import type { HedgePolicy } from '../core/policy.js'
+import type { Timer } from '../core/time.js'
+import type { Attempt } from './attempt.js'
+import type { Call } from './call.js'
+import type { Failed } from './call-record.js'
+import type { WheelLinks } from './timer-wheel.js'
+
+export class Race implements Timer, WheelLinks {
+  wheelNext = undefined
+  wheelPrev = undefined
+  wheelDue = 0
+  /** What decides the group so far, if nobody succeeds. */
+  deciding: Failed | undefined = undefined
+  held: MemberResult | undefined = undefined
+  /** The largest `Retry-After` of the group. */
+  retryAfterMs: number | undefined = undefined
+  private readonly call: Call
+  private readonly hedge: HedgePolicy
+  private readonly startMs: number
+  private readonly delayMs: number | undefined
+  private asked = 0
+  private over = false
+
+  constructor(call: Call, hedge: HedgePolicy, primary: Attempt) {
+    const { latency } = primary.plan
+    this.call = call
+    this.hedge = hedge
+    this.startMs = primary.startMs
+    this.delayMs = hedge.delayMs ?? latency?.percentile(hedge.percentile as number)
+    this.scheduleNext()
+  }
+
+  /** The next hedge is due. */
+  fire(): void {
+    this.asked++
+    this.call.launchHedge()
+    if (!this.over) this.scheduleNext()
+  }
+
+  /** Whether the group is over with this member, `running` others still going. */
+  ended(result: MemberResult, failed: Failed, retryAfterMs: number | undefined, running: number): boolean {
+    if (outweighs(result, this.held)) {
+      this.held = result
+      this.deciding = failed
+    }
+    if (retryAfterMs !== undefined) this.retryAfterMs = Math.max(retryAfterMs, this.retryAfterMs ?? 0)
+    if (!endsGroup(this.hedge, result, running)) return false
+    this.stop()
+    return true
+  }
+
+  stop(): void {
+    this.over = true
+    this.call.plan.environment.cancel(this)
+  }
+
+  private scheduleNext(): void {
+    const at = nextHedgeAtMs(this.hedge, this.startMs, this.asked, this.delayMs)
+    if (at !== undefined) this.call.plan.environment.schedule(this, at)
+  }
+}

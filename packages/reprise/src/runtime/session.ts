@@ -1,0 +1,74 @@
+/**
+ * What only some calls need beside their retry state: a caller's signal, a deadline, several attempts at once, a place
+ * in line, a witness. As a timer it is the deadline of the whole call. Imports the runtime's types.
+ */
+import type { Timer } from '../core/time.js'
+import type { Attempt } from './attempt.js'
+import type { Call } from './call.js'
+import type { Parking } from './parking.js'
+import type { Race } from './race.js'
+
+import { type AbortListener, listenTo, stopListening } from './signal-hub.js'
+import type { WheelLinks } from './timer-wheel.js'
+
+/** One count for the process: observers may be shared between executors. */
+let callIds = 0
+
+function nextCallId(): number {
+  return ++callIds
+}
+
+export class Session implements Timer, WheelLinks, AbortListener {
+  wheelNext = undefined
+  wheelPrev = undefined
+  wheelDue = 0
+  readonly signal: AbortSignal | undefined
+  /** The promise resolves to an inspection instead of settling as the call does. */
+  readonly inspecting: boolean
+  readonly callId: number
+  readonly startedMs: number
+  readonly deadlineAtMs: number | null
+  readonly running: Attempt[] = []
+  race: Race | null = null
+  parking: Parking | null = null
+  private readonly call: Call
+
+  /** `startedMs` is given by a call that has begun before it needed a session. */
+  constructor(call: Call, signal: AbortSignal | undefined, inspecting: boolean, startedMs?: number) {
+    const { environment, policy } = call.plan
+    this.call = call
+    this.signal = signal
+    this.inspecting = inspecting
+    this.callId = environment.observed ? nextCallId() : 0
+    this.startedMs = startedMs ?? environment.exactMs()
+    this.deadlineAtMs = policy.timeoutMs === undefined ? null : this.startedMs + policy.timeoutMs
+  }
+
+  open(): void {
+    if (this.signal !== undefined) listenTo(this.signal, this)
+    if (this.deadlineAtMs !== null) this.call.plan.environment.schedule(this, this.deadlineAtMs)
+  }
+
+  /** Leaves no timer, no listener and no place in line. */
+  close(): void {
+    if (this.signal !== undefined) stopListening(this.signal, this)
+    if (this.deadlineAtMs !== null) this.call.plan.environment.cancel(this)
+    this.race?.stop()
+    this.parking?.leave()
+  }
+
+  /** The deadline of the whole call has come. */
+  fire(): void {
+    if (this.parking === null || this.parking.over) this.call.deadlineCame()
+    else this.parking.fire()
+  }
+
+  onAbort(reason: unknown): void {
+    this.call.abortedBy(reason)
+  }
+
+  ended(attempt: Attempt): void {
+    const index = this.running.indexOf(attempt)
+    if (index >= 0) this.running.splice(index, 1)
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * A first attempt with a time limit: a promise, and one entry in the wheel that serves the attempt's limit and the
+ * call's, whichever comes first. Imports core and the runtime's parts.
+ */
+import type { Budget } from '../core/budget.js'
+import type { Start } from '../core/decide.js'
+import type { Timer } from '../core/time.js'
+import { type AsyncScope, captureScope, runIn } from './async-context.js'
+import { Attempt } from './attempt.js'
+import { Call, type Settle } from './call.js'
+import { Context, type Operation, outcomeOf } from './context.js'
+import { inspectedSuccess } from './inspection.js'
+import type { Plan } from './plan.js'
+import type { WheelLinks } from './timer-wheel.js'
+
+const FIRST = { attempt: 1, group: 1, kind: 'retry' } as const
+
+export class TimedFirst implements Timer, WheelLinks {
+  wheelNext = undefined
+  wheelPrev = undefined
+  wheelDue = 0
+  private readonly plan: Plan
+  private readonly operation: Operation<unknown>
+  private readonly inspecting: boolean
+  private readonly start: Start
+  private readonly budget: Budget | undefined
+  /** A limit counts from the moment: the reading of a busy turn could be old enough to end an attempt early. */
+  private readonly startMs: number
+  private readonly context: Context
+  private readonly scope: AsyncScope | null
+  private resolve: Settle | undefined = undefined
+  private reject: Settle | undefined = undefined
+  /** There once the time is over and the call goes on without the operation. */
+  private abandoned: Attempt | undefined = undefined
+
+  constructor(
+    plan: Plan,
+    operation: Operation<unknown>,
+    inspecting: boolean,
+    start: Start,
+    budget: Budget | undefined,
+  ) {
+    const { timeoutMs } = plan.policy
+    const startMs = plan.environment.exactMs()
+    this.plan = plan
+    this.operation = operation
+    this.inspecting = inspecting
+    this.start = start
+    this.budget = budget
+    this.startMs = startMs
+    this.context = new Context(plan, FIRST, undefined, timeoutMs === undefined ? null : startMs + timeoutMs)
+    this.scope = captureScope()
+  }
+
+  run(): Promise<unknown> {
+    const { environment, firstLimitMs } = this.plan
+    environment.schedule(this, this.startMs + firstLimitMs)
+    void outcomeOf(this.operation, this.context).then(
+      (value) => this.fulfilled(value),
+      (error: unknown) => this.rejected(error),
+    )
+    return new Promise((resolve, reject) => {
+      this.resolve = resolve
+      this.reject = reject
+    })
+  }
+
+  /** The time is over, the attempt's or the whole call's. */
+  fire(): void {
+    const attempt = this.toAttempt()
+    this.abandoned = attempt
+    const call = this.becomeCall(attempt, true)
+    const { attemptTimeoutMs = Infinity, timeoutMs = Infinity } = this.plan.policy
+    if (attemptTimeoutMs < timeoutMs) attempt.fire()
+    else runIn(this.scope, () => call.deadlineCame(), undefined)
+  }
+
+  private fulfilled(value: unknown): void {
+    if (this.abandoned !== undefined) return this.abandoned.release()
+    const { environment, breaker } = this.plan
+    environment.cancel(this)
+    if (this.inspecting || this.start.decision.release !== undefined || this.budget?.settle !== undefined) {
+      const attempt = this.toAttempt()
+      attempt.end('success', undefined, environment.exactMs())
+      this.resolve?.(this.inspecting ? inspectedSuccess(value, attempt) : value)
+    } else {
+      breaker?.success(this.start.era)
+      this.resolve?.(value)
+    }
+  }
+
+  private rejected(error: unknown): void {
+    if (this.abandoned !== undefined) return this.abandoned.release()
+    const { environment } = this.plan
+    environment.cancel(this)
+    const attempt = this.toAttempt()
+    attempt.end('failure', error, environment.exactMs())
+    this.becomeCall(attempt, false).goOn(attempt, 'retry', 1)
+  }
+
+  private toAttempt(): Attempt {
+    return Attempt.first(this.plan, this.start, this.budget, this.startMs)
+  }
+
+  private becomeCall(attempt: Attempt, running: boolean): Call {
+    const call = new Call(this.plan, this.operation, attempt)
+    attempt.call = call
+    attempt.context = this.context
+    call.attach(this.scope, this.resolve as Settle, this.reject as Settle)
+    call.takeOver(attempt, running, this.inspecting)
+    return call
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Chance that repeats itself. Imports types of core only.
+ */
+import type { Random } from '../core/time.js'
+
+/** A generator that gives the same numbers in [0, 1) for the same seed (mulberry32's recurrence). */
+export function seededRandom(seed: number): Random {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let z = Math.imul(state ^ (state >>> 15), state | 1)
+    z ^= z + Math.imul(z ^ (z >>> 7), z | 61)
+    return ((z ^ (z >>> 14)) >>> 0) / 4294967296
+  }
+}

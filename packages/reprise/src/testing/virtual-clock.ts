@@ -1,0 +1,121 @@
+/**
+ * A clock that stands still until it is told to go on: waits of hours pass in no time, in order.
+ * Between two timers the promises they woke run to their ends, so that what they start is scheduled first.
+ * Imports types of core only.
+ */
+import type { Clock, Timer } from '../core/time.js'
+
+export interface VirtualClock extends Clock {
+  /** Lets `ms` pass, firing what becomes due on the way in order of time. */
+  advance(ms: number): Promise<void>
+  /** Goes from timer to timer until none is left. */
+  runAll(): Promise<void>
+  /** A wait on this clock, for operations in tests. Rejects with the signal's reason when it aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** How many timers are scheduled. */
+  readonly pending: number
+}
+
+interface Entry {
+  readonly timer: Timer
+  readonly atMs: number
+}
+
+/** A program that schedules for ever would otherwise hang its test. */
+const MAX_TIMERS_PER_RUN = 1_000_000
+
+class Virtual implements VirtualClock {
+  private readonly startMs: number
+  /** In the order they were scheduled, which is the order at equal times. */
+  private readonly entries = new Map<Timer, Entry>()
+  private elapsedMs = 0
+
+  constructor(startMs: number) {
+    this.startMs = startMs
+  }
+
+  get pending(): number {
+    return this.entries.size
+  }
+
+  wallMs(): number {
+    return this.startMs + this.elapsedMs
+  }
+
+  monotonicMs(): number {
+    return this.elapsedMs
+  }
+
+  schedule(timer: Timer, atMs: number): void {
+    this.entries.delete(timer)
+    this.entries.set(timer, { timer, atMs })
+  }
+
+  cancel(timer: Timer): void {
+    this.entries.delete(timer)
+  }
+
+  async advance(ms: number): Promise<void> {
+    if (!(ms >= 0)) throw new RangeError(`A clock cannot advance by ${ms} ms`)
+    await this.runUntil(this.elapsedMs + ms)
+  }
+
+  async runAll(): Promise<void> {
+    await this.runUntil(Infinity)
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason as Error)
+      const stop = (): void => {
+        this.cancel(timer)
+        reject(signal?.reason as Error)
+      }
+      const timer: Timer = {
+        fire: () => {
+          signal?.removeEventListener('abort', stop)
+          resolve()
+        },
+      }
+      this.schedule(timer, this.elapsedMs + ms)
+      signal?.addEventListener('abort', stop, { once: true })
+    })
+  }
+
+  private async runUntil(endMs: number): Promise<void> {
+    await settled()
+    for (let fired = 0; fired < MAX_TIMERS_PER_RUN; fired++) {
+      const next = this.earliest()
+      if (next === undefined || next.atMs > endMs) {
+        if (endMs !== Infinity) this.elapsedMs = endMs
+        return
+      }
+      this.entries.delete(next.timer)
+      this.elapsedMs = Math.max(this.elapsedMs, next.atMs)
+      next.timer.fire()
+      await settled()
+    }
+    throw new Error(`More than ${MAX_TIMERS_PER_RUN} timers fired: does something schedule itself for ever?`)
+  }
+
+  private earliest(): Entry | undefined {
+    let earliest: Entry | undefined
+    for (const entry of this.entries.values()) {
+      if (earliest === undefined || entry.atMs < earliest.atMs) earliest = entry
+    }
+    return earliest
+  }
+}
+
+/** Until every promise that can go on has gone on: a turn of the event loop lies behind all microtasks. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof setImmediate === 'function') setImmediate(resolve)
+    else setTimeout(resolve, 0)
+  })
+}
+
+/** A virtual clock whose wall time begins at `startMs` (0) and whose monotonic time begins at 0. */
+export function virtualClock(options: { readonly startMs?: number } = {}): VirtualClock {
+  return new Virtual(options.startMs ?? 0)
+}

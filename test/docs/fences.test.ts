@@ -1,0 +1,76 @@
+/** What the documentation shows is true: every `ts`, `yaml` and `reprise` command line in README and docs is tried. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { normalizePolicy, PolicyError } from 'reprise'
+import { parseAst } from 'rolldown/parseAst'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { documentedFences, type Fence, findFences, policyIn, ROOT, repriseCommands } from './fences.js'
+
+const fences = documentedFences()
+const inLanguage = (...languages: string[]): Fence[] => fences.filter((fence) => languages.includes(fence.language))
+const signatures = inLanguage('ts').filter((fence) => fence.flags.includes('signature'))
+const programs = inLanguage('ts').filter((fence) => !fence.flags.includes('signature'))
+const commands = inLanguage('sh', 'bash', 'console')
+  .filter((fence) => !fence.flags.includes('no-run'))
+  .flatMap((fence) => repriseCommands(fence.code).map((command) => ({ place: fence.place, command })))
+
+const fenceDir = path.join(ROOT, 'test/docs/.fences')
+const fileOf = (fence: Fence): string => path.join(fenceDir, `${fence.place.replaceAll(/[^\w-]+/g, '-')}.ts`)
+const binDir = mkdtempSync(path.join(tmpdir(), 'reprise-bin-'))
+
+beforeAll(() => {
+  rmSync(fenceDir, { recursive: true, force: true })
+  mkdirSync(fenceDir)
+  for (const fence of programs) writeFileSync(fileOf(fence), `${fence.code}\nexport {}\n`)
+  symlinkSync(path.join(ROOT, 'packages/cli/bin/reprise.js'), path.join(binDir, 'reprise'))
+  for (const method of ['log', 'info', 'warn', 'error', 'table', 'dir'] as const) {
+    vi.spyOn(console, method).mockImplementation(() => undefined)
+  }
+})
+
+afterAll(() => {
+  vi.restoreAllMocks()
+  rmSync(binDir, { recursive: true })
+})
+
+test.runIf(programs.length > 0)('all ts fences compile', () => {
+  const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc')
+  const args = [tsc, '-b', 'test/docs/tsconfig.fences.json']
+  const { stdout } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
+  expect(stdout).toBe('')
+})
+
+test.each(programs)('ts at $place runs', async (fence) => {
+  vi.resetModules()
+  await import(fileOf(fence))
+})
+
+test.each(signatures)('ts signature at $place parses', ({ code }) => {
+  parseAst(code, { lang: 'dts' })
+})
+
+test.each(inLanguage('yaml', 'yml'))('yaml at $place is valid', ({ code, flags }) => {
+  for (const document of parseAllDocuments(code)) {
+    expect([...document.errors, ...document.warnings]).toEqual([])
+    const policy = policyIn(document.toJS())
+    if (flags.includes('invalid')) expect(() => normalizePolicy(policy)).toThrow(PolicyError)
+    else if (policy !== undefined) normalizePolicy(policy)
+  }
+})
+
+test.each(commands)('$place: $command exits 0', ({ command }) => {
+  const env = { ...process.env, PATH: `${binDir}${path.delimiter}${process.env['PATH']}` }
+  execFileSync('sh', ['-c', command], { cwd: ROOT, env, stdio: 'pipe' })
+})
+
+test('fences are found with their place, language and flags, also inside a list', () => {
+  const text =
+    'One\n\n```ts signature\ntype A = 1\n```\n\n- item\n\n  ```sh\n  $ npx reprise explain \\\n    a.yaml\n  ```\n'
+  const [first, second] = findFences(text, 'a.md')
+  expect(first).toEqual({ place: 'a.md:3', language: 'ts', flags: ['signature'], code: 'type A = 1\n' })
+  expect(second?.place).toBe('a.md:9')
+  expect(repriseCommands(second?.code ?? '')).toEqual(['reprise explain a.yaml'])
+})

@@ -1,0 +1,195 @@
+/** What must be true of every call, whatever its policy and fate. */
+import { expect } from 'vitest'
+import {
+  type AttemptKind,
+  type AttemptRecord,
+  BreakerOpenError,
+  BudgetDeniedError,
+  CallTimeoutError,
+  normalizePolicy,
+  type Policy,
+  type PolicyInput,
+  type RepriseEvent,
+  ResultError,
+  RetryBudgetExhaustedError,
+  type Timeline,
+} from '../../packages/reprise/src/index.js'
+
+/** An execution as the operation saw it. */
+export interface Seen {
+  readonly attempt: number
+  readonly group: number
+  readonly kind: AttemptKind
+  readonly startMs: number
+  /** Whether it was started though the call was over. */
+  afterEnd: boolean
+  error: unknown
+}
+
+export interface Story {
+  readonly policy: PolicyInput
+  readonly seen: readonly Seen[]
+  readonly abort: AbortController | undefined
+  readonly result: { readonly ok: boolean; readonly value: unknown } | undefined
+  readonly timeline: Timeline | undefined
+  readonly startedMs: number
+  readonly endedMs: number
+}
+
+/** Sums of fractions of milliseconds since the epoch. */
+const CLOSE_MS = 0.01
+
+export function checkCall(story: Story): void {
+  const { policy } = normalizePolicy(story.policy)
+  expect(story.result, 'the call has not settled').toBeDefined()
+  checkExecutions(story, policy)
+  if (policy.timeoutMs !== undefined) {
+    expect(story.endedMs - story.startedMs, 'longer than its timeout').toBeLessThanOrEqual(policy.timeoutMs + CLOSE_MS)
+  }
+  if (story.timeline === undefined) return
+  checkRecords(story, policy, story.timeline)
+  checkTotals(story, policy, story.timeline)
+  checkEnd(story, policy, story.timeline)
+}
+
+function checkExecutions({ seen }: Story, policy: Policy): void {
+  const maxHedges = policy.hedge?.maxHedges ?? 0
+  expect(seen.map(({ attempt }) => attempt)).toEqual(seen.map((_, i) => i + 1))
+  expect(seen.length).toBeLessThanOrEqual(policy.attempts * (1 + maxHedges))
+  expect(seen.filter(({ afterEnd }) => afterEnd)).toEqual([])
+  let group = 0
+  let hedges = 0
+  for (const execution of seen) {
+    if (execution.kind === 'retry') {
+      expect(execution.group).toBe(++group)
+      hedges = 0
+    } else {
+      expect(execution.group).toBe(group)
+      expect(++hedges).toBeLessThanOrEqual(maxHedges)
+    }
+  }
+  expect(group).toBeLessThanOrEqual(policy.attempts)
+}
+
+function checkRecords({ seen }: Story, policy: Policy, timeline: Timeline): void {
+  const made = timeline.attempts.filter(({ outcome }) => outcome !== 'denied')
+  expect(made).toHaveLength(seen.length)
+  for (const [i, { attempt, group, kind, startMs, error }] of seen.entries()) {
+    const record = made[i]
+    if (record === undefined) continue
+    expect(record).toMatchObject({ number: attempt, group, kind, hedge: kind === 'hedge', budgetAllowed: true })
+    expect(record.startMs).toBeCloseTo(startMs, 2)
+    expect(record.endMs).toBeGreaterThanOrEqual(record.startMs)
+    if (policy.attemptTimeoutMs !== undefined) {
+      expect(record.endMs - record.startMs).toBeLessThanOrEqual(policy.attemptTimeoutMs + CLOSE_MS)
+    }
+    if (record.outcome === 'failure' && !(record.error instanceof ResultError)) {
+      expect(record.error).toBe(error)
+    }
+  }
+  let launched = 0
+  for (const record of timeline.attempts) {
+    if (record.outcome === 'denied') {
+      expect(record).toMatchObject({ number: launched + 1, budgetAllowed: false })
+    } else launched++
+  }
+}
+
+/** Each retry starts where the group before ended, plus the wait, plus the time in line. */
+function checkTotals(story: Story, policy: Policy, timeline: Timeline): void {
+  const retries = timeline.attempts.filter(({ kind }) => kind === 'retry')
+  let waited = 0
+  retries.forEach((record, i) => {
+    const before = retries[i - 1]
+    const group = timeline.attempts.filter((other) => other.group === before?.group && other.outcome !== 'denied')
+    const endMs = before === undefined ? story.startedMs : Math.max(...group.map((other) => other.endMs))
+    expect(record.startMs).toBeCloseTo(endMs + record.delayBeforeMs + record.parkedMs, 2)
+    waited += record.delayBeforeMs
+  })
+  const { totalDelayMs } = timeline
+  const isInterruptedWait = ['aborted', 'timeout', 'breaker_open'].includes(timeline.stopReason ?? '')
+  if (isInterruptedWait) expect(totalDelayMs).toBeGreaterThanOrEqual(waited - CLOSE_MS)
+  else expect(totalDelayMs).toBeCloseTo(waited, 2)
+  if (policy.retryBudgetMs !== undefined) expect(totalDelayMs).toBeLessThanOrEqual(policy.retryBudgetMs)
+  expect(timeline.elapsedMs).toBeCloseTo(story.endedMs - story.startedMs, 2)
+  expect(Object.isFrozen(timeline) && Object.isFrozen(timeline.attempts)).toBe(true)
+}
+
+function checkEnd({ result, seen, abort }: Story, policy: Policy, timeline: Timeline): void {
+  const { ok, value } = result as NonNullable<Story['result']>
+  const won = timeline.attempts.filter((record) => record.won)
+  expect(won).toHaveLength(ok ? 1 : 0)
+  if (ok) {
+    expect(timeline.stopReason).toBeUndefined()
+    expect(won[0]?.outcome).toBe('success')
+    if (typeof value === 'object') expect(value).toMatchObject({ by: won[0]?.number })
+    return
+  }
+  const failures = timeline.attempts.filter(({ outcome }) => outcome === 'failure' || outcome === 'timeout')
+  const last = timeline.attempts.findLast(({ outcome }) => outcome !== 'denied')?.group
+  const lastErrors = failures.filter(({ group }) => group === last).map(({ error }) => error)
+  switch (timeline.stopReason) {
+    case 'aborted':
+      expect(abort?.signal.aborted).toBe(true)
+      expect(value).toBe(abort?.signal.reason)
+      break
+    case 'timeout':
+      expect(value).toBeInstanceOf(CallTimeoutError)
+      break
+    case 'breaker_open':
+      expect(value).toBeInstanceOf(BreakerOpenError)
+      break
+    case 'retry_budget_exhausted':
+      expect(value).toBeInstanceOf(RetryBudgetExhaustedError)
+      expect(lastErrors).toContain((value as Error).cause)
+      break
+    case 'budget_denied':
+      expect(timeline.attempts.at(-1)?.outcome).toBe('denied')
+      expect(timeline.budgetReason).toBe(timeline.attempts.at(-1)?.budgetReason)
+      if (seen.length === 0) expect(value).toBeInstanceOf(BudgetDeniedError)
+      else expect(lastErrors).toContain(value)
+      break
+    case 'attempts_exhausted':
+      expect(last).toBe(policy.attempts)
+      expect(lastErrors).toContain(value)
+      break
+    case 'not_retryable':
+      expect(value).toBeInstanceOf(RangeError)
+      expect(lastErrors).toContain(value)
+      break
+    case 'retry_after_too_long':
+      expect(lastErrors).toContain(value)
+      break
+    default:
+      expect.unreachable(`stopped with ${timeline.stopReason}`)
+  }
+  expectOneDenial(timeline.attempts)
+}
+
+/** A retry that was denied ends the call: it is the last record. */
+function expectOneDenial(records: readonly AttemptRecord[]): void {
+  const index = records.findIndex(({ kind, outcome }) => kind === 'retry' && outcome === 'denied')
+  if (index >= 0) expect(index).toBe(records.length - 1)
+}
+
+/** Of every call: one beginning, first; one end, last; each attempt started and finished once, in between. */
+export function checkEvents(events: readonly RepriseEvent[]): void {
+  const byCall = new Map<number, RepriseEvent[]>()
+  for (const event of events) {
+    if (event.type === 'breaker_changed') continue
+    byCall.set(event.callId, [...(byCall.get(event.callId) ?? []), event])
+  }
+  for (const told of byCall.values()) {
+    const types = told.map(({ type }) => type)
+    const ends = types.filter((type) => type === 'call_succeeded' || type === 'call_failed')
+    expect(types[0], types.join()).toBe('call_started')
+    expect(ends, types.join()).toEqual([types.at(-1)])
+    const started = told.flatMap((event) => (event.type === 'attempt_started' ? [event.number] : []))
+    const finished = told.flatMap((event) => (event.type === 'attempt_finished' ? [event.number] : []))
+    expect(started).toEqual(started.map((_, i) => i + 1))
+    expect(
+      finished.toSorted((a, b) => a - b),
+      types.join(),
+    ).toEqual(started)
+  }
+}

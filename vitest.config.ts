@@ -1,0 +1,29 @@
+/**
+ * Two projects: pure tests share one module graph per worker; tests that start processes or build things are isolated.
+ * Packages resolve to their sources through the export condition `source`, so that only the second kind needs a build.
+ */
+import { defaultServerConditions } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+const conditions = ['source', ...defaultServerConditions]
+const pure = ['packages/*/src/**/*.test.ts', 'test/property/**/*.test.ts', 'test/behaviour/**/*.test.ts']
+const reportFile = process.env['TEST_REPORT']
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    pool: 'threads',
+    reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],
+    projects: [
+      { extends: true, test: { name: 'unit', include: pure, isolate: false } },
+      { extends: true, test: { name: 'system', include: ['test/**/*.test.ts'], exclude: pure, testTimeout: 30_000 } },
+    ],
+    coverage: {
+      include: ['packages/reprise/src/**/*.ts'],
+      exclude: ['**/*.test.ts'],
+      reporter: [['text', { skipFull: true }]],
+      thresholds: { 'packages/reprise/src/core/**': { branches: 100 } },
+    },
+  },
+})
