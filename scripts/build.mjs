@@ -40,11 +40,6 @@ async function bundle(name, { input, platform, kernel }) {
     input,
     platform,
     external: externals(await manifest(name)),
-    // Fields become assignments in the constructor: Node 20 does not inline field initialisers.
-    transform: {
-      assumptions: { setPublicClassFields: true },
-      typescript: { removeClassFieldsWithoutInitializer: true },
-    },
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
     plugins: kernel === undefined ? [] : [markPureConstants],
     output: {
@@ -52,6 +47,8 @@ async function bundle(name, { input, platform, kernel }) {
       format: 'esm',
       chunkFileNames: '[name].js',
       minifyInternalExports: false,
+      // What they say is in the declarations; here they would only be read at every import.
+      comments: { annotation: true, legal: true, jsdoc: false },
       codeSplitting: kernel === undefined ? true : { groups: [{ name: 'kernel', test: kernel }] },
     },
   })

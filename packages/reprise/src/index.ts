@@ -4,7 +4,16 @@ export { BudgetRegistry } from './core/budget-registry.js'
 export { Breaker, type BreakerState } from './core/breaker.js'
 export { delayAfter } from './core/backoff.js'
 export * from './core/budgets/index.js'
-export { type Admission, admit, advance, decide, type LaunchGates, type Outcome, type RetryGates, type Verdict } from './core/decide.js'
+export {
+  type Admission,
+  admit,
+  advance,
+  decide,
+  type LaunchGates,
+  type Outcome,
+  type RetryGates,
+  type Verdict,
+} from './core/decide.js'
 export { formatDuration, parseDuration } from './core/duration.js'
 export {
   AttemptTimeoutError,
@@ -41,9 +50,17 @@ export type {
   RetryPredicate,
 } from './core/policy.js'
 export { drawsOf, initialState, type RetryState, snapshot, type StoredState } from './core/state.js'
+export { nearest } from './core/suggest.js'
 export type { Clock, Draw, Random, Timer } from './core/time.js'
 export type { AttemptRecord, Timeline } from './core/timeline.js'
-export { type AttemptKind, type AttemptResult, type BreakerPhase, BUDGET_REASONS, STOP_REASONS, type StopReason } from './core/words.js'
+export {
+  type AttemptKind,
+  type AttemptResult,
+  type BreakerPhase,
+  BUDGET_REASONS,
+  STOP_REASONS,
+  type StopReason,
+} from './core/words.js'
 export type { AttemptContext, Operation } from './runtime/context.js'
 export { type CallOptions, createExecutor, Executor, type ExecutorOptions } from './runtime/executor.js'
 export type { Inspection } from './runtime/inspection.js'

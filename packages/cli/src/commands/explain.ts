@@ -1,5 +1,6 @@
 /** `reprise explain FILE [STEP]`: what a policy does, before it does it. Imports input, explanation and output. */
 import type { Command } from 'commander'
+import { nearest } from 'reprise'
 import { plainText } from 'reprise/observe'
 import { type Explanation, explain } from '../explain/explanation.js'
 import { type FoundPolicy, type PolicyFile, readPolicies } from '../input/policy-file.js'
@@ -10,7 +11,6 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { InputError } from '../problem.js'
 import type { Session } from '../session.js'
-import { nearest } from '../suggest.js'
 
 const EXAMPLES = `Examples:
   reprise explain policy.yaml              a policy: its fields, or what stands under \`retry:\`

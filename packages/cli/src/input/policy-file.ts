@@ -7,7 +7,7 @@
  */
 import { type NormalizedPolicy, normalizePolicy, PolicyError } from 'reprise'
 import { InputError, type Problem } from '../problem.js'
-import { mergeFields, withUnitsOnly } from './policy-data.js'
+import { mergeFields } from './policy-data.js'
 import { byPlace, type Source } from './source.js'
 import { fieldOf, follow, hasFields, itemsOf, problemOf, type Spot, wholeOf } from './spot.js'
 
@@ -85,7 +85,7 @@ class Reader {
 
   private normalize(spot: Spot, data: unknown, step: string | null): FoundPolicy[] {
     try {
-      return [{ step, ...normalizePolicy(withUnitsOnly(data)) }]
+      return [{ step, ...normalizePolicy(data, { needsUnits: true }) }]
     } catch (error) {
       if (!(error instanceof PolicyError)) throw error
       for (const { path, message, suggestion } of error.problems) {

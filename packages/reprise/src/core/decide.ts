@@ -128,32 +128,31 @@ export interface Stop {
   readonly decision: Decision | undefined
 }
 
-export type Admission =
-  | Start
-  | { readonly type: 'park'; readonly decision: Decision }
-  | Stop
+export type Admission = Start | { readonly type: 'park'; readonly decision: Decision } | Stop
 
 export function admit(state: RetryState, gates: LaunchGates): Admission {
   if (gates.aborted) return refuse('aborted')
-  if (state.deadlineAtMs !== null && gates.now >= state.deadlineAtMs) return refuse('timeout')
-  if (state.resumed && state.failures > 0 && isExpired(state, gates.now)) return refuse('retry_budget_exhausted')
-  const breaker = gates.breaker
-  const era = breaker === undefined ? 0 : breaker.admit(breaker.closed ? 0 : gates.now)
+  const late = state.deadlineAtMs === null && !state.resumed ? undefined : tooLate(state, gates.now)
+  if (late !== undefined) return refuse(late)
+  const { breaker } = gates
+  // A closed breaker takes no slot and needs no clock.
+  const phase = breaker === undefined || breaker.closed ? breaker && 'closed' : 'half_open'
+  const era = breaker === undefined ? 0 : breaker.admit(phase === 'closed' ? 0 : gates.now)
   if (era === REFUSED) return refuse('breaker_open')
-  const decision = askOrGiveBack(gates, era)
-  if (decision.allowed) return { type: 'start', era, breaker: phaseAdmitted(breaker), decision }
+  const decision = phase === 'half_open' ? askOrGiveBack(gates, era) : gates.ask()
+  if (decision.allowed) return { type: 'start', era, breaker: phase, decision }
   breaker?.giveBack(era)
   return gates.parks ? { type: 'park', decision } : { type: 'stop', reason: 'budget_denied', decision }
 }
 
-function refuse(reason: StopReason): Admission {
-  return { type: 'stop', reason, decision: undefined }
+/** The deadline counts for every attempt, the expiry of a resumed call for its retries. */
+function tooLate(state: RetryState, now: number): StopReason | undefined {
+  if (state.deadlineAtMs !== null && now >= state.deadlineAtMs) return 'timeout'
+  return state.failures > 0 && isExpired(state, now) ? 'retry_budget_exhausted' : undefined
 }
 
-/** An open breaker admits nobody. */
-function phaseAdmitted(breaker: Breaker | undefined): BreakerPhase | undefined {
-  if (breaker === undefined) return undefined
-  return breaker.closed ? 'closed' : 'half_open'
+function refuse(reason: StopReason): Admission {
+  return { type: 'stop', reason, decision: undefined }
 }
 
 /** A budget that throws must not keep a probe's slot. */

@@ -22,7 +22,13 @@ export interface EventBase {
 export type RepriseEvent = EventBase &
   (
     | { readonly type: 'call_started' }
-    | { readonly type: 'attempt_started'; readonly number: number; readonly kind: AttemptKind; readonly delayBeforeMs: number; readonly parkedMs: number }
+    | {
+        readonly type: 'attempt_started'
+        readonly number: number
+        readonly kind: AttemptKind
+        readonly delayBeforeMs: number
+        readonly parkedMs: number
+      }
     | {
         readonly type: 'attempt_finished'
         readonly number: number
@@ -48,8 +54,18 @@ export type RepriseEvent = EventBase &
       }
     | { readonly type: 'hedge_started'; readonly number: number }
     | { readonly type: 'hedge_cancelled'; readonly number: number }
-    | { readonly type: 'breaker_changed'; readonly breaker: string; readonly from: BreakerPhase; readonly to: BreakerPhase }
-    | { readonly type: 'call_succeeded'; readonly attemptsMade: number; readonly totalDelayMs: number; readonly elapsedMs: number }
+    | {
+        readonly type: 'breaker_changed'
+        readonly breaker: string
+        readonly from: BreakerPhase
+        readonly to: BreakerPhase
+      }
+    | {
+        readonly type: 'call_succeeded'
+        readonly attemptsMade: number
+        readonly totalDelayMs: number
+        readonly elapsedMs: number
+      }
     | {
         readonly type: 'call_failed'
         readonly stopReason: StopReason

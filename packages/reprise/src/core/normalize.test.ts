@@ -4,7 +4,6 @@ import { isPolicy, normalizePolicy } from './normalize.js'
 import type { Policy } from './policy.js'
 
 const policyOf = (input: unknown): Policy => normalizePolicy(input).policy
-const notesOf = (input: unknown): readonly string[] => normalizePolicy(input).notes
 
 function problemsOf(input: unknown): readonly PolicyProblem[] {
   try {
@@ -382,25 +381,5 @@ describe('values that cannot be read', () => {
   it('are never asked to describe themselves', () => {
     const boastful = Object.assign(() => 1, { toString: hostile, toJSON: hostile })
     expect(problemsOf({ attempts: boastful, timeout: boastful, jitter: { toString: hostile } })).toHaveLength(3)
-  })
-})
-
-describe('notes', () => {
-  it('tell of a cap below the initial delay', () => {
-    expect(notesOf({ max_delay: '500ms' })).toEqual([
-      'The maximum delay 500ms is below the initial delay 1s, so no delay is longer than 500ms.',
-    ])
-    expect(notesOf({ maxDelay: '1s' })).toEqual([])
-  })
-
-  it('tell of hedges without a budget beside budgeted retries', () => {
-    const hedge = { delay: 1 }
-    expect(notesOf({ budget: 'api', hedge })).toEqual([
-      'Retries ask budget api, but hedges ask none: give the hedge a budget, or share.',
-    ])
-    expect(notesOf({ budget: 'api', hedge: { ...hedge, budget: 'share' } })).toEqual([])
-    expect(notesOf({ budget: 'api', hedge: { ...hedge, budget: 'hedges' } })).toEqual([])
-    expect(notesOf({ budget: 'api' })).toEqual([])
-    expect(notesOf({ hedge })).toEqual([])
   })
 })

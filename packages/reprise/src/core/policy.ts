@@ -119,7 +119,10 @@ export interface HedgeInput {
   readonly maxHedges?: number
   readonly cancelOnFirstTerminal?: boolean
   /** The hedge's own budget; `share` asks the retry's instead, `{ name, share: true }` asks both. */
-  readonly budget?: BudgetRefInput | 'share' | { readonly name: string; readonly cost?: number; readonly share?: boolean }
+  readonly budget?:
+    | BudgetRefInput
+    | 'share'
+    | { readonly name: string; readonly cost?: number; readonly share?: boolean }
 }
 
 /** A policy as TypeScript writes it. `normalizePolicy` takes the snake_case form of files as well. */

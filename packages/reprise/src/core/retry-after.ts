@@ -22,6 +22,18 @@ export function retryAfterMs(error: unknown, wallNowMs: number): number | undefi
   return stated(error, wallNowMs) ?? stated(readField(error, 'cause'), wallNowMs)
 }
 
+/** Whether it is worth reading the clock for: most errors speak of nothing of the kind. */
+export function mayStateRetryAfter(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  try {
+    const { retryAfterMs: ms, retryAfter, headers, response, value, cause } = error as Readonly<Record<string, unknown>>
+    return (ms ?? retryAfter ?? headers ?? response ?? value ?? cause) !== undefined
+  } catch {
+    // Something in it throws when looked at: whoever reads on takes care.
+    return true
+  }
+}
+
 /** What one error states, in its own fields or in headers. Most state nothing, so this allocates nothing. */
 function stated(failure: unknown, wallNowMs: number): number | undefined {
   if (typeof failure !== 'object' || failure === null) return undefined

@@ -157,7 +157,10 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
   /** The attempt timeout has come. */
   fire(): void {
     const timeoutMs = this.plan.policy.attemptTimeoutMs as number
-    this.call?.timedOut(this, withoutStack(() => new AttemptTimeoutError(this.key, this.attempt, timeoutMs)))
+    this.call?.timedOut(
+      this,
+      withoutStack(() => new AttemptTimeoutError(this.key, this.attempt, timeoutMs)),
+    )
   }
 
   /** The call knows the result. The breaker hears of successes and failures, not of aborts. */
@@ -205,8 +208,8 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
   }
 
   /** A grant that cannot be used any more goes back unused. */
-  returnGrant(grant: Decision): void {
-    if (grant?.allowed !== true) return
+  returnGrant(grant: Decision | null | undefined): void {
+    if (!grant?.allowed) return
     const now = this.now
     giveBack(this.plan.environment, this.budget, grant, this, { result: 'aborted', latencyMs: 0, won: false, now })
   }

@@ -3,15 +3,19 @@
  * The state lives in these fields and is advanced in place by `advance` of core. Imports core and the runtime's types.
  */
 import type { Breaker } from '../core/breaker.js'
+import type { Decision } from '../core/budget.js'
+import type { BudgetRef } from '../core/policy.js'
 import type { RetryState } from '../core/state.js'
 import type { Timeline } from '../core/timeline.js'
 import type { StopReason } from '../core/words.js'
 import { Attempt } from './attempt.js'
+import { Context } from './context.js'
 import type { Actor } from './environment.js'
 import { oldestStartMs, type Past, timelineFrom } from './history.js'
 import type { Plan } from './plan.js'
 import { rejectionFor, type TimelineSource } from './rejection.js'
 import type { Session } from './session.js'
+import { attemptFinished, type DecisionMode, decision } from './telling.js'
 import type { WheelLinks } from './timer-wheel.js'
 
 export interface Ending {
@@ -97,6 +101,28 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
     return timeline
   }
 
+  /** The call knows how the attempt ended. */
+  protected conclude(attempt: Attempt, result: 'success' | 'failure' | 'timeout' | 'aborted', error: unknown): void {
+    const { environment } = this.plan
+    environment.actor = this
+    attempt.conclude(result, error, result === 'success', this.nowMs())
+    environment.actor = undefined
+    this.session?.ended(attempt)
+    if (environment.observed) attemptFinished(this, attempt)
+  }
+
+  /** Whatever still runs is told to stop and not waited for. */
+  protected concludeRunning(result: 'timeout' | 'aborted', reason: unknown): void {
+    for (const attempt of [...(this.session?.running ?? [])]) {
+      this.conclude(attempt, result, reason)
+      Context.abort(attempt.context as Context, reason)
+    }
+  }
+
+  tellDecision(attempt: Attempt, ref: BudgetRef, mode: DecisionMode, answer: Decision): void {
+    if (this.plan.environment.observed) decision(this, attempt, ref, mode, answer)
+  }
+
   protected record(attempt: Attempt): void {
     attempt.previous = this.history
     this.history = attempt
@@ -137,8 +163,9 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
     })
   }
 
-  /** There is a call only when something has gone wrong, or has to be watched or limited: then the moment counts. */
+  /** Of the moment where somebody watches or a limit counts, else of the turn. */
   protected nowMs(): number {
-    return this.plan.environment.exactMs()
+    const { environment } = this.plan
+    return this.session === null ? environment.nowMs() : environment.exactMs()
   }
 }

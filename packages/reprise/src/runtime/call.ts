@@ -10,8 +10,7 @@ import type { Decision } from '../core/budget.js'
 import { type Admission, admit, advance, decide, type RetryGates, type Start, type Verdict } from '../core/decide.js'
 import { ResultError } from '../core/errors.js'
 import { PANIC_IN_BUDGET } from '../core/gate.js'
-import type { BudgetRef } from '../core/policy.js'
-import { retryAfterMs } from '../core/retry-after.js'
+import { mayStateRetryAfter, retryAfterMs } from '../core/retry-after.js'
 import type { Timer } from '../core/time.js'
 import type { AttemptKind, StopReason } from '../core/words.js'
 import { type AsyncScope, captureScope, runIn } from './async-context.js'
@@ -93,11 +92,6 @@ export class Call extends CallRecord implements RetryGates, Timer {
     if (ending === null) return this
     if (session?.inspecting) return inspectedFailure(ending.error, this)
     throw ending.error
-  }
-
-  /** A call that began without a session is to resolve to an inspection. */
-  inspect(startedMs: number): void {
-    this.session = new Session(this, undefined, true, startedMs)
   }
 
   /** The timed first attempt of a light call has failed, or still runs though its time is over. */
@@ -238,22 +232,6 @@ export class Call extends CallRecord implements RetryGates, Timer {
     runIn(this.scope, goOn, undefined)
   }
 
-  private conclude(attempt: Attempt, result: 'success' | 'failure' | 'timeout' | 'aborted', error: unknown): void {
-    const { environment } = this.plan
-    environment.actor = this
-    attempt.conclude(result, error, result === 'success', this.nowMs())
-    environment.actor = undefined
-    this.session?.ended(attempt)
-    if (environment.observed) tell.attemptFinished(this, attempt)
-  }
-
-  private concludeRunning(result: 'timeout' | 'aborted', reason: unknown): void {
-    for (const attempt of [...(this.session?.running ?? [])]) {
-      this.conclude(attempt, result, reason)
-      Context.abort(attempt.context as Context, reason)
-    }
-  }
-
   /** An attempt has failed and is concluded: what now? */
   goOn(failed: Failed, kind: AttemptKind, number: number): void {
     const { plan, session } = this
@@ -265,7 +243,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
       this.fail('not_retryable', classified.error)
       return
     }
-    let waitMs = retryAfterMs(error, plan.environment.clock.wallMs())
+    let waitMs = mayStateRetryAfter(error) ? retryAfterMs(error, plan.environment.clock.wallMs()) : undefined
     this.failure = failed
     const race = session?.race
     if (session && race) {
@@ -314,7 +292,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
     const { environment } = this.plan
     // An operation that timed out still has to hear of it and let go, which takes a few microtasks.
     if (this.lastDelayMs === 0 && !this.lastTimedOut()) environment.soon(this)
-    else environment.schedule(this, this.nowMs() + this.lastDelayMs)
+    else environment.schedule(this, environment.exactMs() + this.lastDelayMs)
   }
 
   /** The wait is over. */
@@ -409,16 +387,12 @@ export class Call extends CallRecord implements RetryGates, Timer {
     if (this.plan.environment.observed) tell.failed(this, reason, budgetReason, error)
     if (this.session?.inspecting) this.resolve(inspectedFailure(error, this))
     else if (this.reject !== undefined) this.reject(error)
-    else if (this.resolve !== unattached) this.resolve(Promise.reject(error as Error))
+    else if (this.resolve !== unattached) this.resolve(Promise.reject(error))
   }
 
   private close(stopReason: StopReason | undefined, budgetReason: string | undefined, error: unknown): void {
     this.ending = { stopReason, budgetReason, error, endMs: this.nowMs(), timeline: undefined }
     this.plan.environment.cancel(this)
     this.session?.close()
-  }
-
-  tellDecision(attempt: Attempt, ref: BudgetRef, mode: tell.DecisionMode, decision: Decision): void {
-    if (this.plan.environment.observed) tell.decision(this, attempt, ref, mode, decision)
   }
 }

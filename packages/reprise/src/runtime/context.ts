@@ -81,6 +81,6 @@ export function outcomeOf(operation: Operation<unknown>, context: AttemptContext
   try {
     return Promise.resolve(operation(context))
   } catch (error) {
-    return Promise.reject(error as Error)
+    return Promise.reject(error)
   }
 }

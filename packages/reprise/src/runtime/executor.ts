@@ -55,6 +55,8 @@ export class Executor {
   private readonly fallback: NormalizedPolicy | undefined
 
   private readonly anonymous: boolean
+  /** Most often a call is given the policy of the call before. */
+  private lastGiven: { readonly input: PolicyInput; readonly plan: Plan } | undefined = undefined
 
   /** `anonymous`: the key says nothing, so a breaker without a key of its own belongs to its policy object. */
   constructor(options: ExecutorOptions = {}, anonymous = false) {
@@ -80,12 +82,22 @@ export class Executor {
     if (known?.light && typeof operation === 'function') {
       return (known.bare ? runBare(known, operation) : runFirst(known, operation, false)) as Promise<T>
     }
-    return this.start(known, key, operation, options, false) as Promise<T>
+    return this.start(known, key, operation, options?.policy, options?.signal, false) as Promise<T>
+  }
+
+  /** `run` with its options taken apart: for `retry`, which has them so. */
+  runWith<T>(
+    key: string,
+    operation: Operation<T>,
+    policy: PolicyInput | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    return this.start(undefined, key, operation, policy, signal, false) as Promise<T>
   }
 
   /** Runs the operation and tells how it went, success or not. Rejects only for a wrong use. */
   inspect<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<Inspection<T>> {
-    return this.start(undefined, key, operation, options, true) as Promise<Inspection<T>>
+    return this.start(undefined, key, operation, options?.policy, options?.signal, true) as Promise<Inspection<T>>
   }
 
   /** The function with the policy of the key around it: same arguments, same result, as a promise. */
@@ -108,23 +120,27 @@ export class Executor {
     known: Plan | undefined,
     key: string,
     operation: Operation<unknown>,
-    options: CallOptions | undefined,
+    policy: PolicyInput | undefined,
+    signal: AbortSignal | undefined,
     inspecting: boolean,
   ): Promise<unknown> {
     if (typeof operation !== 'function') return Promise.reject(notAFunction(operation))
     let plan: Plan | undefined
     try {
-      plan = known ?? this.planFor(key, options?.policy)
+      plan = known ?? this.planFor(key, policy)
     } catch (error) {
-      return Promise.reject(error as Error)
+      return Promise.reject(error)
     }
-    const refusal = plan === undefined ? 'no_policy' : undefined
-    plan ??= this.makePlan(key, oneAttempt())
-    const signal = options?.signal
-    if (plan.light && signal === undefined && refusal === undefined) {
-      return plan.bare && !inspecting ? runBare(plan, operation) : runFirst(plan, operation, inspecting)
+    if (plan === undefined) return this.refuse(key, operation, inspecting)
+    if (!plan.light || signal !== undefined) {
+      return Call.open(plan, operation, signal, inspecting, (call) => call.begin(undefined))
     }
-    return Call.open(plan, operation, signal, inspecting, (call) => call.begin(refusal))
+    return plan.bare && !inspecting ? runBare(plan, operation) : runFirst(plan, operation, inspecting)
+  }
+
+  private refuse(key: string, operation: Operation<unknown>, inspecting: boolean): Promise<unknown> {
+    const plan = this.makePlan(key, oneAttempt())
+    return Call.open(plan, operation, undefined, inspecting, (call) => call.begin('no_policy'))
   }
 
   // ── plans ──────────────────────────────────────────────────────────────────────────────────────
@@ -140,6 +156,14 @@ export class Executor {
   }
 
   private planOfPolicy(key: string, input: PolicyInput): Plan {
+    const { lastGiven } = this
+    if (lastGiven !== undefined && lastGiven.input === input && lastGiven.plan.key === key) return lastGiven.plan
+    const plan = this.findPlanOfPolicy(key, input)
+    this.lastGiven = { input, plan }
+    return plan
+  }
+
+  private findPlanOfPolicy(key: string, input: PolicyInput): Plan {
     let plans = this.plansOfPolicies.get(input)
     const known = plans?.get(key)
     if (known !== undefined) return known
@@ -167,7 +191,9 @@ export class Executor {
   }
 
   private makeBreaker(key: string, settings: BreakerPolicy): Breaker {
-    const breaker: Breaker = new Breaker(key, settings, (from, to) => this.environment.breakerChanged(breaker, from, to))
+    const breaker: Breaker = new Breaker(key, settings, (from, to) =>
+      this.environment.breakerChanged(breaker, from, to),
+    )
     return breaker
   }
 }
@@ -195,5 +221,8 @@ function registryOf(budgets: ExecutorOptions['budgets']): BudgetRegistry | undef
 function fallbackOf(options: ExecutorOptions): NormalizedPolicy | undefined {
   if (options.missingPolicyMode === 'deny') return undefined
   if (options.missingPolicyMode === 'allow') return oneAttempt()
-  return normalizePolicy(options.defaultPolicy ?? {}, options.defaultPolicy === undefined ? { defaultJitter: 'full' } : {})
+  return normalizePolicy(
+    options.defaultPolicy ?? {},
+    options.defaultPolicy === undefined ? { defaultJitter: 'full' } : {},
+  )
 }

@@ -18,6 +18,7 @@ import { PlainFailure } from './history.js'
 import type { Thrown } from './hooks.js'
 import { inspectedSuccess } from './inspection.js'
 import type { Plan } from './plan.js'
+import { Session } from './session.js'
 import { TimedFirst } from './timed-first.js'
 
 const FIRST = { attempt: 1, group: 1, kind: 'retry' } as const
@@ -59,11 +60,20 @@ function refuseFirst(
   admission: Admission | Thrown,
   budget: Budget | undefined,
 ): Promise<unknown> {
-  if (admission.type === 'stop' && !inspecting) return Promise.reject(new FirstRefusal(plan, admission).rejection())
+  if (admission.type === 'stop' && !inspecting) return rejected(new FirstRefusal(plan, admission).rejection())
   const attempt = new Attempt(plan, null, 1, 1, 'retry')
   attempt.budget = budget
   if (admission.type !== 'threw' && admission.decision !== undefined) attempt.decision = admission.decision
   return Call.open(plan, operation, undefined, inspecting, (call) => call.beginWith(attempt, admission))
+}
+
+const RESOLVED = Promise.resolve()
+
+/** Rejects a microtask later, when the caller listens: the host makes much of a rejection that nobody has heard yet. */
+function rejected(error: Error): Promise<never> {
+  return RESOLVED.then(() => {
+    throw error
+  })
 }
 
 function runUntimed(
@@ -108,7 +118,7 @@ function inspectUntimed(
     (error: unknown) => {
       first.end('failure', error, environment.exactMs())
       const call = new Call(plan, operation, first)
-      call.inspect(first.startMs)
+      call.session = new Session(call, undefined, true, first.startMs)
       return call.afterFirstFailure()
     },
   )

@@ -43,7 +43,12 @@ export function rejectionFor(reason: StopReason, stopped: Stopped): unknown {
       if (failure !== null) return failure.error
       return withoutStack(
         () =>
-          new BudgetDeniedError(key, policy.budget?.name ?? '', stopped.budgetReason ?? 'budget_denied', stopped.attempt),
+          new BudgetDeniedError(
+            key,
+            policy.budget?.name ?? '',
+            stopped.budgetReason ?? 'budget_denied',
+            stopped.attempt,
+          ),
       )
   }
 }

@@ -5,7 +5,8 @@ import type { PolicyInput } from '../core/policy.js'
 import type { Operation } from './context.js'
 import { type CallOptions, Executor, type ExecutorOptions } from './executor.js'
 
-export type RetryOptions = Omit<CallOptions, 'policy'> & Omit<ExecutorOptions, 'policies' | 'defaultPolicy' | 'missingPolicyMode'>
+export type RetryOptions = Omit<CallOptions, 'policy'> &
+  Omit<ExecutorOptions, 'policies' | 'defaultPolicy' | 'missingPolicyMode'>
 
 const KEY = 'retry'
 
@@ -17,8 +18,7 @@ const executors = new WeakMap<RetryOptions, Executor>()
 /** Runs the operation until it succeeds or the policy says stop. Default: 3 attempts, exponential, full jitter. */
 export function retry<T>(operation: Operation<T>, policy?: PolicyInput, options?: RetryOptions): Promise<T> {
   const executor = options === undefined ? (shared ??= new Executor({}, true)) : executorFor(options)
-  if (policy === undefined && options === undefined) return executor.run(KEY, operation)
-  return executor.run(KEY, operation, { policy, signal: options?.signal })
+  return executor.runWith(KEY, operation, policy, options?.signal)
 }
 
 function executorFor(options: RetryOptions): Executor {

@@ -8,17 +8,17 @@ import type { RepriseEvent } from '../core/event.js'
 import type { BudgetRef } from '../core/policy.js'
 import type { AttemptResult, StopReason } from '../core/words.js'
 import type { Attempt } from './attempt.js'
-import type { Call } from './call.js'
+import type { CallRecord } from './call-record.js'
 
 export type DecisionMode = Extract<RepriseEvent, { type: 'budget_decision' }>['mode']
 
-export function started(call: Call): void {
+export function started(call: CallRecord): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
   environment.emit({ type: 'call_started', timeMs: environment.exactMs(), key, callId, attempt: 0, attempts })
 }
 
-export function attemptStarted(call: Call, launch: Attempt): void {
+export function attemptStarted(call: CallRecord, launch: Attempt): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
   const { attempt: number, kind, delayBeforeMs, parkedMs, group: attempt } = launch
@@ -40,7 +40,7 @@ export function attemptStarted(call: Call, launch: Attempt): void {
   })
 }
 
-export function attemptFinished(call: Call, launch: Attempt): void {
+export function attemptFinished(call: CallRecord, launch: Attempt): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
   const { attempt: number, kind, won, error, group: attempt } = launch
@@ -65,7 +65,13 @@ export function attemptFinished(call: Call, launch: Attempt): void {
   })
 }
 
-export function decision(call: Call, launch: Attempt, ref: BudgetRef, mode: DecisionMode, answer: Decision): void {
+export function decision(
+  call: CallRecord,
+  launch: Attempt,
+  ref: BudgetRef,
+  mode: DecisionMode,
+  answer: Decision,
+): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
   environment.emit({
@@ -85,7 +91,7 @@ export function decision(call: Call, launch: Attempt, ref: BudgetRef, mode: Deci
   })
 }
 
-export function parked(call: Call, launch: Attempt): void {
+export function parked(call: CallRecord, launch: Attempt): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
   const timeMs = environment.exactMs()
@@ -95,7 +101,7 @@ export function parked(call: Call, launch: Attempt): void {
 }
 
 /** `failures` already counts the attempt that failed. */
-export function waiting(call: Call, error: unknown): void {
+export function waiting(call: CallRecord, error: unknown): void {
   const { environment } = call.plan
   const { key, callId, attempts, failures, lastDelayMs: delayMs } = call
   const timeMs = environment.exactMs()
@@ -113,7 +119,7 @@ export function waiting(call: Call, error: unknown): void {
   })
 }
 
-export function succeeded(call: Call, group: number): void {
+export function succeeded(call: CallRecord, group: number): void {
   const { environment } = call.plan
   const { key, callId, attempts, launched: attemptsMade, totalDelayMs } = call
   const timeMs = environment.exactMs()
@@ -130,7 +136,12 @@ export function succeeded(call: Call, group: number): void {
   })
 }
 
-export function failed(call: Call, stopReason: StopReason, budgetReason: string | undefined, error: unknown): void {
+export function failed(
+  call: CallRecord,
+  stopReason: StopReason,
+  budgetReason: string | undefined,
+  error: unknown,
+): void {
   const { environment } = call.plan
   const { key, callId, attempts, launched: attemptsMade, totalDelayMs } = call
   const timeMs = environment.exactMs()
@@ -150,6 +161,6 @@ export function failed(call: Call, stopReason: StopReason, budgetReason: string 
   })
 }
 
-function elapsed(call: Call, timeMs: number): number {
+function elapsed(call: CallRecord, timeMs: number): number {
   return Math.max(0, timeMs - (call.session?.startedMs ?? timeMs))
 }

@@ -73,7 +73,9 @@ export class CountBudget implements Budget {
 
   denialReason(request: BudgetRequest): string {
     const own = this.refusal(request.key, costOf(request))
-    return own === undefined && this.parent !== undefined ? this.parent.denialReason(request) : (own ?? EXHAUSTED).reason
+    return own === undefined && this.parent !== undefined
+      ? this.parent.denialReason(request)
+      : (own ?? EXHAUSTED).reason
   }
 
   /** The parent is not part of it: it is kept once, not with each of its children. */
