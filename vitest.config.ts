@@ -5,7 +5,7 @@
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
-const conditions = ['source', ...defaultServerConditions]
+const conditions = ['reprise-source', ...defaultServerConditions]
 const pure = ['packages/*/src/**/*.test.ts', 'test/property/**/*.test.ts', 'test/behaviour/**/*.test.ts']
 const reportFile = process.env['TEST_REPORT']
 

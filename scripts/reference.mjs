@@ -23,7 +23,7 @@ const { POLICY_FIELDS } = await load('core/policy-fields.ts')
 /** @type {typeof import('../packages/reprise/src/core/policy.js')} */
 const { MATCHER_WORDS } = await load('core/policy.ts')
 /** @type {typeof import('../packages/reprise/src/core/words.js')} */
-const { BUDGET_REASONS, STOP_REASONS } = await load('core/words.ts')
+const { ATTEMPT_KINDS, ATTEMPT_RESULTS, BUDGET_REASONS, STOP_REASONS } = await load('core/words.ts')
 /** @type {typeof import('../packages/reprise/src/core/budgets/count.js')} */
 const { COUNT_REASONS } = await load('core/budgets/count.ts')
 /** @type {typeof import('../packages/reprise/src/observe/index.js')} */
@@ -150,9 +150,9 @@ const wordsIn = (node) => nodesIn(node, ({ type }) => type === 'TSLiteralType').
 
 /** Members of an interface or type literal, with the source text of their types. @param {string} file @param {Node[]} members */
 function fieldsOf(file, members) {
-  return members.map(({ key, optional, typeAnnotation }) => {
-    const { start, end } = typeAnnotation.typeAnnotation
-    return { name: key.name, optional: optional === true, type: textOf(file).slice(start, end) }
+  return members.map((member) => {
+    const { start, end } = member['typeAnnotation']?.typeAnnotation ?? member // a method is its own type
+    return { name: member['key'].name, optional: member['optional'] === true, type: textOf(file).slice(start, end) }
   })
 }
 
@@ -197,8 +197,7 @@ function stopReasons() {
 }
 
 function outcomes() {
-  const words = wordsIn(declarationsIn('core/words.ts').get('AttemptResult'))
-  const rows = explain('outcomes', words, OUTCOMES).map(([word, meaning]) => [code(word), meaning])
+  const rows = explain('outcomes', ATTEMPT_RESULTS, OUTCOMES).map(([word, meaning]) => [code(word), meaning])
   return table(['Word', 'When'], rows)
 }
 
@@ -253,7 +252,7 @@ function events() {
 /** One event of every kind that is counted, so that the metrics show their labels. */
 function countableEvents() {
   const base = { timeMs: 0, key: 'k', callId: 1, attempt: 1, attempts: 3 }
-  const kind = /** @type {const} */ ('retry')
+  const [kind] = ATTEMPT_KINDS
   const error = undefined
   const totals = { attemptsMade: 1, totalDelayMs: 0, elapsedMs: 0 }
   /** @type {import('../packages/reprise/src/core/event.js').RepriseEvent[]} */

@@ -50,6 +50,15 @@ describe('a virtual clock', () => {
     expect(clock.monotonicMs()).toBe(30)
   })
 
+  test('never goes back, also if it is advanced twice at once', async () => {
+    const clock = virtualClock()
+    const seen: number[] = []
+    const note = (): void => void seen.push(clock.monotonicMs())
+    await Promise.all([clock.advance(10).then(note), clock.advance(5).then(note), clock.sleep(7).then(note)])
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b))
+    expect(clock.monotonicMs()).toBe(10)
+  })
+
   test('refuses to go back', async () => {
     await expect(virtualClock().advance(-1)).rejects.toBeInstanceOf(RangeError)
     await expect(virtualClock().advance(Number.NaN)).rejects.toBeInstanceOf(RangeError)

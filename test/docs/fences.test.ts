@@ -39,8 +39,8 @@ afterAll(() => {
 test.runIf(programs.length > 0)('all ts fences compile', () => {
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc')
   const args = [tsc, '-b', 'test/docs/tsconfig.fences.json']
-  const { stdout } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
-  expect(stdout).toBe('')
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
+  expect(status, stdout + stderr).toBe(0)
 })
 
 test.each(programs)('ts at $place runs', async (fence) => {

@@ -2,12 +2,12 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { errorText } from 'reprise/observe'
+import { describeError } from 'reprise/observe'
 import { EXIT, type ExitCode } from './exit-codes.js'
 import type { World } from './world.js'
 
 export function reportBug(error: unknown, world: World): ExitCode {
-  world.stderr.write(`This is a bug of reprise: ${errorText(error)}\n`)
+  world.stderr.write(`This is a bug of reprise: ${describeError(error)}\n`)
   const trace = writeTrace(error)
   if (trace !== undefined) world.stderr.write(`Please report it, with ${trace}\n`)
   return EXIT.bug

@@ -7,13 +7,13 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { reportBug } from './bug-report.js'
+import type { CommandContext } from './command-context.js'
 import { addExplain } from './commands/explain.js'
 import { EXIT, type ExitCode } from './exit-codes.js'
 import { writeJson } from './output/json.js'
 import { printProblems } from './output/problems.js'
 import { styleFor } from './output/style.js'
 import { InputError } from './problem.js'
-import type { Session } from './session.js'
 import { addSettings, ENVIRONMENT_HELP, readSettings, type Settings } from './settings.js'
 import type { World } from './world.js'
 
@@ -27,7 +27,7 @@ const EXAMPLES = `Examples:
 export async function runProgram(args: readonly string[], world: World): Promise<ExitCode> {
   const program = new Command('reprise')
   let settings: Settings | undefined
-  const session = (): Session => ({ world, settings: (settings ??= readSettings(program, world.env)) })
+  const context = (): CommandContext => ({ world, settings: (settings ??= readSettings(program, world.env)) })
   program
     .description('Retries as a system: see what a retry policy does before it does it.')
     .version(ownVersion(), '-V, --version', 'print the version')
@@ -42,7 +42,7 @@ export async function runProgram(args: readonly string[], world: World): Promise
       outputError: (text, write) => write(`${text.trimEnd()}\nTry \`reprise --help\`.\n`),
     })
   addSettings(program)
-  addExplain(program, session)
+  addExplain(program, context)
   try {
     await program.parseAsync(args, { from: 'user' })
     return EXIT.done

@@ -30,7 +30,7 @@ export {
   RetryBudgetExhaustedError,
 } from './core/errors.js'
 export type { EventBase, Observer, RepriseEvent } from './core/event.js'
-export { type NormalizedPolicy, normalizePolicy } from './core/normalize.js'
+export { type NormalizedPolicy, type NormalizeOptions, normalizePolicy } from './core/normalize.js'
 export type {
   Backoff,
   BackoffInput,
@@ -62,7 +62,8 @@ export {
   type StopReason,
 } from './core/words.js'
 export type { AttemptContext, Operation } from './runtime/context.js'
-export { type CallOptions, createExecutor, Executor, type ExecutorOptions } from './runtime/executor.js'
+export { type CallOptions, createExecutor, type Executor } from './runtime/executor.js'
+export type { ExecutorOptions } from './runtime/executor-options.js'
 export type { Inspection } from './runtime/inspection.js'
 export { timelineOf } from './runtime/rejection.js'
 export { retry, type RetryOptions } from './runtime/retry.js'

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { nearest } from 'reprise'
 import { plainText } from 'reprise/observe'
+import type { CommandContext } from '../command-context.js'
 import { type Explanation, explain } from '../explain/explanation.js'
 import { type FoundPolicy, type PolicyFile, readPolicies } from '../input/policy-file.js'
 import { readText, STDIN } from '../input/read-text.js'
@@ -10,7 +11,6 @@ import { showExplanation, showOverview } from '../output/explanation.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { InputError } from '../problem.js'
-import type { Session } from '../session.js'
 
 const EXAMPLES = `Examples:
   reprise explain policy.yaml              a policy: its fields, or what stands under \`retry:\`
@@ -19,17 +19,17 @@ const EXAMPLES = `Examples:
   reprise explain policy.yaml --json | jq '.policies[0].stop'
 `
 
-export function addExplain(program: Command, session: () => Session): void {
+export function addExplain(program: Command, context: () => CommandContext): void {
   program
     .command('explain')
     .description('show a policy as a table: each attempt, the wait before it, where it stops and why')
     .argument('<file>', 'YAML or JSON file with a policy or a workflow; - is stdin')
     .argument('[step]', 'id, name or position of a step of a workflow')
     .addHelpText('before', EXAMPLES)
-    .action((file: string, step: string | undefined) => explainFile(file, step, session()))
+    .action((file: string, step: string | undefined) => explainFile(file, step, context()))
 }
 
-async function explainFile(name: string, step: string | undefined, { world, settings }: Session): Promise<void> {
+async function explainFile(name: string, step: string | undefined, { world, settings }: CommandContext): Promise<void> {
   if (name === '-' && world.stdin.isTTY) waitForTyping(settings.input, world.stderr)
   const { file, text } = await readText(name, world.stdin)
   const found = readPolicies(parseSource(file, text))
@@ -47,7 +47,7 @@ async function explainFile(name: string, step: string | undefined, { world, sett
   if (unread !== '') world.stderr.write(`\nNot looked at: ${unread}.\n`)
 }
 
-function waitForTyping(mayAsk: boolean, stderr: Session['world']['stderr']): void {
+function waitForTyping(mayAsk: boolean, stderr: CommandContext['world']['stderr']): void {
   if (!mayAsk) throw new InputError([{ file: STDIN, message: 'nobody may be asked, and nothing is piped in' }])
   stderr.write('Type a policy, such as `attempts: 5`, and end it with Ctrl-D.\n')
 }

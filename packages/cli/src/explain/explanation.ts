@@ -9,7 +9,7 @@ import { type Hint, hintsFor } from './hints.js'
 import { stopSentence } from './stop-sentence.js'
 import { summarize } from './summary.js'
 
-export interface Stop {
+interface Stop {
   /** The last attempt that is made, without jitter. */
   readonly attempt: number
   readonly reason: StopReason

@@ -11,7 +11,7 @@ export const MAX_ALIASES = 100
 /** Of the size of a hundred thousand values with what stands between them. */
 export const MAX_TOKENS = 200_000
 
-export interface Excess {
+interface Excess {
   readonly message: string
   readonly offset: number
 }

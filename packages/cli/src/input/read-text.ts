@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs'
 import { InputError } from '../problem.js'
 import type { Input } from '../world.js'
 
-export const MAX_BYTES = 1024 * 1024
+const MAX_BYTES = 1024 * 1024
 
 /** How messages call what came from stdin. */
 export const STDIN = '<stdin>'

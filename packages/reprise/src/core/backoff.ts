@@ -17,12 +17,17 @@ const formulas = /* @__PURE__ */ new WeakMap<Backoff, Formula | FormulaProblem>(
 /** The delay after failure number `failures`, when the one before it was `previousMs` (0 for the first). */
 export function backoffDelay(policy: Policy, failures: number, previousMs: number, draw: Draw): number {
   const { jitter } = policy
-  if (jitter === 'decorrelated') return decorrelated(policy, previousMs, draw(failures))
+  if (jitter === 'decorrelated') return decorrelated(policy, previousMs, chanceOf(draw(failures)))
   const delayMs = cappedDelay(policy, failures, previousMs)
   if (jitter === 'none') return delayMs
-  const chance = draw(failures)
+  const chance = chanceOf(draw(failures))
   if (jitter === 'full') return delayMs * chance
   return jitter === 'equal' ? (delayMs / 2) * (1 + chance) : delayMs * (1 + policy.jitterFactor * (chance - 0.5))
+}
+
+/** A draw that is no chance at all counts as none: a delay is a number whatever a caller's generator does. */
+function chanceOf(draw: number): number {
+  return draw > 0 ? Math.min(draw, 1) : 0
 }
 
 /** The delay after the n-th failure in ms: without `random` the un-jittered one, of `decorrelated` the longest. */

@@ -4,8 +4,9 @@
  *
  * Invariants: every admission returns the *era* it belongs to, and every result names it. A result of an earlier era
  * says nothing about the present one and is ignored, so a slow attempt from before an outage can neither close nor
- * reopen. An admission of the half-open era holds a slot until its result or `giveBack`. Imports types of core only.
+ * reopen. An admission of the half-open era holds a slot until its result or `giveBack`. Imports core only.
  */
+import { RepriseError } from './errors.js'
 import type { BreakerPolicy } from './policy.js'
 import type { BreakerPhase } from './words.js'
 
@@ -17,6 +18,8 @@ export interface BreakerState {
 }
 
 export type BreakerListener = (from: BreakerPhase, to: BreakerPhase) => void
+
+const PHASES: readonly BreakerPhase[] = ['closed', 'open', 'half_open']
 
 export const REFUSED = -1
 
@@ -112,9 +115,28 @@ export class Breaker {
 
   /** A half-open breaker comes back open with its time passed: probes of the past hold no slot of the present. */
   restore(state: BreakerState): void {
-    this.enter(state.phase === 'closed' ? 'closed' : 'open')
-    this.failures = state.failures
-    this.openUntilMs = state.openUntilMs ?? 0
+    const { phase, failures, openUntilMs } = state
+    if (
+      !PHASES.includes(phase) ||
+      !Number.isSafeInteger(failures) ||
+      failures < 0 ||
+      !Number.isFinite(openUntilMs ?? 0)
+    ) {
+      throw new RepriseError('invalid_state', `Breaker ${this.key} cannot be restored from ${JSON.stringify(state)}`)
+    }
+    this.openUntilMs = openUntilMs ?? 0
+    this.enter(phase === 'closed' ? 'closed' : 'open')
+    this.failures = failures
+  }
+
+  /** Whether it was made with these settings: calls with one key share one breaker, and the first decides. */
+  hasSettings(settings: BreakerPolicy): boolean {
+    const { failureThreshold, recoveryTimeoutMs, halfOpenMaxCalls } = this.policy
+    return (
+      failureThreshold === settings.failureThreshold &&
+      recoveryTimeoutMs === settings.recoveryTimeoutMs &&
+      halfOpenMaxCalls === settings.halfOpenMaxCalls
+    )
   }
 
   private enter(phase: BreakerPhase): void {

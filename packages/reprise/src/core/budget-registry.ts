@@ -23,7 +23,7 @@ export class BudgetRegistry {
     return this.budgets.get(name) ?? this.budgets.get(name.trim())
   }
 
-  entries(): IterableIterator<[string, Budget]> {
-    return this.budgets.entries()
+  names(): readonly string[] {
+    return [...this.budgets.keys()]
   }
 }

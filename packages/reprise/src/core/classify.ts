@@ -19,7 +19,7 @@ const MAX_ERRORS = 12
 const NETWORK = [
   /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|NET(?:UNREACH|DOWN|RESET)|HOST(?:UNREACH|DOWN)|PIPE|ADDRNOTAVAIL|TIMEDOUT)\b/i,
   /\b(?:ENOTFOUND|EAI_AGAIN|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)\b/i,
-  /connection (?:refused|reset)|network is unreachable|no route to host|broken pipe|socket hang up|fetch failed/i,
+  /connection (?:refused|reset)|network is unreachable|no route to host|broken pipe|socket hang up|fetch failed|failed to fetch|load failed|networkerror/i,
   /could not resolve host|name or service not known|temporary failure in name resolution/i,
 ]
 /** Finds codes such as `ESOCKETTIMEDOUT` and `UND_ERR_BODY_TIMEOUT`, and the name `TimeoutError`, too. */
@@ -51,13 +51,21 @@ export function isRetryable(policy: Policy, error: unknown, context: FailureCont
   return (
     retryOn.length === 0 ||
     retryOn.some((matcher) => {
-      if (typeof matcher === 'function') return matcher(error, context)
+      if (typeof matcher === 'function') return expectAnswer(matcher(error, context), 'a predicate of retryOn')
       if (typeof matcher === 'string') return WORDS[matcher]((evidence ??= gather(error)))
       if ('pattern' in matcher) return compiled(matcher).test(errorText(error))
       const exitCode = exitCodeOf(error)
       return exitCode !== undefined && matcher.exitCode.includes(exitCode)
     })
   )
+}
+
+/** What a hook says. A promise is always truthy: taken for an answer, it would be a yes whatever it comes to. */
+export function expectAnswer(answer: unknown, name: string): boolean {
+  if (typeof (answer as { then?: unknown } | null | undefined)?.then !== 'function') return Boolean(answer)
+  // Its rejection would otherwise be nobody's.
+  void Promise.resolve(answer).catch(() => undefined)
+  throw new TypeError(`${name} answered with a promise: it must be synchronous`)
 }
 
 /** What a pattern is tested on: name and message, the end of a command's output, its exit status, a timeout mark. */

@@ -70,7 +70,7 @@ describe('parseDuration', () => {
     const texts = ['1'.repeat(1_000_000), '1.'.repeat(500_000), '1s'.repeat(500_000), `${'1'.repeat(63)}x`]
     const start = performance.now()
     for (const text of texts) expect(() => parseDuration(text)).toThrow(PolicyError)
-    expect(performance.now() - start).toBeLessThan(250)
+    expect(performance.now() - start).toBeLessThan(2000)
   })
 })
 

@@ -6,9 +6,18 @@
  */
 import type { StopReason } from './words.js'
 
-export type ErrorCode = StopReason | 'attempt_timeout' | 'invalid_policy' | 'invalid_budget' | 'result_failed'
+export type ErrorCode =
+  | StopReason
+  | 'attempt_timeout'
+  | 'invalid_policy'
+  | 'invalid_budget'
+  | 'invalid_state'
+  | 'result_failed'
 
 const BRAND = Symbol.for('reprise.error')
+
+/** The way from an error to the timeline of its call, for the drivers alone. */
+export const TIMELINE: unique symbol = Symbol('reprise.timeline')
 
 export class RepriseError extends Error {
   readonly code: ErrorCode
@@ -19,18 +28,13 @@ export class RepriseError extends Error {
     this.code = code
   }
 
-  /** Where the timeline of the call that rejected with `error` comes from; invisible to whoever prints the error. */
-  static attachTimeline(error: RepriseError, source: unknown): void {
-    error.#timeline = source
+  /** Where the timeline of the call comes from; invisible to whoever prints the error. */
+  get [TIMELINE](): unknown {
+    return this.#timeline
   }
 
-  /** Whether the object was really constructed, not only given the prototype. */
-  static hasSlot(error: object): boolean {
-    return #timeline in error
-  }
-
-  static attachedTimeline(error: RepriseError): unknown {
-    return error.#timeline
+  set [TIMELINE](source: unknown) {
+    this.#timeline = source
   }
 
   override get name(): string {
@@ -78,9 +82,8 @@ export class RetryBudgetExhaustedError extends RepriseError {
   declare readonly code: 'retry_budget_exhausted'
 
   constructor(key: string, usedMs: number, budgetMs: number, cause: unknown) {
-    super('retry_budget_exhausted', `Retry budget exhausted for ${key}: ${usedMs} ms of ${budgetMs} ms waited`, {
-      cause,
-    })
+    const used = `${usedMs} ms of ${budgetMs} ms waited, and the next wait does not fit`
+    super('retry_budget_exhausted', `Retry budget exhausted for ${key}: ${used}`, { cause })
   }
 
   override get name(): string {
@@ -94,7 +97,7 @@ export class BreakerOpenError extends RepriseError {
 
   /** `cause` is the last real error, absent when no attempt was made. */
   constructor(key: string, breaker: string, options?: { readonly cause?: unknown }) {
-    super('breaker_open', `Breaker ${breaker} is open: ${key} was not attempted`, options)
+    super('breaker_open', `Breaker ${breaker} is open: ${key} was not attempted${options ? ' again' : ''}`, options)
     this.breaker = breaker
   }
 
@@ -122,7 +125,7 @@ export class CallTimeoutError extends RepriseError {
   readonly timeoutMs: number
 
   constructor(key: string, timeoutMs: number, options?: { readonly cause?: unknown }) {
-    super('timeout', `${key} timed out after ${timeoutMs} ms`, options)
+    super('timeout', `${key} could not end within its timeout of ${timeoutMs} ms`, options)
     this.timeoutMs = timeoutMs
   }
 

@@ -9,10 +9,10 @@
 import { readDuration } from './duration.js'
 import { didYouMean, isNot, type Place } from './problems.js'
 
-export type Reader<T> = (value: unknown, place: Place) => T | undefined
+type Reader<T> = (value: unknown, place: Place) => T | undefined
 
 /** Without a fallback, a field that was not given is absent from the result. */
-export type Field<T> = readonly [read: Reader<NonNullable<T>>, fallback?: T]
+type Field<T> = readonly [read: Reader<NonNullable<T>>, fallback?: T]
 
 /** By the name in the result. People write it without the unit: `maxDelay` or `max_delay` for `maxDelayMs`. */
 export type Schema<T> = { readonly [K in keyof T]-?: Field<T[K]> }

@@ -6,7 +6,7 @@
  * after a problem nothing is left to be read, so every loop ends by itself. Imports nothing.
  */
 
-export interface FormulaValues {
+interface FormulaValues {
   /** Failures so far, from 1. */
   readonly attempt: number
   readonly initial: number

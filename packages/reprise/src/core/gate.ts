@@ -9,6 +9,7 @@ export interface BudgetLookup {
   /** Changes with every change of what `get` would answer. */
   readonly version: number
   get(name: string): Budget | undefined
+  names?(): readonly string[]
 }
 
 export type MissingBudgetMode = 'allow' | 'deny'

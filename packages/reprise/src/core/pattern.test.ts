@@ -161,7 +161,7 @@ describe('hostile patterns and texts', () => {
     const text = letters.repeat(100_000 / letters.length)
     const start = performance.now()
     expect(pattern.test(text)).toBe(false)
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(performance.now() - start).toBeLessThan(3000)
   })
 
   it('answers right where a backtracking engine would not end', () => {

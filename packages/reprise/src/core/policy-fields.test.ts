@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PolicyError } from './errors.js'
 import { normalizePolicy } from './normalize.js'
+import type { Policy } from './policy.js'
 import { POLICY_FIELDS } from './policy-fields.js'
 
 /** Paths of the fields that a policy with this one field, holding nonsense, is told not to know. */
@@ -14,6 +15,47 @@ function unknownIn(path: string): string[] {
     return (error as PolicyError).problems.filter(({ message }) => message === 'unknown field').map((one) => one.path)
   }
   throw new Error(`nonsense was accepted as ${path}`)
+}
+
+/** What a part must hold so that it may be written without the field in question. */
+const PARTS: Readonly<Record<string, object>> = {
+  'backoff.increment': { type: 'linear' },
+  'backoff.base': { type: 'exponential' },
+  'budget.cost': { name: 'api' },
+  'hedge.delay': { percentile: 95 },
+  hedge: { delay: '1s' },
+}
+
+/** Default texts of fields that have no value unless one is written. */
+const NOTHING = ['none', 'the key of the call']
+
+/** The policy that has nothing but this field, or nothing but the part around it. */
+function policyWith(path: string, ...values: readonly unknown[]): Policy {
+  const [first = '', second] = path.split('.')
+  const part = PARTS[path] ?? PARTS[first]
+  if (second === undefined) return normalizePolicy(values.length === 0 ? {} : { [first]: values[0] }).policy
+  return normalizePolicy({ [first]: { ...part, ...(values.length > 0 && { [second]: values[0] }) } }).policy
+}
+
+/** What the field is where it is not written; undefined also where its whole part is absent by default. */
+function valueAt(path: string): unknown {
+  const [first = '', second] = path.split('.')
+  const isPart = second !== undefined && ['breaker', 'hedge'].includes(first)
+  const fields = Object.entries(isPart ? policyWith(path) : normalizePolicy({}).policy)
+  const valueOf = (entries: [string, unknown][], name: string): unknown =>
+    entries.find(([key]) => key === name || key === `${name}Ms`)?.[1]
+  const outer = valueOf(fields, first)
+  return second === undefined ? outer : valueOf(Object.entries(outer ?? {}), second)
+}
+
+/** A default as a policy would write it: `3`, `false`, `[]`, or a word or duration. */
+function written(text: string): unknown {
+  const bare = text.replaceAll('`', '')
+  try {
+    return JSON.parse(bare)
+  } catch {
+    return bare
+  }
 }
 
 describe('the reference of fields', () => {
@@ -32,7 +74,18 @@ describe('the reference of fields', () => {
     expect(new Set(listed).size).toBe(listed.length)
   })
 
-  it('says what each means and what it is by default', () => {
-    expect(POLICY_FIELDS.every(({ meaning, default: text }) => meaning.endsWith('.') && text !== '')).toBe(true)
+  it('says what each means', () => {
+    expect(POLICY_FIELDS.filter(({ meaning }) => !meaning.endsWith('.'))).toEqual([])
+  })
+
+  it.each(POLICY_FIELDS)('names the default of $typescript: writing it changes nothing', (field) => {
+    const [text = ''] = field.default.split(';')
+    if (NOTHING.includes(text)) {
+      expect(valueAt(field.typescript)).toBeUndefined()
+    } else {
+      const value = text === 'the initial delay' ? normalizePolicy({}).policy.initialDelayMs : written(text)
+      expect(policyWith(field.yaml, value)).toEqual(policyWith(field.yaml))
+      expect(policyWith(field.typescript, value)).toEqual(policyWith(field.typescript))
+    }
   })
 })

@@ -3,7 +3,7 @@
  * A nested field has the dotted name that a problem's path gives it. Imports nothing.
  */
 
-export interface PolicyField {
+interface PolicyField {
   readonly yaml: string
   readonly typescript: string
   readonly meaning: string
@@ -35,7 +35,7 @@ const ROWS: readonly Row[] = [
     'jitter',
     'jitter',
     '`false`, `true` (= `proportional`), `full`, `equal` or `decorrelated`.',
-    '`false`; `full` for `retry()` and the built-in policy of an executor',
+    '`false`; where no policy is given at all, `full`',
   ],
   ['jitter_factor', 'jitterFactor', 'Width of `proportional`, 0 to 1: half of it on each side.', '0.3'],
   [
@@ -52,7 +52,12 @@ const ROWS: readonly Row[] = [
   ['budget.name', 'budget.name', 'Name of the budget; blank is none.', 'none'],
   ['budget.cost', 'budget.cost', 'What an attempt costs, 1 or more.', '1'],
   ['breaker', 'breaker', 'A circuit breaker.', 'none'],
-  ['breaker.key', 'breaker.key', 'Calls with the same key share the breaker.', "the policy's key"],
+  [
+    'breaker.key',
+    'breaker.key',
+    'Calls with the same key share the breaker.',
+    'the key of the call; with `retry()` each policy object has its own breaker',
+  ],
   ['breaker.failure_threshold', 'breaker.failureThreshold', 'Failures in a row that open it.', '5'],
   ['breaker.recovery_timeout', 'breaker.recoveryTimeout', 'How long it stays open before it probes.', '30s'],
   ['breaker.half_open_max_calls', 'breaker.halfOpenMaxCalls', 'Probes at a time, and successes that close it.', '1'],

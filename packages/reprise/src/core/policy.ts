@@ -41,7 +41,7 @@ export interface BudgetRef {
 }
 
 export interface BreakerPolicy {
-  /** Calls with the same key share one breaker; absent: the policy's key. */
+  /** Calls with the same key share one breaker; absent: the key of the call. */
   readonly key: string | undefined
   readonly failureThreshold: number
   readonly recoveryTimeoutMs: number
@@ -141,5 +141,6 @@ export interface PolicyInput {
   readonly budget?: BudgetRefInput
   readonly breaker?: BreakerInput
   readonly hedge?: HedgeInput
-  readonly failIf?: (value: never) => boolean
+  /** Makes a result a failure. A method, so that it may name the type of the results it is for. */
+  failIf?(value: unknown): boolean
 }

@@ -11,7 +11,7 @@ export interface AttemptRecord {
   readonly group: number
   readonly kind: AttemptKind
   readonly hedge: boolean
-  /** Milliseconds since the epoch as of the start of the process, advanced by the monotonic clock. */
+  /** Milliseconds since the epoch as of the first use of the clock, advanced by its monotonic side. */
   readonly startMs: number
   readonly endMs: number
   readonly delayBeforeMs: number

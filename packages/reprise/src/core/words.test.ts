@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { BUDGET_REASONS, STOP_REASONS } from './words.js'
+import { ATTEMPT_KINDS, ATTEMPT_RESULTS, BUDGET_REASONS, STOP_REASONS } from './words.js'
 
 it('the reasons to stop are these words, each once', () => {
   expect(STOP_REASONS.toSorted()).toEqual([
@@ -17,5 +17,6 @@ it('the reasons to stop are these words, each once', () => {
 })
 
 it('every word is written alike', () => {
-  for (const word of [...STOP_REASONS, ...BUDGET_REASONS]) expect(word).toMatch(/^[a-z]+(_[a-z]+)*$/)
+  for (const word of [...STOP_REASONS, ...ATTEMPT_KINDS, ...ATTEMPT_RESULTS, ...BUDGET_REASONS])
+    expect(word).toMatch(/^[a-z]+(_[a-z]+)*$/)
 })

@@ -20,10 +20,14 @@ export const STOP_REASONS = [
 export type StopReason = (typeof STOP_REASONS)[number]
 
 /** `retry` is every attempt in sequence, the first included; `hedge` runs beside one. */
-export type AttemptKind = 'retry' | 'hedge'
+export const ATTEMPT_KINDS = ['retry', 'hedge'] as const
+
+export type AttemptKind = (typeof ATTEMPT_KINDS)[number]
 
 /** How one attempt ended. `denied` marks the record of an attempt that a budget did not let start. */
-export type AttemptResult = 'success' | 'failure' | 'timeout' | 'aborted' | 'interrupted' | 'denied'
+export const ATTEMPT_RESULTS = ['success', 'failure', 'timeout', 'aborted', 'interrupted', 'denied'] as const
+
+export type AttemptResult = (typeof ATTEMPT_RESULTS)[number]
 
 export type BreakerPhase = 'closed' | 'open' | 'half_open'
 
@@ -36,5 +40,3 @@ export const BUDGET_REASONS = [
   'panic_in_budget',
   'park_expired',
 ] as const
-
-export type BudgetReason = (typeof BUDGET_REASONS)[number]

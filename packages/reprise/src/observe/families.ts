@@ -2,9 +2,9 @@
  * The metrics by name: what each counts, its labels, and how many series its `other` may need.
  * Imports core and the layer's own files.
  */
-import { STOP_REASONS } from '../core/words.js'
+import { ATTEMPT_KINDS, STOP_REASONS } from '../core/words.js'
 import { Durations, SERIES_PER_HISTOGRAM } from './durations.js'
-import { KINDS, KNOWN_REASONS, OUTCOMES } from './label.js'
+import { KNOWN_REASONS, OUTCOMES } from './label.js'
 import type { MetricFamily } from './metric-family.js'
 import { Cell, Family, type FamilyShape, Room } from './series.js'
 
@@ -29,7 +29,7 @@ const ATTEMPTS: Definition = {
   open: 'key',
   words: ['kind', 'outcome'],
   seriesEach: 1,
-  combinations: (KINDS.length + 1) * (OUTCOMES.length + 1),
+  combinations: (ATTEMPT_KINDS.length + 1) * (OUTCOMES.length + 1),
 }
 const WAITS: Definition = {
   name: 'reprise_wait_seconds',

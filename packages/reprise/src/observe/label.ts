@@ -5,7 +5,7 @@
  * no text of an error ever becomes a label. Imports core only.
  */
 import { COUNT_REASONS } from '../core/budgets/count.js'
-import { BUDGET_REASONS, STOP_REASONS } from '../core/words.js'
+import { ATTEMPT_KINDS, ATTEMPT_RESULTS, BUDGET_REASONS, STOP_REASONS } from '../core/words.js'
 
 /** What a label says when its own value has no room or is not one of the words it may be. */
 export const OTHER = 'other'
@@ -13,12 +13,12 @@ export const OTHER = 'other'
 /** Longer names share a series when they begin alike; a name is meant to be short. */
 const MAX_LABEL_LENGTH = 128
 
-export const KINDS = ['retry', 'hedge'] as const
-export const OUTCOMES = ['success', 'failure', 'timeout', 'aborted', 'interrupted'] as const
+/** Of attempts that ran: one that was denied has a record, but no event says that it finished. */
+export const OUTCOMES: readonly string[] = ATTEMPT_RESULTS.filter((word) => word !== 'denied')
 /** What the resolution of budgets and the built-in ones say. */
 export const KNOWN_REASONS: readonly string[] = [...BUDGET_REASONS, ...COUNT_REASONS]
 
-const kinds: ReadonlySet<string> = new Set(KINDS)
+const kinds: ReadonlySet<string> = new Set(ATTEMPT_KINDS)
 const outcomes: ReadonlySet<string> = new Set(OUTCOMES)
 const stopReasons: ReadonlySet<string> = new Set(STOP_REASONS)
 const budgetReasons: ReadonlySet<string> = new Set(KNOWN_REASONS)

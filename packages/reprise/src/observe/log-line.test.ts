@@ -114,8 +114,8 @@ describe('the cause', () => {
   test('a long text is cut, and costs no more than its beginning', () => {
     expect(cause(new Error('x'.repeat(1000)))).toBe(`${'x'.repeat(299)}…`)
     const started = performance.now()
-    cause(new Error('\u009d'.repeat(20_000_000)))
-    expect(performance.now() - started).toBeLessThan(50)
+    cause(new Error('x\u0000'.repeat(15_000_000))) // all of it would take ten seconds
+    expect(performance.now() - started).toBeLessThan(2000)
   })
 
   test('a cut never leaves half a character', () => {

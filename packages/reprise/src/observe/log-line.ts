@@ -6,7 +6,7 @@
  */
 import { formatDuration } from '../core/duration.js'
 import type { Observer, RepriseEvent } from '../core/event.js'
-import { errorText, property } from './plain-text.js'
+import { describeError, property } from './plain-text.js'
 
 type Failure = Extract<RepriseEvent, { readonly type: 'call_failed' }>
 
@@ -31,21 +31,21 @@ export function logLine(event: RepriseEvent): string | undefined {
   if (event.type === 'call_failed') return failureLine(event)
   if (event.type !== 'waiting') return undefined
   const attempt = `attempt ${event.nextAttempt}/${event.attempts}`
-  return `Retrying ${nameOf(event)} (${attempt}) after ${roundedDuration(event.delayMs)}: ${errorText(event.error)}`
+  return `Retrying ${nameOf(event)} (${attempt}) after ${roundedDuration(event.delayMs)}: ${describeError(event.error)}`
 }
 
 function failureLine(event: Failure): string {
   const attempts = event.attemptsMade === 1 ? '1 attempt' : `${event.attemptsMade} attempts`
   if (event.stopReason !== 'retry_budget_exhausted') {
-    return `${nameOf(event)} failed after ${attempts} (${event.stopReason}): ${errorText(event.error)}`
+    return `${nameOf(event)} failed after ${attempts} (${event.stopReason}): ${describeError(event.error)}`
   }
   // The error repeats what the line says; its cause is what went wrong.
-  const cause = errorText(property(event.error, 'cause') ?? event.error)
+  const cause = describeError(property(event.error, 'cause') ?? event.error)
   return `Retry budget exhausted for ${nameOf(event)} after ${attempts}: ${cause}`
 }
 
 function nameOf(event: RepriseEvent): string {
-  return errorText(event.key, 128)
+  return describeError(event.key, 128)
 }
 
 /** As exact as people want it: `350ms`, `1.2s`, `1m30s`. */

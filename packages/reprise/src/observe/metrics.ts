@@ -10,7 +10,7 @@ import { breakerLevel } from './breaker-level.js'
 import { createFamilies, type Families, readFamilies, RESERVED_SERIES } from './families.js'
 import { budgetReasonLabel, kindLabel, outcomeLabel, stopReasonLabel } from './label.js'
 import type { MetricFamily } from './metric-family.js'
-import { Parking } from './parking.js'
+import { ParkedCount } from './parked-count.js'
 
 export interface MetricsOptions {
   /** Series over all metrics, as a Prometheus server counts them; beyond it names become `other`. 2 000 by default. */
@@ -30,13 +30,13 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     throw new RangeError(`maxSeries must be an integer of at least ${RESERVED_SERIES}, not ${String(maxSeries)}`)
   }
   const families = createFamilies(maxSeries)
-  const parking = new Parking((budget, change) => {
+  const parked = new ParkedCount((budget, change) => {
     families.parked.at(budget).value += change
   })
   return {
     onEvent(event) {
       count(families, event)
-      parking.onEvent(event)
+      parked.onEvent(event)
     },
     read: () => readFamilies(families),
   }

@@ -9,7 +9,7 @@ import { breakerLevel } from './breaker-level.js'
 import { BOUNDS_SECONDS } from './durations.js'
 import { budgetReasonLabel, kindLabel, nameLabel, outcomeLabel, stopReasonLabel } from './label.js'
 import type { OpenTelemetryApi, OtelCounter, OtelInstrumentOptions, OtelMeter, OtelRecorder } from './otel-api.js'
-import { Parking } from './parking.js'
+import { ParkedCount } from './parked-count.js'
 
 interface Instruments {
   readonly calls: OtelCounter
@@ -23,14 +23,14 @@ interface Instruments {
 
 export function otelMetrics(api: OpenTelemetryApi): Observer {
   let instruments: Instruments | undefined
-  const parking = new Parking((budget, change) => {
+  const parked = new ParkedCount((budget, change) => {
     instruments?.parked.add(change, { 'reprise.budget': nameLabel(budget) })
   })
   return {
     onEvent(event) {
       instruments ??= createInstruments(api.metrics.getMeter('reprise'))
       record(instruments, event)
-      parking.onEvent(event)
+      parked.onEvent(event)
     },
   }
 }

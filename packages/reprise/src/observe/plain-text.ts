@@ -32,7 +32,7 @@ export function plainText(text: string, max: number = MAX_TEXT): string {
 }
 
 /** What an error says, with what caused it: `fetch failed: connect ECONNREFUSED 127.0.0.1:80`. */
-export function errorText(error: unknown, max = MAX_TEXT): string {
+export function describeError(error: unknown, max = MAX_TEXT): string {
   const messages: string[] = []
   let current = error
   // Two causes deep is where the interesting one is; more would be a stack.

@@ -23,7 +23,7 @@ export class Room {
   }
 }
 
-export interface Series<V> {
+interface Series<V> {
   readonly labels: Readonly<Record<string, string>>
   readonly value: V
 }

@@ -61,15 +61,11 @@ export function giveBack(
  * The denial to expect at `dueAtMs`, or undefined. A budget that parks, or that gets back what it gave, is not asked:
  * what it lacks now it may have by then.
  */
-export function peekAt(
-  environment: Environment,
-  ref: BudgetRef,
-  request: BudgetRequest,
-  dueAtMs: number,
-): Decision | undefined {
+export function peekAt(environment: Environment, request: BudgetRequest, dueAtMs: number): Decision | undefined {
+  const { key, attempt, kind, ref, deadlineMs, attemptTimeoutMs } = request
   const budget = findBudget(environment, ref)
   if (budget?.peek === undefined || budget.park !== undefined || budget.settle !== undefined) return undefined
-  const question = withRef(request, ref, dueAtMs)
+  const question = { key, attempt, kind, ref, now: dueAtMs, deadlineMs, attemptTimeoutMs }
   try {
     if (budget.peek(question)) return undefined
     const reason = budget.denialReason?.(question)
@@ -77,19 +73,6 @@ export function peekAt(
   } catch (error) {
     if (environment.recoverHookErrors) return PANIC_IN_BUDGET
     throw error
-  }
-}
-
-/** The same question put to another budget, or for another time. */
-export function withRef(request: BudgetRequest, ref: BudgetRef, now: number = request.now): BudgetRequest {
-  return {
-    key: request.key,
-    attempt: request.attempt,
-    kind: request.kind,
-    ref,
-    now,
-    deadlineMs: request.deadlineMs,
-    attemptTimeoutMs: request.attemptTimeoutMs,
   }
 }
 

@@ -5,6 +5,7 @@
  */
 
 export interface AsyncScope {
+  emitDestroy(): void
   runInAsyncScope<A>(fn: (argument: A) => void, thisArg: undefined, argument: A): void
 }
 

@@ -4,7 +4,7 @@
  * Two ends are kept apart: the attempt is *concluded* when the call knows its result (an answer, a timeout, an abort, a
  * lost race), and its budget is *given back* when the operation itself has settled, which may be later: an operation
  * that ignores its signal still uses what was reserved for it. Both happen exactly once.
- * To budgets the attempt is the request, to `admit` it is the gates. Imports core and the runtime's small parts.
+ * To `admit` the attempt is the gates. Imports core and the runtime's small parts.
  */
 import type { Breaker } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
@@ -15,7 +15,8 @@ import type { BudgetRef } from '../core/policy.js'
 import type { Timer } from '../core/time.js'
 import type { AttemptRecord, Timeline } from '../core/timeline.js'
 import type { AttemptKind, AttemptResult, BreakerPhase } from '../core/words.js'
-import { ask, both, findBudget, giveBack, peekAt, withRef } from './ask.js'
+import { ask, both, findBudget, giveBack, peekAt } from './ask.js'
+import { AttemptRequest } from './attempt-request.js'
 import type { Call } from './call.js'
 import type { Context } from './context.js'
 import { type Past, timelineFrom } from './history.js'
@@ -24,7 +25,7 @@ import type { Plan } from './plan.js'
 import type { TimelineSource } from './rejection.js'
 import type { WheelLinks } from './timer-wheel.js'
 
-export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, Past, TimelineSource {
+export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSource {
   wheelNext = undefined
   wheelPrev = undefined
   wheelDue = 0
@@ -36,7 +37,10 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
   readonly kind: AttemptKind
   context: Context | undefined = undefined
   budget: Budget | undefined = undefined
+  request: BudgetRequest | undefined = undefined
   decision: Decision = NO_BUDGET
+  /** Whose decision it is: of two budgets the one that refused. */
+  decider: BudgetRef | undefined
   /** A grant handed out of the line: it is the answer, nobody is asked again. */
   grant: Decision | undefined = undefined
   /** What the breaker wants to hear with the result. */
@@ -57,6 +61,7 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
     this.attempt = attempt
     this.group = group
     this.kind = kind
+    this.decider = this.budgetRef
   }
 
   /** The first attempt of a light call, made once it is more than a `.then`. */
@@ -67,31 +72,16 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
     attempt.breakerPhase = start.breaker
     attempt.decision = start.decision
     attempt.budget = budget
+    attempt.request = plan.firstGates.request
     return attempt
-  }
-
-  // ── as a request to a budget ───────────────────────────────────────────────────────────────────
-
-  get key(): string {
-    return this.plan.key
-  }
-
-  get ref(): BudgetRef {
-    return this.budgetRef as BudgetRef
-  }
-
-  get deadlineMs(): number {
-    return this.call?.deadlineAtMs ?? Infinity
-  }
-
-  get attemptTimeoutMs(): number | undefined {
-    return this.plan.policy.attemptTimeoutMs
   }
 
   // ── as the gates of `admit` ────────────────────────────────────────────────────────────────────
 
+  /** Of the moment where the call has a limit or is watched, else of the turn. */
   get now(): number {
-    return this.plan.environment.nowMs()
+    const { environment } = this.plan
+    return this.call?.session ? environment.exactMs() : environment.nowMs()
   }
 
   get aborted(): boolean {
@@ -123,9 +113,11 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
   private askBudgets(): Decision {
     const environment = this.plan.environment
     const ref = this.budgetRef
+    if (ref === undefined) return NO_BUDGET
     this.budget = findBudget(environment, ref)
-    const decision = ask(environment, ref, this.budget, this)
-    if (ref !== undefined) this.call?.tellDecision(this, ref, 'gate', decision)
+    this.request = this.requestFor(ref)
+    const decision = ask(environment, ref, this.budget, this.request)
+    this.call?.tellDecision(this, ref, 'gate', decision)
     return this.kind === 'hedge' && decision.allowed ? this.askRetryBudgetToo(decision) : decision
   }
 
@@ -134,11 +126,12 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
     const ref = policy.budget
     if (ref === undefined || policy.hedge?.budget === undefined || !policy.hedge.shareBudget) return own
     const budget = findBudget(environment, ref)
-    const request = withRef(this, ref)
-    const first = { budget: this.budget, request: this, decision: own }
+    const request = this.requestFor(ref)
+    const first = { budget: this.budget, request: this.request as BudgetRequest, decision: own }
     try {
       const decision = ask(environment, ref, budget, request)
       this.call?.tellDecision(this, ref, 'gate', decision)
+      if (!decision.allowed) this.decider = ref
       return both(environment, first, { budget, request, decision })
     } catch (error) {
       this.returnGrant(own)
@@ -149,7 +142,15 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
   /** The denial to expect at `dueAtMs`, if that is certain enough to stop for; throws what the budget throws. */
   peekAt(dueAtMs: number): Decision | undefined {
     const { environment, policy } = this.plan
-    return policy.budget === undefined ? undefined : peekAt(environment, policy.budget, this, dueAtMs)
+    if (policy.budget === undefined) return undefined
+    return peekAt(environment, this.requestFor(policy.budget), dueAtMs)
+  }
+
+  /** The question to the budget. A call that begins with a refusal has not had its deadline set. */
+  requestFor(ref: BudgetRef): BudgetRequest {
+    const { environment, policy, key } = this.plan
+    const deadlineMs = this.call?.deadlineAtMs ?? Infinity
+    return new AttemptRequest(environment, policy, key, this.attempt, this.kind, ref, deadlineMs)
   }
 
   // ── its two ends ───────────────────────────────────────────────────────────────────────────────
@@ -159,34 +160,39 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
     const timeoutMs = this.plan.policy.attemptTimeoutMs as number
     this.call?.timedOut(
       this,
-      withoutStack(() => new AttemptTimeoutError(this.key, this.attempt, timeoutMs)),
+      withoutStack(() => new AttemptTimeoutError(this.plan.key, this.attempt, timeoutMs)),
     )
   }
 
-  /** The call knows the result. The breaker hears of successes and failures, not of aborts. */
+  /** The call knows the result. */
   conclude(result: AttemptResult, error: unknown, won: boolean, endMs: number): void {
     this.result = result
     this.error = error
     this.won = won
     this.endMs = endMs
     if (this.plan.policy.attemptTimeoutMs !== undefined) this.plan.environment.cancel(this)
-    const breaker = this.plan.breaker
+  }
+
+  /** The breaker hears of successes and failures, not of aborts. */
+  informBreaker(): void {
+    const { breaker } = this.plan
     if (breaker === undefined) return
-    if (result === 'success') breaker.success(this.era)
-    else if (result === 'aborted') breaker.giveBack(this.era)
-    else breaker.failure(this.era, endMs)
+    if (this.result === 'success') breaker.success(this.era)
+    else if (this.result === 'aborted') breaker.giveBack(this.era)
+    else breaker.failure(this.era, this.endMs)
   }
 
   /** Both ends at once: the call knows the result because the operation has settled. */
   end(result: 'success' | 'failure', error: unknown, endMs: number): void {
     this.conclude(result, error, result === 'success', endMs)
+    this.informBreaker()
     this.release()
   }
 
   /** The operation has settled: the budget gets back what it gave. */
   release(): void {
-    const { decision, budget } = this
-    if (decision.release === undefined && budget?.settle === undefined) return
+    const { decision, budget, request } = this
+    if (request === undefined || (decision.release === undefined && budget?.settle === undefined)) return
     const now = this.now
     const outcome: AttemptOutcome = {
       result: this.result as AttemptOutcome['result'],
@@ -195,13 +201,13 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
       now,
       error: this.error,
     }
-    giveBack(this.plan.environment, budget, decision, this, outcome)
+    giveBack(this.plan.environment, budget, decision, request, outcome)
   }
 
   /** What came out of the line, if it is a decision at all. */
   checkGrant(answer: Decision): Decision | Thrown {
     try {
-      return checkDecision(answer, this)
+      return checkDecision(answer, this.request as BudgetRequest)
     } catch (error) {
       return this.plan.environment.recoverHookErrors ? PANIC_IN_BUDGET : { type: 'threw', error }
     }
@@ -209,9 +215,9 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
 
   /** A grant that cannot be used any more goes back unused. */
   returnGrant(grant: Decision | null | undefined): void {
-    if (!grant?.allowed) return
-    const now = this.now
-    giveBack(this.plan.environment, this.budget, grant, this, { result: 'aborted', latencyMs: 0, won: false, now })
+    if (!grant?.allowed || this.request === undefined) return
+    const unused = { result: 'aborted', latencyMs: 0, won: false, now: this.now } as const
+    giveBack(this.plan.environment, this.budget, grant, this.request, unused)
   }
 
   /** Of a call that ended with this attempt, its first. */
@@ -234,7 +240,7 @@ export class Attempt implements BudgetRequest, LaunchGates, Timer, WheelLinks, P
       outcome: this.result ?? 'aborted',
       won: this.won,
       error: this.error,
-      budget: this.budgetRef?.name,
+      budget: this.decider?.name,
       budgetAllowed: this.decision.allowed,
       budgetReason: this.decision.reason,
       breaker: this.breakerPhase,

@@ -40,6 +40,7 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
   launched = 0
   totalDelayMs = 0
   lastDelayMs = 0
+  protected dueAtMs = 0
   expiresAtMs: number | null = null
   /** What only some calls need: a signal, a deadline, several attempts at once, a place in line, a witness. */
   session: Session | null = null
@@ -104,16 +105,20 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
   /** The call knows how the attempt ended. */
   protected conclude(attempt: Attempt, result: 'success' | 'failure' | 'timeout' | 'aborted', error: unknown): void {
     const { environment } = this.plan
-    environment.actor = this
-    attempt.conclude(result, error, result === 'success', this.nowMs())
-    environment.actor = undefined
+    // Out of the running before anybody hears of it: whoever hears may end the call, and with it all that runs.
     this.session?.ended(attempt)
+    attempt.conclude(result, error, result === 'success', this.nowMs())
     if (environment.observed) attemptFinished(this, attempt)
+    environment.actor = this
+    attempt.informBreaker()
+    environment.actor = undefined
   }
 
   /** Whatever still runs is told to stop and not waited for. */
   protected concludeRunning(result: 'timeout' | 'aborted', reason: unknown): void {
-    for (const attempt of [...(this.session?.running ?? [])]) {
+    const running = this.session?.running ?? []
+    // A listener of one may end the others, so the list is looked at anew each time.
+    for (let attempt = running[0]; attempt !== undefined; attempt = running[0]) {
       this.conclude(attempt, result, reason)
       Context.abort(attempt.context as Context, reason)
     }
@@ -147,7 +152,7 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
   }
 
   protected lastTimedOut(): boolean {
-    return this.history instanceof Attempt && this.history.result === 'timeout'
+    return this.failure instanceof Attempt && this.failure.result === 'timeout'
   }
 
   protected rejection(reason: StopReason): unknown {

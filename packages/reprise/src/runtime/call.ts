@@ -67,7 +67,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
   /** Begins with the first attempt, unless `reason` says that it must not. */
   begin(reason: StopReason | undefined): void {
     if (this.plan.environment.observed) tell.started(this)
-    const refusal = reason ?? (this.aborted ? 'aborted' : undefined)
+    const refusal = this.aborted ? 'aborted' : reason
     if (refusal !== undefined) {
       this.stop(refusal)
     } else if (this.ending === null) {
@@ -127,19 +127,21 @@ export class Call extends CallRecord implements RetryGates, Timer {
   launchHedge(): void {
     if (this.plan.breaker?.closed === false) return
     const attempt = new Attempt(this.plan, this, this.launched + 1, this.group, 'hedge')
-    runIn(this.scope, (hedge: Attempt) => this.enter(hedge), attempt)
+    this.inScope(() => this.enter(attempt))
   }
 
   private enter(attempt: Attempt): void {
+    const { environment } = this.plan
     let admission: Admission
-    this.plan.environment.actor = this
+    environment.actor = this
     try {
       admission = admit(this, attempt)
     } catch (error) {
       this.hookThrew(error, 'panic_in_budget')
       return
+    } finally {
+      environment.actor = undefined
     }
-    this.plan.environment.actor = undefined
     if (this.ending === null) this.followAdmission(attempt, admission)
     else if (admission.type === 'start') this.unused(attempt, admission)
   }
@@ -196,20 +198,21 @@ export class Call extends CallRecord implements RetryGates, Timer {
       return
     }
     const failed = countsAsFailure(this.plan, value)
+    const threw = typeof failed === 'object' && !this.recovers('panic_in_classifier')
     if (this.ending !== null) {
       attempt.release()
-      return
-    }
-    if (failed === true) {
+    } else if (failed === true) {
       this.rejected(attempt, new ResultError(this.key, value))
-      return
+    } else if (threw) {
+      this.conclude(attempt, 'failure', failed.error)
+      attempt.release()
+      this.fail('not_retryable', failed.error)
+    } else {
+      this.conclude(attempt, 'success', undefined)
+      attempt.release()
+      this.plan.latency?.add(attempt.endMs - attempt.startMs)
+      if (this.ending === null) this.succeed(attempt, value)
     }
-    this.conclude(attempt, 'success', undefined)
-    attempt.release()
-    this.plan.latency?.add(attempt.endMs - attempt.startMs)
-    if (this.ending !== null) return
-    if (failed === false || this.recovers('panic_in_classifier')) this.succeed(attempt, value)
-    else this.fail('not_retryable', failed.error)
   }
 
   private rejected(attempt: Attempt, error: unknown): void {
@@ -224,12 +227,11 @@ export class Call extends CallRecord implements RetryGates, Timer {
 
   /** The attempt timeout has come: the call goes on without the operation, which keeps its budget until it settles. */
   timedOut(attempt: Attempt, error: unknown): void {
-    const goOn = (): void => {
+    this.inScope(() => {
       this.conclude(attempt, 'timeout', error)
       Context.abort(attempt.context as Context, error)
       if (this.ending === null) this.goOn(attempt, attempt.kind, attempt.attempt)
-    }
-    runIn(this.scope, goOn, undefined)
+    })
   }
 
   /** An attempt has failed and is concluded: what now? */
@@ -261,7 +263,9 @@ export class Call extends CallRecord implements RetryGates, Timer {
     const { environment, policy } = this.plan
     const outcome = { type: 'failure', retryable, retryAfterMs: waitMs } as const
     try {
-      return decide(policy, this, outcome, this.nowMs(), environment.draw, this)
+      // A wait counts from the moment; where there can be none, the time of the turn will do.
+      const now = this.plan.waitless ? this.nowMs() : environment.exactMs()
+      return decide(policy, this, outcome, now, environment.draw, this)
     } catch (error) {
       this.hookThrew(error, 'panic_in_budget')
       return undefined
@@ -272,6 +276,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
     if (verdict.type === 'stop') this.stop(verdict.reason)
     if (verdict.type !== 'retry') return
     advance(this, verdict)
+    this.dueAtMs = verdict.dueAtMs
     this.scope ??= captureScope()
     if (this.plan.environment.observed) tell.waiting(this, this.failure?.error)
     if (this.resolve !== unattached && this.ending === null) this.pause()
@@ -283,16 +288,21 @@ export class Call extends CallRecord implements RetryGates, Timer {
     const denial = attempt.peekAt(dueAtMs)
     if (denial === undefined) return true
     attempt.decision = denial
-    this.tellDecision(attempt, attempt.ref, 'peek', denial)
+    if (attempt.decider !== undefined) this.tellDecision(attempt, attempt.decider, 'peek', denial)
     this.recordDenied(attempt)
     return false
+  }
+
+  /** In the async context of whoever made the call, not of whoever fired the timer or gave the grant. */
+  inScope(act: () => void): void {
+    runIn(this.scope, act, undefined)
   }
 
   private pause(): void {
     const { environment } = this.plan
     // An operation that timed out still has to hear of it and let go, which takes a few microtasks.
     if (this.lastDelayMs === 0 && !this.lastTimedOut()) environment.soon(this)
-    else environment.schedule(this, environment.exactMs() + this.lastDelayMs)
+    else environment.schedule(this, this.dueAtMs)
   }
 
   /** The wait is over. */
@@ -332,9 +342,9 @@ export class Call extends CallRecord implements RetryGates, Timer {
     }
     attempt.grant = grant
     attempt.decision = grant
-    this.tellDecision(attempt, attempt.ref, 'grant', grant)
+    if (attempt.decider !== undefined) this.tellDecision(attempt, attempt.decider, 'grant', grant)
     if (grant.allowed) {
-      runIn(this.scope, (woken: Attempt) => this.enter(woken), attempt)
+      this.enter(attempt)
     } else {
       this.recordDenied(attempt)
       this.stop('budget_denied')
@@ -351,9 +361,11 @@ export class Call extends CallRecord implements RetryGates, Timer {
 
   deadlineCame(): void {
     if (this.ending !== null) return
-    const error = this.rejection('timeout')
-    this.concludeRunning('timeout', error)
-    this.fail('timeout', error)
+    this.inScope(() => {
+      const error = this.rejection('timeout')
+      this.concludeRunning('timeout', error)
+      this.fail('timeout', error)
+    })
   }
 
   /** A budget or classifier threw and nobody asked to recover: its error is the call's. */
@@ -394,5 +406,6 @@ export class Call extends CallRecord implements RetryGates, Timer {
     this.ending = { stopReason, budgetReason, error, endMs: this.nowMs(), timeline: undefined }
     this.plan.environment.cancel(this)
     this.session?.close()
+    this.scope?.emitDestroy()
   }
 }

@@ -29,6 +29,8 @@ export interface Launch {
   readonly kind: AttemptKind
 }
 
+export const FIRST: Launch = Object.freeze({ attempt: 1, group: 1, kind: 'retry' })
+
 class Aborted {
   readonly reason: unknown
 

@@ -2,8 +2,8 @@
  * What all calls of one executor share: the clock, chance, budgets, observers and the lines of parked attempts.
  * Imports core and the runtime's own small parts.
  *
- * Times inside an executor are milliseconds since the epoch as of its creation, advanced by the monotonic clock: they
- * never run backwards, and snapshots of budgets and breakers still mean something in another process.
+ * Times are milliseconds since the epoch as of the first use of the clock, advanced by its monotonic side: they never run
+ * backwards, executors that share a budget agree on them, and snapshots still mean something in another process.
  */
 import type { Breaker } from '../core/breaker.js'
 import type { Budget } from '../core/budget.js'
@@ -31,6 +31,23 @@ export interface Actor {
   readonly attempts: number
 }
 
+/** What executors with the same clock have in common, since they may share budgets. */
+interface ClockState {
+  readonly offsetMs: number
+  readonly lines: WeakMap<Budget, BudgetLine>
+}
+
+const clockStates = new WeakMap<Clock, ClockState>()
+
+function sharedBy(clock: Clock): ClockState {
+  let state = clockStates.get(clock)
+  if (state === undefined) {
+    state = { offsetMs: clock.wallMs() - clock.monotonicMs(), lines: new WeakMap() }
+    clockStates.set(clock, state)
+  }
+  return state
+}
+
 export class Environment {
   readonly clock: Clock
   readonly random: Random
@@ -44,7 +61,7 @@ export class Environment {
   actor: Actor | undefined
   private readonly observers: readonly Observer[]
   private readonly offsetMs: number
-  private readonly lines = new WeakMap<Budget, BudgetLine>()
+  private readonly lines: WeakMap<Budget, BudgetLine>
 
   constructor(options: EnvironmentOptions) {
     this.clock = options.clock
@@ -55,10 +72,12 @@ export class Environment {
     this.recoverHookErrors = options.recoverHookErrors
     this.observers = options.observers
     this.observed = options.observers.length > 0
-    this.offsetMs = this.clock.wallMs() - this.clock.monotonicMs()
+    const { offsetMs, lines } = sharedBy(this.clock)
+    this.offsetMs = offsetMs
+    this.lines = lines
   }
 
-  /** The time of this turn: for budgets, breakers and deadlines. */
+  /** The time of this turn: for budgets and breakers. */
   nowMs(): number {
     const clock = this.clock
     return (clock.turnMs === undefined ? clock.monotonicMs() : clock.turnMs()) + this.offsetMs
@@ -74,7 +93,7 @@ export class Environment {
     return tick + this.offsetMs
   }
 
-  /** The time of this moment: for timelines that were asked for, observers and latencies. */
+  /** The time of this moment: for limits, waits, observers and timelines that were asked for. */
   exactMs(): number {
     return this.clock.monotonicMs() + this.offsetMs
   }

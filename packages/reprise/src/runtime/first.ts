@@ -12,7 +12,7 @@ import { NO_BUDGET } from '../core/gate.js'
 import { initialState } from '../core/state.js'
 import { Attempt } from './attempt.js'
 import { Call } from './call.js'
-import { Context, type Operation, outcomeOf } from './context.js'
+import { Context, FIRST, type Operation, outcomeOf } from './context.js'
 import { FirstRefusal } from './first-refusal.js'
 import { PlainFailure } from './history.js'
 import type { Thrown } from './hooks.js'
@@ -21,7 +21,6 @@ import type { Plan } from './plan.js'
 import { Session } from './session.js'
 import { TimedFirst } from './timed-first.js'
 
-const FIRST = { attempt: 1, group: 1, kind: 'retry' } as const
 const FRESH = Object.freeze(initialState(null))
 const UNGATED: Start = Object.freeze({ type: 'start', era: 0, breaker: undefined, decision: NO_BUDGET })
 
@@ -63,6 +62,7 @@ function refuseFirst(
   if (admission.type === 'stop' && !inspecting) return rejected(new FirstRefusal(plan, admission).rejection())
   const attempt = new Attempt(plan, null, 1, 1, 'retry')
   attempt.budget = budget
+  attempt.request = plan.firstGates.request
   if (admission.type !== 'threw' && admission.decision !== undefined) attempt.decision = admission.decision
   return Call.open(plan, operation, undefined, inspecting, (call) => call.beginWith(attempt, admission))
 }

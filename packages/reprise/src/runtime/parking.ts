@@ -2,7 +2,7 @@
  * An attempt in a budget's line: joins, and leaves exactly once — with a grant, at its time limit, or because its call
  * has ended. A grant that comes too late goes back unused. Imports core and the runtime's types.
  */
-import type { Budget, Decision } from '../core/budget.js'
+import type { Budget, BudgetRequest, Decision } from '../core/budget.js'
 import { PARK_EXPIRED } from '../core/gate.js'
 import type { Timer } from '../core/time.js'
 import type { Attempt } from './attempt.js'
@@ -30,17 +30,17 @@ export class Parking implements Timer, WheelLinks {
     this.call = call
     this.attempt = attempt
     this.budget = attempt.budget as Budget
-    this.sinceMs = attempt.now
+    this.sinceMs = call.plan.environment.exactMs()
   }
 
   /** Throws what the budget throws. The budget may answer at once. */
   join(): void {
     const { environment } = this.call.plan
     const limitMs = this.sinceMs + (this.budget.maxParkMs ?? DEFAULT_MAX_PARK_MS)
-    environment.schedule(this, Math.min(limitMs, this.attempt.deadlineMs))
+    environment.schedule(this, Math.min(limitMs, this.call.deadlineAtMs ?? Infinity))
     environment.lineOf(this.budget).joined()
     try {
-      const leave = this.budget.park?.(this.attempt, (grant) => this.wake(grant))
+      const leave = this.budget.park?.(this.attempt.request as BudgetRequest, (grant) => this.wake(grant))
       if (typeof leave === 'function') this.leaveLine = leave
       // The call ended while it was joining: only now can it leave.
       if (this.left && !this.woken) this.leaveLine?.()
@@ -71,7 +71,7 @@ export class Parking implements Timer, WheelLinks {
   fire(): void {
     if (this.left) return
     this.leave()
-    this.call.granted(this.attempt, PARK_EXPIRED)
+    this.call.inScope(() => this.call.granted(this.attempt, PARK_EXPIRED))
   }
 
   private wake(grant: Decision): void {
@@ -81,7 +81,7 @@ export class Parking implements Timer, WheelLinks {
     }
     this.woken = true
     // Whoever woke us is in the middle of something: the attempt starts after that, in its own caller's context.
-    void Promise.resolve().then(() => this.call.granted(this.attempt, grant))
+    void Promise.resolve().then(() => this.call.inScope(() => this.call.granted(this.attempt, grant)))
   }
 
   /** False if the line was left before. */
@@ -89,7 +89,7 @@ export class Parking implements Timer, WheelLinks {
     if (this.left) return false
     this.left = true
     const { environment } = this.call.plan
-    this.attempt.parkedMs = Math.max(0, this.attempt.now - this.sinceMs)
+    this.attempt.parkedMs = Math.max(0, environment.exactMs() - this.sinceMs)
     environment.cancel(this)
     environment.lineOf(this.budget).left()
     return true

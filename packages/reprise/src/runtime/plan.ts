@@ -2,7 +2,7 @@
  * A policy made ready for one key: what every call would otherwise find out again. Imports core and the environment.
  */
 import type { Breaker } from '../core/breaker.js'
-import { LatencyHistogram } from '../core/latency.js'
+import type { LatencyHistogram } from '../core/latency.js'
 import type { Policy } from '../core/policy.js'
 import type { Environment } from './environment.js'
 import { FirstGates } from './first-gates.js'
@@ -19,6 +19,8 @@ export class Plan {
   readonly gated: boolean
   /** Whether an attempt or the call has a time limit. */
   readonly timed: boolean
+  /** Whether no wait can be longer than nothing, `Retry-After` aside. */
+  readonly waitless: boolean
   /** Whether the first attempt needs no race and no observer: then a call that succeeds at once makes no `Call`. */
   readonly light: boolean
   /** A light plan without gates and limits. */
@@ -27,15 +29,23 @@ export class Plan {
   readonly firstLimitMs: number
   readonly firstGates: FirstGates
 
-  constructor(key: string, policy: Policy, notes: readonly string[], environment: Environment, breaker?: Breaker) {
+  constructor(
+    key: string,
+    policy: Policy,
+    notes: readonly string[],
+    environment: Environment,
+    breaker: Breaker | undefined,
+    latency: LatencyHistogram | undefined,
+  ) {
     this.key = key
     this.policy = policy
     this.notes = notes
     this.environment = environment
     this.breaker = breaker
-    this.latency = policy.hedge?.percentile === undefined ? undefined : new LatencyHistogram()
+    this.latency = latency
     this.gated = policy.budget !== undefined || breaker !== undefined
     this.timed = policy.attemptTimeoutMs !== undefined || policy.timeoutMs !== undefined
+    this.waitless = policy.initialDelayMs === 0 && policy.backoff.type !== 'custom' && policy.backoff.type !== 'linear'
     this.light = !environment.observed && policy.hedge === undefined && policy.failIf === undefined
     this.bare = this.light && !this.gated && !this.timed
     this.firstLimitMs = Math.min(policy.attemptTimeoutMs ?? Infinity, policy.timeoutMs ?? Infinity)

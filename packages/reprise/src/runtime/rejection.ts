@@ -7,6 +7,7 @@ import {
   CallTimeoutError,
   RepriseError,
   RetryBudgetExhaustedError,
+  TIMELINE,
   withoutStack,
 } from '../core/errors.js'
 import type { Policy } from '../core/policy.js'
@@ -64,23 +65,25 @@ export interface TimelineSource {
 const sources = new WeakMap<object, TimelineSource>()
 
 export function rememberTimeline(error: unknown, source: TimelineSource): void {
-  if (isOurs(error)) RepriseError.attachTimeline(error, source)
-  else if ((typeof error === 'object' && error !== null) || typeof error === 'function') sources.set(error, source)
-}
-
-/** Of this copy of the library: then it has the slot. A proxy may refuse even to be asked. */
-function isOurs(error: unknown): error is RepriseError {
-  try {
-    return error instanceof RepriseError && RepriseError.hasSlot(error)
-  } catch {
-    return false
-  }
+  if (isOurs(error)) error[TIMELINE] = source
+  else if (isReference(error)) sources.set(error, source)
 }
 
 /** The timeline of the call that rejected with `error`; of an error that several calls shared, the latest's. */
 export function timelineOf(error: unknown): Timeline | undefined {
-  if (isOurs(error)) return (RepriseError.attachedTimeline(error) as TimelineSource | undefined)?.timeline()
+  if (isOurs(error)) return (error[TIMELINE] as TimelineSource | undefined)?.timeline()
+  return isReference(error) ? sources.get(error)?.timeline() : undefined
+}
+
+function isReference(error: unknown): error is object {
   return (typeof error === 'object' && error !== null) || typeof error === 'function'
-    ? sources.get(error)?.timeline()
-    : undefined
+}
+
+/** Of this copy of the library, and really constructed: then it has the slot. A proxy may refuse even to be asked. */
+function isOurs(error: unknown): error is RepriseError {
+  try {
+    return error instanceof RepriseError && (error[TIMELINE], true)
+  } catch {
+    return false
+  }
 }

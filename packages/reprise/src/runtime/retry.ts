@@ -1,9 +1,10 @@
 /**
  * `retry`: a call without an executor of one's own. Imports the executor.
  */
-import type { PolicyInput } from '../core/policy.js'
+import type { Policy, PolicyInput } from '../core/policy.js'
 import type { Operation } from './context.js'
-import { type CallOptions, Executor, type ExecutorOptions } from './executor.js'
+import { type CallOptions, PolicyExecutor } from './executor.js'
+import type { ExecutorOptions } from './executor-options.js'
 
 export type RetryOptions = Omit<CallOptions, 'policy'> &
   Omit<ExecutorOptions, 'policies' | 'defaultPolicy' | 'missingPolicyMode'>
@@ -11,21 +12,30 @@ export type RetryOptions = Omit<CallOptions, 'policy'> &
 const KEY = 'retry'
 
 /** Made at the first use, so that importing the library does nothing. */
-let shared: Executor | undefined
+let shared: PolicyExecutor | undefined
 /** One executor per options object, so that a constant one is read once. */
-const executors = new WeakMap<RetryOptions, Executor>()
+const executors = new WeakMap<RetryOptions, PolicyExecutor>()
 
 /** Runs the operation until it succeeds or the policy says stop. Default: 3 attempts, exponential, full jitter. */
-export function retry<T>(operation: Operation<T>, policy?: PolicyInput, options?: RetryOptions): Promise<T> {
-  const executor = options === undefined ? (shared ??= new Executor({}, true)) : executorFor(options)
-  return executor.runWith(KEY, operation, policy, options?.signal)
+export function retry<T>(operation: Operation<T>, policy?: PolicyInput | Policy, options?: RetryOptions): Promise<T> {
+  try {
+    const executor = options === undefined ? anonymous() : executorFor(options)
+    return executor.runWith(KEY, operation, policy, options?.signal)
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
-function executorFor(options: RetryOptions): Executor {
-  if (Object.keys(options).every((name) => name === 'signal')) return (shared ??= new Executor({}, true))
+function anonymous(): PolicyExecutor {
+  shared ??= new PolicyExecutor({}, true)
+  return shared
+}
+
+function executorFor(options: RetryOptions): PolicyExecutor {
+  if (Object.keys(options).every((name) => name === 'signal')) return anonymous()
   let executor = executors.get(options)
   if (executor === undefined) {
-    executor = new Executor(options, true)
+    executor = new PolicyExecutor(options, true)
     executors.set(options, executor)
   }
   return executor

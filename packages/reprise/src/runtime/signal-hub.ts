@@ -23,6 +23,14 @@ class SignalHub {
 
 const hubs = new WeakMap<AbortSignal, SignalHub>()
 
+/** What is not a signal is told apart before anything starts: a controller passed by mistake is the usual case. */
+export function expectSignal(signal: unknown): void {
+  const { aborted, addEventListener } = Object(signal) as Partial<AbortSignal>
+  if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return
+  const hint = typeof (signal as { abort?: unknown }).abort === 'function' ? ': pass controller.signal' : ''
+  throw new TypeError(`The signal must be an AbortSignal${hint}`)
+}
+
 export function listenTo(signal: AbortSignal, listener: AbortListener): void {
   let hub = hubs.get(signal)
   if (hub === undefined) {

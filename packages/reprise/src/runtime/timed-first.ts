@@ -5,15 +5,13 @@
 import type { Budget } from '../core/budget.js'
 import type { Start } from '../core/decide.js'
 import type { Timer } from '../core/time.js'
-import { type AsyncScope, captureScope, runIn } from './async-context.js'
+import { type AsyncScope, captureScope } from './async-context.js'
 import { Attempt } from './attempt.js'
 import { Call, type Settle } from './call.js'
-import { Context, type Operation, outcomeOf } from './context.js'
+import { Context, FIRST, type Operation, outcomeOf } from './context.js'
 import { inspectedSuccess } from './inspection.js'
 import type { Plan } from './plan.js'
 import type { WheelLinks } from './timer-wheel.js'
-
-const FIRST = { attempt: 1, group: 1, kind: 'retry' } as const
 
 export class TimedFirst implements Timer, WheelLinks {
   wheelNext = undefined
@@ -72,7 +70,7 @@ export class TimedFirst implements Timer, WheelLinks {
     const call = this.becomeCall(attempt, true)
     const { attemptTimeoutMs = Infinity, timeoutMs = Infinity } = this.plan.policy
     if (attemptTimeoutMs < timeoutMs) attempt.fire()
-    else runIn(this.scope, () => call.deadlineCame(), undefined)
+    else call.deadlineCame()
   }
 
   private fulfilled(value: unknown): void {
@@ -87,6 +85,7 @@ export class TimedFirst implements Timer, WheelLinks {
       breaker?.success(this.start.era)
       this.resolve?.(value)
     }
+    this.scope?.emitDestroy()
   }
 
   private rejected(error: unknown): void {

@@ -87,7 +87,8 @@ class Virtual implements VirtualClock {
     for (let fired = 0; fired < MAX_TIMERS_PER_RUN; fired++) {
       const next = this.earliest()
       if (next === undefined || next.atMs > endMs) {
-        if (endMs !== Infinity) this.elapsedMs = endMs
+        // Another advance that ran meanwhile may have gone further already.
+        if (endMs !== Infinity) this.elapsedMs = Math.max(this.elapsedMs, endMs)
         return
       }
       this.entries.delete(next.timer)

@@ -73,9 +73,9 @@ function canPeek(budget: Budget): boolean {
 }
 
 function check(members: readonly Budget[]): void {
-  const stranger = members.find((member) => typeof member?.allowAttempt !== 'function')
-  if (members.length === 0 || members.includes(stranger as Budget))
-    throw unexpected('allOf', stranger, 'a budget such as concurrencyBudget({ max: 10 })')
+  const strangers = members.filter((member) => typeof member?.allowAttempt !== 'function')
+  if (members.length === 0 || strangers.length > 0)
+    throw unexpected('allOf', strangers[0], 'a budget such as concurrencyBudget({ max: 10 })')
   if (new Set(members).size < members.length)
     throw new BudgetError('allOf: a budget is listed twice; to charge it more, raise the cost')
   if (members.filter(canPeek).length < members.length - 1)

@@ -6,7 +6,7 @@
  */
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
 import { ALLOWED, DENIED } from '../gate.js'
-import { costOf, expectNumber } from './numbers.js'
+import { costOf, expectNumber, expectOptions } from './numbers.js'
 
 export interface ConcurrencyBudgetOptions {
   readonly max: number
@@ -21,7 +21,8 @@ export class ConcurrencyBudget implements Budget {
   private reserved = 0
   private readonly single = Object.freeze(this.grant(1))
 
-  constructor({ max }: ConcurrencyBudgetOptions) {
+  constructor(options: ConcurrencyBudgetOptions) {
+    const { max } = expectOptions('concurrencyBudget', options, ['max'])
     this.max = expectNumber('concurrencyBudget max', max, 10, 'a whole number of 1 or more')
   }
 

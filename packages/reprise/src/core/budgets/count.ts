@@ -7,7 +7,7 @@
  */
 import type { Budget, BudgetRequest, Decision } from '../budget.js'
 import { ALLOWED } from '../gate.js'
-import { costOf, expectList, expectNumber, unexpected } from './numbers.js'
+import { costOf, expectList, expectNumber, expectOptions, unexpected } from './numbers.js'
 
 /** Why a count denies: its total is used up, or the key's share of it. A parent's denial keeps the parent's word. */
 export const COUNT_REASONS = ['count_exhausted', 'key_count_exhausted'] as const
@@ -37,7 +37,8 @@ export class CountBudget implements Budget {
   private spent = 0
   private keys = new Map<string, number>()
 
-  constructor({ total, perKey, parent }: CountBudgetOptions) {
+  constructor(options: CountBudgetOptions) {
+    const { total, perKey, parent } = expectOptions('countBudget', options, ['total', 'perKey', 'parent'])
     this.total = expectNumber('countBudget total', total, 20, 'a whole number of 0 or more')
     if (perKey !== undefined) expectNumber('countBudget perKey', perKey, 3, 'a whole number of 0 or more')
     if (parent !== undefined && !(parent instanceof CountBudget))

@@ -115,3 +115,16 @@ describe('the numbers a budget is given', () => {
     },
   )
 })
+
+describe('options', () => {
+  it('that do not exist are refused, with the name they may have meant', () => {
+    const misspelt = { capacity: 1, refillPerSecond: 1, chargeFirst: false }
+    expect(() => tokenBucket(misspelt)).toThrow('unknown option chargeFirst')
+    expect(() => ratioBudget({ ratoi: 1 } as object)).toThrow('did you mean ratio?')
+  })
+
+  it('must be there', () => {
+    expect(() => tokenBucket(undefined as never)).toThrow(BudgetError)
+    expect(() => countBudget(null as never)).toThrow(BudgetError)
+  })
+})

@@ -5,6 +5,7 @@
 import type { BudgetRequest } from '../budget.js'
 import { BudgetError } from '../errors.js'
 import { isNot } from '../problems.js'
+import { nearest } from '../suggest.js'
 
 const KINDS = {
   'a finite number': () => true,
@@ -23,6 +24,17 @@ export function expectNumber(
 ): number {
   if (Number.isFinite(value) && KINDS[kind](value as number)) return value as number
   throw unexpected(place, value, example === undefined ? kind : `${kind} such as ${example}`)
+}
+
+/** The options themselves. A misspelt one that is ignored would be a limit that does not hold. */
+export function expectOptions<T extends object>(budget: string, options: T, names: readonly (keyof T & string)[]): T {
+  if (typeof options !== 'object' || options === null) throw unexpected(budget, options, `an object with ${names[0]}`)
+  for (const name of Object.keys(options)) {
+    if ((names as readonly string[]).includes(name)) continue
+    const near = nearest(name, names)
+    throw new BudgetError(`${budget}: unknown option ${name}${near === undefined ? '' : `, did you mean ${near}?`}`)
+  }
+  return options
 }
 
 /** A list whose items have yet to be looked at. */

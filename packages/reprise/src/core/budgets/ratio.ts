@@ -11,7 +11,7 @@ import type { Budget, BudgetRequest, Decision } from '../budget.js'
 import { readDuration } from '../duration.js'
 import { ALLOWED, DENIED } from '../gate.js'
 import type { DurationInput } from '../policy.js'
-import { costOf, expectList, expectNumber, unexpected } from './numbers.js'
+import { costOf, expectList, expectNumber, expectOptions, unexpected } from './numbers.js'
 
 export interface RatioBudgetOptions {
   /** What a first attempt deposits: 0.1 lets one call in ten be repeated. */
@@ -44,7 +44,12 @@ export class RatioBudget implements Budget {
   /** Oldest first; at most `SLOTS`, and those without any event are left out. */
   private slots: readonly Slot[] = []
 
-  constructor({ ratio = 0.1, minPerSecond = 1, window = '10s' }: RatioBudgetOptions = {}) {
+  constructor(options: RatioBudgetOptions = {}) {
+    const {
+      ratio = 0.1,
+      minPerSecond = 1,
+      window = '10s',
+    } = expectOptions('ratioBudget', options, ['ratio', 'minPerSecond', 'window'])
     this.ratio = expectNumber('ratioBudget ratio', ratio, 0.1)
     expectNumber('ratioBudget minPerSecond', minPerSecond, 1)
     const windowMs = Number(readDuration(window))

@@ -8,7 +8,7 @@
  */
 import type { Budget, BudgetRequest, Decision } from '../budget.js'
 import { ALLOWED, DENIED } from '../gate.js'
-import { costOf, expectNumber, unexpected } from './numbers.js'
+import { costOf, expectNumber, expectOptions, unexpected } from './numbers.js'
 
 export interface TokenBucketOptions {
   readonly capacity: number
@@ -32,7 +32,12 @@ export class TokenBucket implements Budget {
   /** Before every date until a first charge says what the time is; the bucket is full then, whatever it says. */
   private atMs = Number.MIN_SAFE_INTEGER
 
-  constructor({ capacity, refillPerSecond, chargeFirstAttempt = true }: TokenBucketOptions) {
+  constructor(options: TokenBucketOptions) {
+    const {
+      capacity,
+      refillPerSecond,
+      chargeFirstAttempt = true,
+    } = expectOptions('tokenBucket', options, ['capacity', 'refillPerSecond', 'chargeFirstAttempt'])
     this.capacity = expectNumber('tokenBucket capacity', capacity, 100, 'a finite number above 0')
     this.refillPerSecond = expectNumber('tokenBucket refillPerSecond', refillPerSecond, 10)
     if (typeof chargeFirstAttempt !== 'boolean')

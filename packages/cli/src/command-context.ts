@@ -2,7 +2,7 @@
 import type { Settings } from './settings.js'
 import type { World } from './world.js'
 
-export interface Session {
+export interface CommandContext {
   readonly world: World
   readonly settings: Settings
 }

@@ -7,14 +7,14 @@
  */
 import type { RepriseEvent } from '../core/event.js'
 
-export type ParkingListener = (budget: string, change: 1 | -1) => void
+type ParkedListener = (budget: string, change: 1 | -1) => void
 
-export class Parking {
+export class ParkedCount {
   /** Call → launch number → budget. Only calls that have something in line are kept. */
   private readonly calls = new Map<number, Map<number, string>>()
-  private readonly onChange: ParkingListener
+  private readonly onChange: ParkedListener
 
-  constructor(onChange: ParkingListener) {
+  constructor(onChange: ParkedListener) {
     this.onChange = onChange
   }
 

@@ -22,7 +22,7 @@ interface Report {
 }
 
 async function run(...args: readonly string[]): Promise<{ code: number | null; report: Report; stderr: string }> {
-  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', PROGRAM, ...args], {
+  const child = spawn(process.execPath, ['--conditions=reprise-source', '--import', 'tsx', PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let [stdout, stderr] = ['', '']

@@ -1,0 +1,51 @@
+/**
+ * What a budget is told of an attempt: the fields of the contract and nothing of the runtime. Imports core and types.
+ */
+import type { BudgetRequest } from '../core/budget.js'
+import type { BudgetRef, Policy } from '../core/policy.js'
+import type { AttemptKind } from '../core/words.js'
+import type { Environment } from './environment.js'
+
+export class AttemptRequest implements BudgetRequest {
+  readonly key: string
+  readonly attempt: number
+  readonly kind: AttemptKind
+  readonly ref: BudgetRef
+  readonly attemptTimeoutMs: number | undefined
+  readonly #environment: Environment
+  /** Undefined for a call that has not begun: its deadline counts from now. */
+  readonly #deadlineMs: number | undefined
+  readonly #timeoutMs: number
+
+  constructor(
+    environment: Environment,
+    policy: Policy,
+    key: string,
+    attempt: number,
+    kind: AttemptKind,
+    ref: BudgetRef,
+    deadlineMs: number | undefined,
+  ) {
+    this.key = key
+    this.attempt = attempt
+    this.kind = kind
+    this.ref = ref
+    this.attemptTimeoutMs = policy.attemptTimeoutMs
+    this.#environment = environment
+    this.#deadlineMs = deadlineMs
+    this.#timeoutMs = policy.timeoutMs ?? Infinity
+  }
+
+  get now(): number {
+    return this.#environment.nowMs()
+  }
+
+  get deadlineMs(): number {
+    return this.#deadlineMs ?? (this.#timeoutMs === Infinity ? Infinity : this.now + this.#timeoutMs)
+  }
+
+  toJSON(): BudgetRequest {
+    const { key, attempt, kind, ref, now, deadlineMs, attemptTimeoutMs } = this
+    return { key, attempt, kind, ref, now, deadlineMs, attemptTimeoutMs }
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The plans of an executor: those of configured keys, those of other keys as they come, and those of policies that are
+ * given at a call; with the breakers and latencies that plans share. All maps are bounded. Imports core and the plan.
+ */
+import { Breaker } from '../core/breaker.js'
+import { LatencyHistogram } from '../core/latency.js'
+import { type NormalizedPolicy, normalizePolicy } from '../core/normalize.js'
+import type { BreakerPolicy, Policy, PolicyInput } from '../core/policy.js'
+import { nearest } from '../core/suggest.js'
+import { BoundedMap } from './bounded-map.js'
+import type { Environment } from './environment.js'
+import { type GivenPolicies, oneAttempt } from './executor-options.js'
+import { Plan } from './plan.js'
+
+/** Of keys that have no policy of their own. */
+const MAX_PLANS = 1000
+const MAX_BREAKERS = 10_000
+
+/** Breakers of configured policies are kept whatever happens. */
+interface KeptBreaker {
+  readonly breaker: Breaker
+  readonly pinned: boolean
+}
+
+type GivenPolicy = PolicyInput | Policy
+
+export class PlanBook {
+  private readonly environment: Environment
+  private readonly anonymous: boolean
+  private readonly fallback: NormalizedPolicy | undefined
+  private readonly plans: BoundedMap<Plan>
+  private readonly plansOfPolicies = new WeakMap<object, BoundedMap<Plan>>()
+  private readonly breakers: BoundedMap<KeptBreaker>
+  /** By key: calls that bring their policy along share what they have seen. */
+  private readonly latencies = new BoundedMap<LatencyHistogram>(MAX_PLANS, () => true)
+  /** Most often a call is given the policy of the call before. */
+  private lastGiven: { readonly input: GivenPolicy; readonly plan: Plan } | undefined = undefined
+
+  /** `anonymous`: keys say nothing, so a breaker without a key of its own belongs to its policy object. */
+  constructor(environment: Environment, policies: GivenPolicies, anonymous: boolean) {
+    const { byKey, fallback } = policies
+    this.environment = environment
+    this.anonymous = anonymous
+    this.fallback = fallback
+    this.plans = new BoundedMap(byKey.size + MAX_PLANS, (plan) => !byKey.has(plan.key))
+    this.breakers = new BoundedMap(byKey.size + MAX_BREAKERS, ({ breaker, pinned }) => breaker.idle && !pinned)
+    for (const [key, policy] of byKey) this.plans.set(key, this.makePlan(key, policy, true))
+  }
+
+  /** The plan of a key that has been seen before. */
+  known(key: string): Plan | undefined {
+    return this.plans.get(key)
+  }
+
+  /** Undefined: there is none, and a call without one is refused. Throws if the given policy is invalid. */
+  find(key: string, given: GivenPolicy | undefined): Plan | undefined {
+    if (given !== undefined) return this.planOfPolicy(key, given)
+    const known = this.plans.get(key)
+    if (known !== undefined || this.fallback === undefined) return known
+    const plan = this.makePlan(key, this.fallback, false)
+    this.plans.set(key, plan)
+    return plan
+  }
+
+  /** For a call that is refused for want of a policy. */
+  planOfNobody(key: string): Plan {
+    return this.makePlan(key, oneAttempt(), false)
+  }
+
+  breaker(key: string): Breaker | undefined {
+    return this.breakers.get(key)?.breaker
+  }
+
+  private planOfPolicy(key: string, input: GivenPolicy): Plan {
+    const { lastGiven } = this
+    if (lastGiven !== undefined && lastGiven.input === input && lastGiven.plan.key === key) return lastGiven.plan
+    const plan = this.findPlanOfPolicy(key, input)
+    this.lastGiven = { input, plan }
+    return plan
+  }
+
+  private findPlanOfPolicy(key: string, input: GivenPolicy): Plan {
+    let plans = this.plansOfPolicies.get(input)
+    const known = plans?.get(key)
+    if (known !== undefined) return known
+    const plan = this.makePlan(key, normalizePolicy(input), false)
+    if (typeof input !== 'object') return plan
+    plans ??= new BoundedMap(MAX_PLANS, () => true)
+    plans.set(key, plan)
+    this.plansOfPolicies.set(input, plans)
+    return plan
+  }
+
+  private makePlan(key: string, { policy, notes }: NormalizedPolicy, pinned: boolean): Plan {
+    const settings = policy.breaker
+    const latency = policy.hedge?.percentile === undefined ? undefined : this.latencyOf(key)
+    const breaker = settings === undefined ? undefined : this.breakerFor(key, settings, pinned)
+    const all = [...notes, ...this.budgetNotes(policy)]
+    if (settings !== undefined && breaker?.hasSettings(settings) === false) {
+      all.push(`Breaker ${breaker.key} keeps the settings of the policy that used it first.`)
+    }
+    return new Plan(key, policy, all, this.environment, breaker, latency)
+  }
+
+  /** A name that nobody has registered is allowed, but most often a mistake. */
+  private budgetNotes(policy: Policy): string[] {
+    const { budgets } = this.environment
+    const named = [policy.budget?.name, policy.hedge?.budget?.name]
+    const missing = named.filter(
+      (name) => name !== undefined && budgets !== undefined && budgets.get(name) === undefined,
+    )
+    return missing.map((name) => {
+      const near = nearest(name as string, budgets?.names?.() ?? [])
+      const hint = near === undefined ? '' : `: did you mean ${near}?`
+      return `Budget ${name} was not registered when the policy was read${hint}`
+    })
+  }
+
+  private breakerFor(key: string, settings: BreakerPolicy, pinned: boolean): Breaker {
+    if (settings.key === undefined && this.anonymous) return this.makeBreaker(key, settings)
+    const name = settings.key ?? key
+    const known = this.breakers.get(name)
+    if (known !== undefined) return known.breaker
+    const breaker = this.makeBreaker(name, settings)
+    this.breakers.set(name, { breaker, pinned })
+    return breaker
+  }
+
+  private makeBreaker(key: string, settings: BreakerPolicy): Breaker {
+    const breaker: Breaker = new Breaker(key, settings, (from, to) =>
+      this.environment.breakerChanged(breaker, from, to),
+    )
+    return breaker
+  }
+
+  private latencyOf(key: string): LatencyHistogram {
+    let latency = this.latencies.get(key)
+    if (latency === undefined) {
+      latency = new LatencyHistogram()
+      this.latencies.set(key, latency)
+    }
+    return latency
+  }
+}
