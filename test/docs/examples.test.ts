@@ -17,6 +17,11 @@ test('there are examples', () => {
 
 test.concurrent.each(examples)('%s exits 0', async (name) => {
   const run = promisify(execFile)
-  const { stdout } = await run(process.execPath, ['--conditions=reprise-source', '--import', 'tsx', path.join(directory, name)])
+  const { stdout } = await run(process.execPath, [
+    '--conditions=reprise-source',
+    '--import',
+    'tsx',
+    path.join(directory, name),
+  ])
   expect(stdout).not.toBe('')
 })

@@ -54,11 +54,17 @@ function makeBudgets(chance: Chance, mischief: () => void) {
   return { budgets, audits, lines }
 }
 
-/** A hundred calls that share an executor, budgets, breakers and a signal; hooks throw in `mischiefPercent` of the cases. */
+/**
+ * A hundred calls that share an executor, budgets, breakers and a signal. In `mischiefPercent` of the cases a hook throws,
+ * and now and then one aborts the signal that calls share, in the midst of whatever is going on.
+ */
 async function runBatch(chance: Chance, mischiefPercent: number): Promise<Story[]> {
   const clock = virtualClock({ startMs: 1_700_000_000_000 })
+  const shared = new AbortController()
   const mischief = (): void => {
-    if (mischiefPercent > 0 && chance.percent(mischiefPercent)) throw new Mischief('a hook threw')
+    if (mischiefPercent === 0) return
+    if (chance.whole(0, 400) === 0) shared.abort('a hook')
+    if (chance.percent(mischiefPercent)) throw new Mischief('a hook threw')
   }
   const { budgets, audits, lines } = makeBudgets(chance, mischief)
   const keyed = Array.from({ length: 8 }, (_, i) => [`key-${i}`, randomPolicy(chance, mischief)] as const)
@@ -76,7 +82,6 @@ async function runBatch(chance: Chance, mischiefPercent: number): Promise<Story[
     recoverHookErrors: chance.percent(50),
     observers: chance.percent(50) ? [{ onEvent }] : [],
   })
-  const shared = new AbortController()
   const stories = Array.from({ length: CALLS_PER_BATCH }, () => {
     const [key, policy] = chance.oneOf(keyed)
     return new CallStory(executor, clock, chance, key, policy, shared)

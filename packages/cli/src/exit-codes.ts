@@ -6,6 +6,8 @@ export const EXIT = {
   invalid: 2,
   /** Our own bug. */
   bug: 70,
+  /** The output cannot be written: a full disk, a broken device. */
+  unwritable: 74,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]

@@ -13,9 +13,10 @@ import { EXIT, type ExitCode } from './exit-codes.js'
 import { writeJson } from './output/json.js'
 import { printProblems } from './output/problems.js'
 import { styleFor } from './output/style.js'
-import { InputError } from './problem.js'
-import { addSettings, ENVIRONMENT_HELP, readSettings, type Settings } from './settings.js'
+import { InputError, type Problem } from './problem.js'
+import { addSettings, ENVIRONMENT_HELP, readSettings, type Settings, wantsJson } from './settings.js'
 import type { World } from './world.js'
+import { isWriteFailure, reportWriteFailure } from './write-failure.js'
 
 const EXAMPLES = `Examples:
   reprise explain policy.yaml              what a policy does, attempt by attempt
@@ -47,13 +48,25 @@ export async function runProgram(args: readonly string[], world: World): Promise
     await program.parseAsync(args, { from: 'user' })
     return EXIT.done
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.invalid
+    if (isWriteFailure(error)) return reportWriteFailure(error, world.stderr) ?? EXIT.done
+    const json = settings?.json ?? wantsJson(args, world.env)
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return EXIT.done
+      // Commander has said it on stderr.
+      if (json) writeJson(world.stdout, { problems: [usageProblem(error)] })
+      return EXIT.invalid
+    }
     if (!(error instanceof InputError)) return reportBug(error, world)
-    const json = settings?.json ?? false
     if (json) writeJson(world.stdout, { problems: error.problems })
     else printProblems(error, world.stderr, styleFor(settings?.color ?? 'auto', world.stderr, world.env))
     return EXIT.invalid
   }
+}
+
+function usageProblem({ code, message }: CommanderError): Problem {
+  if (code === 'commander.help') return { message: 'no command is given', suggestion: 'try `reprise --help`' }
+  const [said = '', near] = message.replace(/^error: /, '').split('\n')
+  return { message: said, suggestion: near?.replace(/^\((.*)\)$/, '$1') ?? 'try `reprise --help`' }
 }
 
 /** From beside `dist` or `src`. */

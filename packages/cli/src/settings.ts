@@ -7,6 +7,7 @@ import { InputError } from './problem.js'
 import type { World } from './world.js'
 
 const COLOR_MODES = ['auto', 'always', 'never'] as const
+const TRUE = /^(1|true|yes|on)$/i
 export type ColorMode = (typeof COLOR_MODES)[number]
 
 export interface Settings {
@@ -24,7 +25,8 @@ Environment:
   NO_COLOR and CI switch colours off.
 
 Exit codes:
-  0 done   2 usage, or an invalid file: nothing was executed   70 a bug of ours`
+  0 done   2 usage, or an invalid file: nothing was executed   70 a bug of ours
+  74 the output cannot be written`
 
 export function addSettings(program: Command): void {
   program
@@ -49,8 +51,15 @@ export function readSettings(program: Command, env: World['env']): Settings {
   }
 }
 
+/** Before anything is parsed, for what is wrong with the arguments themselves. */
+export function wantsJson(args: readonly string[], env: World['env']): boolean {
+  const end = args.indexOf('--')
+  if (args.slice(0, end < 0 ? args.length : end).includes('--json')) return true
+  return TRUE.test(env['REPRISE_JSON'] ?? '')
+}
+
 function readFlag(variable: string, value = ''): boolean {
-  if (/^(1|true|yes|on)$/i.test(value)) return true
+  if (TRUE.test(value)) return true
   if (/^(0|false|no|off|)$/i.test(value)) return false
   throw new InputError([{ message: `${variable}=${value} is neither 1 nor 0` }])
 }

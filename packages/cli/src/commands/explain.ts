@@ -19,6 +19,9 @@ const EXAMPLES = `Examples:
   reprise explain policy.yaml --json | jq '.policies[0].stop'
 `
 
+/** More than anybody reads of them. */
+const MAX_NOTES = 20
+
 export function addExplain(program: Command, context: () => CommandContext): void {
   program
     .command('explain')
@@ -35,7 +38,13 @@ async function explainFile(name: string, step: string | undefined, { world, sett
   const found = readPolicies(parseSource(file, text))
   const policies = step === undefined ? found.policies : [pick(found, step, file)]
   const explanations = policies.map(explain)
-  if (settings.json) return writeJson(world.stdout, { file, policies: explanations })
+  if (settings.json) {
+    const noted = explanations.map((one, index) => ({
+      ...one,
+      notes: [...one.notes, ...(policies[index]?.remarks ?? [])],
+    }))
+    return writeJson(world.stdout, { file, policies: noted })
+  }
 
   const look = lookFor(world, settings)
   const [only, ...others] = explanations
@@ -43,8 +52,16 @@ async function explainFile(name: string, step: string | undefined, { world, sett
   else world.stdout.write(showOverview(explanations, file, look))
   if (settings.quiet) return
   if (others.length > 0) world.stderr.write(`\n\`reprise explain ${plainText(name)} STEP\` shows one step in full.\n`)
+  for (const note of shownNotes(policies)) world.stderr.write(`\nnote: ${plainText(note)}\n`)
   const unread = plainText(found.unread.map((key) => `\`${key}\``).join(', '))
   if (unread !== '') world.stderr.write(`\nNot looked at: ${unread}.\n`)
+}
+
+/** What is odd in the steps, each said once. */
+function shownNotes(policies: readonly FoundPolicy[]): string[] {
+  const notes = [...new Set(policies.flatMap(({ remarks }) => remarks))]
+  const left = notes.length - MAX_NOTES
+  return left > 0 ? [...notes.slice(0, MAX_NOTES), `… and ${left} more like these.`] : notes
 }
 
 function waitForTyping(mayAsk: boolean, stderr: CommandContext['world']['stderr']): void {

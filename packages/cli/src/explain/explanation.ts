@@ -27,14 +27,14 @@ export interface Explanation {
   readonly stop: Stop
   /** More than all waits together never add up to, `Retry-After` apart. */
   readonly mostWaitedMs: number
-  /** What the longest call can take: every attempt its timeout, every wait its longest. Null if nothing limits it. */
+  /** What the longest call can take: every attempt its timeout, every wait its longest. Null if unknown. */
   readonly longestMs: number | null
   readonly hints: readonly Hint[]
   /** What the library remarked when it read the policy. */
   readonly notes: readonly string[]
 }
 
-export function explain({ step, policy, notes }: FoundPolicy): Explanation {
+export function explain({ step, policy, notes }: Omit<FoundPolicy, 'remarks'>): Explanation {
   const facts = gatherFacts(policy)
   const { plain } = facts
   const ends = [plain.attempts, facts.shortest.attempts, facts.longest.attempts]
@@ -59,7 +59,16 @@ export function explain({ step, policy, notes }: FoundPolicy): Explanation {
 }
 
 function longestCall({ policy, mostWaitedMs }: Facts, attempts: number): number | null {
-  const { attemptTimeoutMs, timeoutMs } = policy
-  if (attemptTimeoutMs === undefined) return timeoutMs ?? null
-  return Math.min(timeoutMs ?? Infinity, attempts * attemptTimeoutMs + mostWaitedMs)
+  const { timeoutMs } = policy
+  const groupMs = longestGroup(policy)
+  if (groupMs === undefined) return timeoutMs ?? null
+  return Math.min(timeoutMs ?? Infinity, attempts * groupMs + mostWaitedMs)
+}
+
+/** One attempt with its hedges, the last of which has its whole timeout. Undefined if nobody knows beforehand. */
+function longestGroup({ attemptTimeoutMs, hedge }: Policy): number | undefined {
+  if (attemptTimeoutMs === undefined || hedge === undefined) return attemptTimeoutMs
+  if (hedge.delayMs === undefined) return undefined
+  const startsInTime = hedge.delayMs < attemptTimeoutMs
+  return attemptTimeoutMs + (startsInTime ? hedge.maxHedges * hedge.delayMs : 0)
 }

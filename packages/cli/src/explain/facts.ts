@@ -44,8 +44,13 @@ export function gatherFacts(policy: Policy): Facts {
     shortest,
     longest,
     slow: policy.attemptTimeoutMs === undefined ? undefined : walk(policy, chance, policy.attemptTimeoutMs),
-    mostWaitedMs: Math.min(policy.retryBudgetMs ?? Infinity, rows.at(-1)?.maxWaitedMs ?? 0),
+    mostWaitedMs: rows.at(-1)?.maxWaitedMs ?? 0,
   }
+}
+
+/** What the sum of all waits stays within, whatever chance or a server's `Retry-After` adds to them. */
+export function waitLimitMs({ retryBudgetMs, timeoutMs }: Policy): number {
+  return Math.min(retryBudgetMs ?? Infinity, timeoutMs ?? Infinity)
 }
 
 function makeRows(policy: Policy, attempts: number): AttemptRow[] {
@@ -57,7 +62,7 @@ function makeRows(policy: Policy, attempts: number): AttemptRow[] {
     const maxWaitMs = delayAfter(policy, attempt - 1, () => 1)
     waitedMs += waitMs
     minWaitedMs += minWaitMs
-    maxWaitedMs += maxWaitMs
+    maxWaitedMs = Math.min(maxWaitedMs + maxWaitMs, waitLimitMs(policy))
     const budgetShare = policy.retryBudgetMs === undefined ? null : shareOf(waitedMs, policy.retryBudgetMs)
     rows.push({ attempt, waitMs, minWaitMs, maxWaitMs, waitedMs, minWaitedMs, maxWaitedMs, budgetShare })
   }

@@ -40,7 +40,7 @@ export const GATE_HINTS: readonly HintRule[] = [
     'product_of_limits',
     ({ policy: { hedge, attempts } }) =>
       hedge !== undefined &&
-      `${attempts} attempts with ${hedge.maxHedges} hedges each: up to ${attempts * (1 + hedge.maxHedges)} executions for one call.`,
+      `${count(attempts, 'attempt')} with ${count(hedge.maxHedges, 'hedge')} each: up to ${attempts * (1 + hedge.maxHedges)} executions for one call.`,
   ],
   [
     'budget_decides',
@@ -54,5 +54,14 @@ function slowCall({ policy, plain, slow }: Facts): string | false {
   const { attemptTimeoutMs = 0, timeoutMs = 0 } = policy
   if (slow === undefined || slow.reason !== 'timeout' || slow.attempts >= plain.attempts) return false
   const most = slow.attempts === 1 ? 'there is no time for a retry' : `attempt ${slow.attempts} is the last`
-  return `If attempts take their whole ${formatDuration(attemptTimeoutMs)}, ${most}: the call ends at ${roundedDuration(Math.min(timeoutMs, slow.endedAtMs))} of ${formatDuration(timeoutMs)}.`
+  const timeout = `the timeout of ${formatDuration(timeoutMs)}`
+  const end =
+    slow.endedAtMs >= timeoutMs
+      ? `${timeout} ends the call`
+      : `the call ends after ${roundedDuration(slow.endedAtMs)}, for the next wait would not end before ${timeout}`
+  return `If attempts take their whole ${formatDuration(attemptTimeoutMs)}, ${most}: ${end}.`
+}
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`
 }

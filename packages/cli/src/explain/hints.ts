@@ -1,8 +1,8 @@
 /**
  * What is worth a second look in a policy that is valid. Each hint has a code that stays, and a sentence that may change.
- * Imports types and durations of the library.
+ * Imports the library.
  */
-import { formatDuration } from 'reprise'
+import { type Backoff, formatDuration, normalizePolicy, type Policy } from 'reprise'
 import { roundedDuration } from '../output/duration.js'
 import type { Facts } from './facts.js'
 import { GATE_HINTS } from './gate-hints.js'
@@ -23,9 +23,7 @@ export function hintsFor(facts: Facts): Hint[] {
 /** Waits longer than this are rarely what a person meant to wait for. */
 const LONG_WAIT_MS = 600_000
 
-const ONCE: readonly HintRule[] = [
-  ['runs_once', () => 'One attempt means no retry: the fields on delays have no effect.'],
-]
+const ONCE: readonly HintRule[] = [['runs_once', ({ policy }) => runsOnce(policy)]]
 
 const RETRY_HINTS: readonly HintRule[] = [
   [
@@ -60,9 +58,9 @@ const RETRY_HINTS: readonly HintRule[] = [
   ],
   [
     'retry_budget_below_first_wait',
-    ({ policy, plain }) =>
+    ({ policy, plain, shortest }) =>
       plain.reason === 'retry_budget_exhausted' &&
-      plain.attempts === 1 &&
+      Math.max(plain.attempts, shortest.attempts) === 1 &&
       `The retry budget of ${formatDuration(policy.retryBudgetMs ?? 0)} is below the first wait: nothing is retried.`,
   ],
   [
@@ -75,9 +73,10 @@ const RETRY_HINTS: readonly HintRule[] = [
   ],
   [
     'retry_budget_out_of_reach',
-    ({ policy, mostWaitedMs }) =>
+    ({ policy, mostWaitedMs, plain, shortest, longest }) =>
       policy.retryBudgetMs !== undefined &&
       mostWaitedMs < policy.retryBudgetMs &&
+      [plain, shortest, longest].every(({ reason }) => reason !== 'retry_budget_exhausted') &&
       `The waits add up to ${roundedDuration(mostWaitedMs)} at most: the retry budget of ${formatDuration(policy.retryBudgetMs)} never stops them.`,
   ],
   [
@@ -111,7 +110,7 @@ const RETRY_HINTS: readonly HintRule[] = [
     'backoff_unused',
     ({ policy: { jitter, backoff } }) =>
       jitter === 'decorrelated' &&
-      !(backoff.type === 'exponential' && backoff.base === 2) &&
+      !isUsualBackoff(backoff) &&
       `\`decorrelated\` draws from the wait before: the ${backoff.type} backoff has no effect.`,
   ],
   [
@@ -123,6 +122,24 @@ const RETRY_HINTS: readonly HintRule[] = [
   ],
   ['custom_delays', ({ policy }) => customDelays(policy)],
 ]
+
+/** Names what was given for retries that never come. */
+function runsOnce(policy: Policy): string {
+  const { policy: usual } = normalizePolicy(1)
+  const unused = [
+    policy.initialDelayMs !== usual.initialDelayMs && '`initial_delay`',
+    policy.maxDelayMs !== usual.maxDelayMs && '`max_delay`',
+    !isUsualBackoff(policy.backoff) && '`backoff`',
+    policy.jitter !== usual.jitter && '`jitter`',
+    policy.retryBudgetMs !== undefined && '`retry_budget`',
+  ].filter((name) => name !== false)
+  if (unused.length === 0) return 'One attempt means no retry.'
+  return `One attempt means no retry: ${unused.join(', ')} ${unused.length === 1 ? 'has' : 'have'} no effect.`
+}
+
+function isUsualBackoff(backoff: Backoff): boolean {
+  return backoff.type === 'exponential' && backoff.base === 2
+}
 
 function customDelays({ backoff, attempts, maxDelayMs, jitter }: Facts['policy']): string | false {
   if (!('delaysMs' in backoff) || jitter === 'decorrelated') return false

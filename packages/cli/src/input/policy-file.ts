@@ -1,31 +1,36 @@
 /**
- * The policies in a file. It is one of three: the fields of a policy; something with `retry:`; a workflow, that is, a
- * list of steps, each with `retry:` or not, and `retry_defaults` for all.
+ * The policies in a file. It is one of three: the fields of a policy; something with `retry:`, `retry_defaults:` or both;
+ * a workflow, that is, a list of steps, each with `retry:` or not, and `retry_defaults` for all.
  *
  * Invariants: every problem of the file is told at once, whichever step is asked for; defaults are merged field by field,
- * step before defaults before built-in. Imports the library and the source.
+ * `retry` before defaults before built-in. Imports the library and the source.
  */
 import { type NormalizedPolicy, normalizePolicy, PolicyError } from 'reprise'
 import { InputError, type Problem } from '../problem.js'
+import { helpFor } from './field-help.js'
 import { mergeFields } from './policy-data.js'
 import { byPlace, type Source } from './source.js'
 import { fieldOf, follow, hasFields, itemsOf, problemOf, type Spot, wholeOf } from './spot.js'
+import { meantAs, remarkOnSteps } from './step-remarks.js'
 
 export interface FoundPolicy extends NormalizedPolicy {
   /** Id, name or position of the step; null for a policy that stands alone. */
   readonly step: string | null
+  /** What is odd in how the step is written. */
+  readonly remarks: readonly string[]
 }
 
 export interface PolicyFile {
   readonly isWorkflow: boolean
   readonly policies: readonly FoundPolicy[]
-  /** Keys beside `retry:` that nobody has looked at. */
+  /** Keys of the whole that nobody has looked at, and that somebody may have meant for us. */
   readonly unread: readonly string[]
 }
 
 const RETRY_KEYS = ['retry', 'retry_config'] as const
 const STEP_KEYS = ['steps', 'tasks', 'commands'] as const
 const DEFAULTS_KEY = 'retry_defaults'
+const POLICY_KEYS: readonly string[] = [...RETRY_KEYS, DEFAULTS_KEY]
 
 export function readPolicies(source: Source): PolicyFile {
   const whole = wholeOf(source)
@@ -35,12 +40,18 @@ export function readPolicies(source: Source): PolicyFile {
     ])
   }
   const reader = new Reader(source)
-  const isWorkflow = [...STEP_KEYS, DEFAULTS_KEY].some((key) => fieldOf(source, whole, key) !== undefined)
+  const isWorkflow = STEP_KEYS.some((key) => fieldOf(source, whole, key) !== undefined)
   const policies = isWorkflow ? reader.workflow(whole) : reader.single(whole)
   if (reader.problems.length > 0) throw new InputError(reader.problems.toSorted(byPlace), source.text)
-  const isAlone = !isWorkflow && RETRY_KEYS.some((key) => fieldOf(source, whole, key) !== undefined)
-  const unread = isAlone && hasFields(whole.data) ? Object.keys(whole.data) : []
-  return { isWorkflow, policies, unread: unread.filter((key) => !RETRY_KEYS.some((name) => name === key)) }
+  return { isWorkflow, policies, unread: unreadKeys(whole.data, isWorkflow) }
+}
+
+/** Of a workflow most keys are not ours; beside a policy all are worth a word. */
+function unreadKeys(data: unknown, isWorkflow: boolean): string[] {
+  const keys = hasFields(data) ? Object.keys(data) : []
+  if (isWorkflow) return keys.filter((key) => key !== DEFAULTS_KEY && meantAs(key, POLICY_KEYS) !== undefined)
+  const isPolicyKey = (key: string): boolean => POLICY_KEYS.includes(key)
+  return keys.some(isPolicyKey) ? keys.filter((key) => !isPolicyKey(key)) : []
 }
 
 class Reader {
@@ -52,26 +63,38 @@ class Reader {
   }
 
   single(whole: Spot): FoundPolicy[] {
-    const spot = this.oneOf(whole, RETRY_KEYS) ?? whole
-    return this.normalize(spot, spot.data, null)
+    const defaults = this.defaults(whole)
+    const retry = this.oneOf(whole, RETRY_KEYS)
+    if (defaults === undefined) return this.normalize(retry ?? whole, (retry ?? whole).data, null)
+    if (retry !== undefined) this.normalize(retry, retry.data, null)
+    const data = this.policyData(defaults)
+    return this.merged(retry ?? defaults, retry === undefined ? data : mergeFields(data, retry.data), null)
   }
 
   workflow(whole: Spot): FoundPolicy[] {
-    const defaults = fieldOf(this.source, whole, DEFAULTS_KEY)
-    const own = defaults === undefined ? [] : this.normalize(this.checked(defaults), this.policyData(defaults), null)
+    const defaults = this.defaults(whole)
     const steps = this.oneOf(whole, STEP_KEYS)
-    if (steps === undefined) return own
-    if (!Array.isArray(steps.data) || steps.data.length === 0) {
-      this.problems.push(problemOf(this.source, steps, 'needs a list of one step or more'))
+    if (!Array.isArray(steps?.data) || steps.data.length === 0) {
+      this.problems.push(problemOf(this.source, steps ?? whole, 'needs a list of one step or more'))
       return []
     }
-    return itemsOf(this.source, steps).flatMap((step, index) => this.step(step, index + 1, defaults))
+    const items = itemsOf(this.source, steps)
+    const names = items.map(({ data }, index) => nameOf(data) ?? String(index + 1))
+    const remarks = remarkOnSteps(steps.data, names, RETRY_KEYS)
+    return items.flatMap((step, index) =>
+      this.step(step, names[index] ?? '', defaults).map((found) => ({ ...found, remarks: remarks[index] ?? [] })),
+    )
   }
 
-  private step(step: Spot, position: number, defaults: Spot | undefined): FoundPolicy[] {
-    const name = nameOf(step.data) ?? String(position)
+  private defaults(whole: Spot): Spot | undefined {
+    const defaults = fieldOf(this.source, whole, DEFAULTS_KEY)
+    if (defaults !== undefined) this.normalize(this.checked(defaults), this.policyData(defaults), null)
+    return defaults
+  }
+
+  private step(step: Spot, name: string, defaults: Spot | undefined): FoundPolicy[] {
     const retry = this.oneOf(step, RETRY_KEYS)
-    if (retry === undefined && defaults === undefined) return [{ step: name, ...normalizePolicy(false) }]
+    if (retry === undefined && defaults === undefined) return [{ step: name, remarks: [], ...normalizePolicy(false) }]
     if (retry === undefined) return this.merged(step, this.policyData(defaults), name)
     const data = this.policyData(retry)
     if (this.normalize(this.checked(retry), data, name).length === 0) return []
@@ -79,18 +102,28 @@ class Reader {
   }
 
   /** Both parts have been checked, each at its own place: what is wrong here has been said. */
-  private merged(spot: Spot, data: unknown, step: string): FoundPolicy[] {
+  private merged(spot: Spot, data: unknown, step: string | null): FoundPolicy[] {
     return this.problems.length > 0 ? [] : this.normalize(spot, data, step)
   }
 
   private normalize(spot: Spot, data: unknown, step: string | null): FoundPolicy[] {
     try {
-      return [{ step, ...normalizePolicy(data, { needsUnits: true }) }]
+      return [{ step, remarks: [], ...normalizePolicy(data, { needsUnits: true }) }]
     } catch (error) {
       if (!(error instanceof PolicyError)) throw error
-      for (const { path, message, suggestion } of error.problems) {
-        const place = follow(this.source, spot, path)
-        this.problems.push(problemOf(this.source, place, message, suggestion, message === 'unknown field'))
+      const told = new Set<string>()
+      for (const problem of error.problems) {
+        const place = follow(this.source, spot, problem.path)
+        const help = helpFor(problem, {
+          value: place.data,
+          policy: data,
+          words: spot.path === '' ? [...POLICY_KEYS, ...STEP_KEYS] : [],
+          isJson: /^\s*{\s*"/.test(this.source.text),
+        })
+        // Two problems of one value have one cure.
+        const hint = help === undefined || told.has(place.path + help) ? undefined : help
+        told.add(place.path + (help ?? ''))
+        this.problems.push(problemOf(this.source, place, problem.message, hint, problem.message === 'unknown field'))
       }
       return []
     }

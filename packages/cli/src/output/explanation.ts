@@ -4,6 +4,7 @@
  */
 import { plainText } from 'reprise/observe'
 import type { Explanation } from '../explain/explanation.js'
+import { waitLimitMs } from '../explain/facts.js'
 import { matcherWords } from '../explain/summary.js'
 import { attemptTable, range } from './attempt-table.js'
 import { roundedDuration } from './duration.js'
@@ -31,13 +32,20 @@ export function showExplanation(explanation: Explanation, title: string, look: L
   return `${lines.join('\n')}\n`
 }
 
-function endings({ stop, mostWaitedMs, longestMs, policy }: Explanation): string[] {
+function endings(explanation: Explanation): string[] {
+  const { stop, mostWaitedMs, longestMs, policy } = explanation
   const most = policy.jitter === 'none' ? '' : 'at most '
   const waits = mostWaitedMs === 0 ? 'It never waits' : `It waits ${most}${roundedDuration(mostWaitedMs)} in all`
   const end =
     longestMs === null ? '' : `, and has ended after ${roundedDuration(longestMs)} however slow its attempts are`
-  const unless = policy.attempts === 1 ? '' : " A server's `Retry-After` may make waits longer."
+  const unless = mayWaitLonger(explanation) ? " A server's `Retry-After` may make waits longer." : ''
   return [stop.sentence, `${waits}${end}.${unless}`]
+}
+
+/** A limit on the waits counts `Retry-After` as well; and a wait that is never begun cannot be longer. */
+function mayWaitLonger({ stop, mostWaitedMs, policy }: Explanation): boolean {
+  const everWaits = stop.latestAttempt > 1 || stop.reason === 'breaker_open'
+  return everWaits && policy.attempts > 1 && mostWaitedMs < waitLimitMs(policy)
 }
 
 /** One line per step of a workflow. */

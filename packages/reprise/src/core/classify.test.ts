@@ -296,6 +296,6 @@ describe('hostile errors', () => {
     const error = failure({ stderr: text, errors: Array.from({ length: 5 }, () => new Error(text)) }, text)
     const start = performance.now()
     expect(words(error)).toBe('')
-    expect(performance.now() - start).toBeLessThan(1000)
+    expect(performance.now() - start).toBeLessThan(3000)
   })
 })

@@ -46,7 +46,21 @@ export class RepriseError extends Error {
   }
 }
 
+/** The classes that one code alone stands for. */
+interface ErrorByCode {
+  budget_denied: BudgetDeniedError
+  retry_budget_exhausted: RetryBudgetExhaustedError
+  breaker_open: BreakerOpenError
+  attempt_timeout: AttemptTimeoutError
+  timeout: CallTimeoutError
+  result_failed: ResultError
+  invalid_policy: PolicyError
+  invalid_budget: BudgetError
+}
+
 /** Whether `error` comes from Reprise, from any copy of it, and, if asked, carries this code. */
+export function isRepriseError<C extends keyof ErrorByCode>(error: unknown, code: C): error is ErrorByCode[C]
+export function isRepriseError(error: unknown, code?: ErrorCode): error is RepriseError
 export function isRepriseError(error: unknown, code?: ErrorCode): error is RepriseError {
   if (typeof error !== 'object' || error === null) return false
   try {

@@ -56,10 +56,15 @@ describe('asking a budget', () => {
     expect(() => askBudget(budget, request)).toThrow('Budget api answered with a promise')
   })
 
-  it.each([undefined, null, true, 'yes', {}, { allowed: 1 }])('refuses %o, which is no decision', (answer) => {
-    expect(() => askBudget(answering(answer), request)).toThrow(BudgetError)
-    expect(() => askBudget(answering(answer), request)).toThrow('must return { allowed, reason }')
-  })
+  it.each([undefined, null, true, 'yes', {}, { allowed: 1 }, { allowed: true, reason: 'x', release: 5 }])(
+    'refuses %o, which is no decision',
+    (answer) => {
+      expect(() => askBudget(answering(answer), request)).toThrow(BudgetError)
+      expect(() => askBudget(answering(answer), request)).toThrow(
+        'answered with no decision: it is { allowed, reason, release? }',
+      )
+    },
+  )
 
   it('lets an error of the budget through', () => {
     const error = new Error('broken')

@@ -36,16 +36,17 @@ export function askBudget(budget: Budget, request: BudgetRequest): Decision {
 /** Fills in an empty reason; throws if the answer is no decision at all. */
 export function checkDecision(decision: Decision, request: BudgetRequest): Decision {
   if (typeof decision?.allowed !== 'boolean') throw notADecision(decision, request)
+  if (decision.release !== undefined && typeof decision.release !== 'function') throw notADecision(decision, request)
   if (decision.reason) return decision
   const filled = decision.allowed ? ALLOWED : DENIED
   return decision.release === undefined ? filled : { ...filled, release: decision.release.bind(decision) }
 }
 
 function notADecision(answer: unknown, request: BudgetRequest): BudgetError {
-  const isPromise = typeof (answer as { then?: unknown } | null | undefined)?.then === 'function'
-  return new BudgetError(
-    isPromise
-      ? `Budget ${request.ref.name} answered with a promise: allowAttempt must be synchronous, so that check and consumption are one step`
-      : `Budget ${request.ref.name} answered ${String(answer)}: allowAttempt must return { allowed, reason }`,
-  )
+  const { name } = request.ref
+  if (typeof (answer as { then?: unknown } | null | undefined)?.then === 'function') {
+    const why = 'a decision is synchronous, so that check and consumption are one step'
+    return new BudgetError(`Budget ${name} answered with a promise: ${why}`)
+  }
+  return new BudgetError(`Budget ${name} answered with no decision: it is { allowed, reason, release? }`)
 }

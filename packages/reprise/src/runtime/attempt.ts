@@ -17,7 +17,7 @@ import type { AttemptRecord, Timeline } from '../core/timeline.js'
 import type { AttemptKind, AttemptResult, BreakerPhase } from '../core/words.js'
 import { ask, both, findBudget, giveBack, peekAt } from './ask.js'
 import { AttemptRequest } from './attempt-request.js'
-import type { Call } from './call.js'
+import type { CallRecord } from './call-record.js'
 import type { Context } from './context.js'
 import { type Past, timelineFrom } from './history.js'
 import type { Thrown } from './hooks.js'
@@ -31,7 +31,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   wheelDue = 0
   readonly plan: Plan
   /** Null while the first attempt of a light call runs: then nobody but its own `.then` waits for it. */
-  call: Call | null
+  call: CallRecord | null
   readonly attempt: number
   readonly group: number
   readonly kind: AttemptKind
@@ -55,7 +55,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   error: unknown = undefined
   previous: Past | null = null
 
-  constructor(plan: Plan, call: Call | null, attempt: number, group: number, kind: AttemptKind) {
+  constructor(plan: Plan, call: CallRecord | null, attempt: number, group: number, kind: AttemptKind) {
     this.plan = plan
     this.call = call
     this.attempt = attempt

@@ -56,6 +56,9 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
     this.notes = plan.notes
   }
 
+  /** The attempt timeout has come. */
+  abstract timedOut(attempt: Attempt, error: unknown): void
+
   get deadlineAtMs(): number | null {
     return this.session === null ? null : this.session.deadlineAtMs
   }
@@ -142,8 +145,25 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
     this.record(attempt)
   }
 
+  /** Would the budget allow the next attempt when it is due? A refusal leaves the same record as one at the launch. */
+  peek(dueAtMs: number): boolean {
+    const attempt = new Attempt(this.plan, this, this.launched + 1, this.group + 1, 'retry')
+    const denial = attempt.peekAt(dueAtMs)
+    if (denial === undefined) return true
+    attempt.decision = denial
+    if (attempt.decider !== undefined) this.tellDecision(attempt, attempt.decider, 'peek', denial)
+    this.recordDenied(attempt)
+    return false
+  }
+
   protected note(text: string): void {
     this.notes = [...this.notes, text]
+  }
+
+  /** Whether what a hook threw is only noted. */
+  protected recovers(note: string): boolean {
+    this.note(note)
+    return this.plan.environment.recoverHookErrors
   }
 
   protected denialReason(): string | undefined {

@@ -282,17 +282,6 @@ export class Call extends CallRecord implements RetryGates, Timer {
     if (this.resolve !== unattached && this.ending === null) this.pause()
   }
 
-  /** Would the budget allow the next attempt when it is due? A refusal leaves the same record as one at the launch. */
-  peek(dueAtMs: number): boolean {
-    const attempt = new Attempt(this.plan, this, this.launched + 1, this.group + 1, 'retry')
-    const denial = attempt.peekAt(dueAtMs)
-    if (denial === undefined) return true
-    attempt.decision = denial
-    if (attempt.decider !== undefined) this.tellDecision(attempt, attempt.decider, 'peek', denial)
-    this.recordDenied(attempt)
-    return false
-  }
-
   /** In the async context of whoever made the call, not of whoever fired the timer or gave the grant. */
   inScope(act: () => void): void {
     runIn(this.scope, act, undefined)
@@ -372,11 +361,6 @@ export class Call extends CallRecord implements RetryGates, Timer {
   private hookThrew(error: unknown, note: string): void {
     this.note(note)
     this.fail('not_retryable', error)
-  }
-
-  private recovers(note: string): boolean {
-    this.note(note)
-    return this.plan.environment.recoverHookErrors
   }
 
   private succeed(winner: Attempt, value: unknown): void {

@@ -5,6 +5,7 @@ import type { Random } from '../core/time.js'
 
 /** A generator that gives the same numbers in [0, 1) for the same seed (mulberry32's recurrence). */
 export function seededRandom(seed: number): Random {
+  if (!Number.isFinite(seed)) throw new RangeError(`A seed is a number, not ${String(seed)}`)
   let state = seed | 0
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -118,5 +118,7 @@ function settled(): Promise<void> {
 
 /** A virtual clock whose wall time begins at `startMs` (0) and whose monotonic time begins at 0. */
 export function virtualClock(options: { readonly startMs?: number } = {}): VirtualClock {
-  return new Virtual(options.startMs ?? 0)
+  const { startMs = 0 } = options
+  if (!Number.isFinite(startMs)) throw new RangeError(`startMs is a number of milliseconds, not ${String(startMs)}`)
+  return new Virtual(startMs)
 }
