@@ -1,6 +1,6 @@
 /** The command line as people run it: the built bin, in a process of its own. Needs a build. */
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -184,6 +184,18 @@ test('an invalid file names every problem with its line and a caret, and nothing
   `)
 })
 
+test.each([
+  [['explian', '--json'], 'unknown command'],
+  [['explain', '--json'], 'missing required argument'],
+])('%o: with --json a wrong use is data, and still said on stderr', async (args, said) => {
+  const { code, stdout, stderr } = await reprise(args)
+  expect(code).toBe(2)
+  expect(JSON.parse(stdout)).toEqual({
+    problems: [{ message: expect.stringContaining(said), suggestion: expect.any(String) }],
+  })
+  expect(stderr).toContain(said)
+})
+
 test('with --json problems are data', async () => {
   const { code, stdout, stderr } = await reprise(['explain', '-', '--json'], '{"attempts": 0}')
   expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
@@ -249,4 +261,21 @@ test('a reader that leaves early is no fault', async () => {
   child.stdout.destroy()
   const code = await new Promise((resolve) => child.on('close', resolve))
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+test.runIf(existsSync('/dev/full'))('output that cannot be written is said in a line, with exit code 74', async () => {
+  const full = openSync('/dev/full', 'w')
+  const child = spawn(process.execPath, [bin, 'explain', fileWith('full.yaml', GOOD)], {
+    cwd: directory,
+    env: plainEnv,
+    stdio: ['ignore', full, 'pipe'],
+  })
+  closeSync(full)
+  let stderr = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  expect({ code, stderr }).toEqual({
+    code: 74,
+    stderr: 'reprise: the output cannot be written: no space left on device\n',
+  })
 })

@@ -99,6 +99,85 @@ test('a policy has no steps', async () => {
   expect(await run(['explain', policy, 'fetch'])).toMatchObject({ code: 2, stdout: '' })
 })
 
+const RETRY_AFTER = "A server's `Retry-After` may make waits longer."
+
+test.each([
+  ['a sum of waits', 'attempts: 3', true],
+  ['a sum below the budget', 'attempts: 3\nretry_budget: 4s', true],
+  ['the retry budget', 'attempts: 8\njitter: full\nretry_budget: 20s', false],
+  ['the timeout', 'attempts: 5\njitter: full\ntimeout: 3s', false],
+  ['nothing, as the first wait is too long', 'retry_budget: 500ms', false],
+  ['nothing, as it runs once', 'attempts: 1', false],
+])('Retry-After may exceed what is shown as the longest waits, if that is %s', async (_, text, isSaid) => {
+  const { stdout } = await run(['explain', fileWith('limits.yaml', text)])
+  expect(stdout.replaceAll(/\s+/g, ' ').includes(RETRY_AFTER)).toBe(isSaid)
+})
+
+test('what is odd in the steps is said beside the data, or in it', async () => {
+  const file = fileWith('odd.yaml', 'steps: [{id: a, rety: 5}, {id: b}, {id: b}]\n')
+  const said = ['Step a: `rety` is not read', 'Steps 2, 3 share the name b']
+  const { stdout, stderr } = await run(['explain', file])
+  for (const text of said) {
+    expect(stdout).not.toContain(text)
+    expect(stderr.split(`note: ${text}`)).toHaveLength(2)
+  }
+  expect((await run(['explain', file, 'a'])).stderr).toContain(said[0])
+  expect((await run(['-q', 'explain', file])).stderr).toBe('')
+  const { policies } = JSON.parse((await run(['explain', file, '--json'])).stdout) as {
+    policies: { notes: string[] }[]
+  }
+  expect(policies.map(({ notes }) => notes.map((note) => note.slice(0, 8)))).toEqual([
+    ['Step a: '],
+    ['Steps 2,'],
+    ['Steps 2,'],
+  ])
+})
+
+test('of very many odd steps the first are told', async () => {
+  const file = fileWith(
+    'very-odd.yaml',
+    `steps:\n${Array.from({ length: 30 }, (_, n) => `- {id: s${n}, rety: 5}\n`).join('')}`,
+  )
+  const { stderr } = await run(['explain', file])
+  expect(stderr.match(/^note: /gm)).toHaveLength(21)
+  expect(stderr).toContain('… and 10 more like these.')
+})
+
+test.each([
+  [['--json', 'explian'], {}, { message: "unknown command 'explian'", suggestion: 'Did you mean explain?' }],
+  [['explain', '--json'], {}, { message: "missing required argument 'file'" }],
+  [['explain'], { REPRISE_JSON: '1' }, { message: "missing required argument 'file'" }],
+  [['--json'], {}, { message: 'no command is given' }],
+  [['--color', 'pink', 'explain', 'x', '--json'], {}, { message: expect.stringContaining("'pink' is invalid") }],
+])('%o with %o: a wrong use is data too', async (args, env, problem) => {
+  const { code, stdout, stderr } = await run(args, { env })
+  expect(code).toBe(2)
+  expect(JSON.parse(stdout)).toMatchObject({ problems: [problem] })
+  expect(stderr).not.toBe('')
+})
+
+test('a wrong setting is data as well, and --json after -- is no option', async () => {
+  const wrong = await run(['explain', policy, '--json'], { env: { REPRISE_COLOR: 'pink' } })
+  expect(JSON.parse(wrong.stdout)).toMatchObject({ problems: [{ message: expect.stringContaining('pink') }] })
+  expect(await run(['explain', '--', 'a', 'b', '--json'])).toMatchObject({ code: 2, stdout: '' })
+})
+
+test.each([
+  ['ENOSPC', 74, 'reprise: the output cannot be written: no space left on device\n'],
+  ['EPIPE', 0, ''],
+])('a stream that throws %s at once', async (code, exitCode, said) => {
+  const stdout = {
+    write: () => {
+      const message = `${code}: no space left on device, write`
+      throw Object.assign(new Error(message), { code, syscall: 'write' })
+    },
+  }
+  let stderr = ''
+  const world = { stdin: nothing(), stdout, stderr: { write: (text: string) => (stderr += text) }, env: {} }
+  expect(await runProgram(['explain', policy], world)).toBe(exitCode)
+  expect(stderr).toBe(said)
+})
+
 test('somebody at a terminal is told to type, unless nobody may be asked', async () => {
   const typed = () =>
     Object.assign(

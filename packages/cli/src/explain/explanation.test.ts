@@ -1,4 +1,5 @@
-import { delayAfter, normalizePolicy, type PolicyInput } from 'reprise'
+import { createExecutor, delayAfter, normalizePolicy, type PolicyInput } from 'reprise'
+import { virtualClock } from 'reprise/testing'
 import { expect, test } from 'vitest'
 import { type Explanation, explain } from './explanation.js'
 
@@ -71,6 +72,46 @@ test('the longest call is limited by its attempts and its timeout, or by nothing
   expect(explained({ attempts: 3 }).longestMs).toBeNull()
 })
 
+test('the timeout of the call bounds its waits too', () => {
+  const { attempts, mostWaitedMs, longestMs } = explained({
+    attempts: 5,
+    jitter: 'full',
+    attemptTimeout: '1s',
+    timeout: '3s',
+  })
+  expect({ mostWaitedMs, longestMs }).toEqual({ mostWaitedMs: 3000, longestMs: 3000 })
+  expect(Math.max(...attempts.map((row) => row.maxWaitedMs))).toBeLessThanOrEqual(3000)
+})
+
+test('no sum of waits is above what limits it', () => {
+  const { attempts } = explained({ attempts: 3, jitter: true, retryBudget: '3s' })
+  expect(attempts.map((row) => row.maxWaitedMs)).toEqual([0, 1150, 3000])
+})
+
+test.each<[string, PolicyInput['hedge'] & object, number | null]>([
+  ['one hedge', { delay: '500ms' }, 4000],
+  ['three hedges', { delay: '500ms', maxHedges: 3 }, 6000],
+  ['a hedge that comes too late', { delay: '1s' }, 3000],
+  ['a hedge whose time nobody knows beforehand', { percentile: 90 }, null],
+])('%s: the longest call has it in every attempt', (_, hedge, longestMs) => {
+  expect(explained({ attempts: 2, attemptTimeout: '1s', hedge }).longestMs).toBe(longestMs)
+})
+
+test('a timeout limits a call with hedges, whenever they start', () => {
+  const hedge = { percentile: 90 }
+  expect(explained({ attemptTimeout: '1s', timeout: '9s', hedge }).longestMs).toBe(9000)
+})
+
+test('the library takes as long as it is said to with hedges', async () => {
+  const policy = { attempts: 2, attemptTimeout: '1s', hedge: { delay: '500ms' } }
+  const clock = virtualClock()
+  const call = createExecutor({ clock }).run('k', () => new Promise(() => undefined), { policy })
+  const ended = expect(call).rejects.toThrow()
+  await clock.runAll()
+  await ended
+  expect(clock.monotonicMs()).toBe(explained(policy).longestMs)
+})
+
 test('a thousand attempts are explained, whatever the strategy', () => {
   const backoffs = ['fixed', 'fibonacci', { custom: { formula: 'previous * 2 + attempt' } }] as const
   for (const backoff of backoffs) {
@@ -140,4 +181,47 @@ test.each<[PolicyInput, string]>([
   ],
 ])('%o in words', (policy, summary) => {
   expect(explained(policy).summary).toBe(summary)
+})
+
+const hint = (input: PolicyInput, code: string): string | undefined =>
+  explained(input).hints.find((one) => one.code === code)?.message
+
+test('a budget below the first wait is not also out of reach', () => {
+  expect(codes({ ...CALM, jitter: false, retryBudget: '500ms' })).toEqual([
+    'no_jitter',
+    'retry_budget_below_first_wait',
+  ])
+})
+
+test('where chance may make the first wait fit, it is not said that nothing is retried', () => {
+  expect(codes({ ...CALM, retryBudget: '500ms' })).toEqual([])
+})
+
+test.each<[PolicyInput, string]>([
+  [{ attempts: 1 }, 'One attempt means no retry.'],
+  [{ attempts: 1, jitter: true }, 'One attempt means no retry: `jitter` has no effect.'],
+  [
+    { attempts: 1, initialDelay: 5, maxDelay: '1m', backoff: 'fixed', retryBudget: '1s' },
+    'One attempt means no retry: `initial_delay`, `max_delay`, `backoff`, `retry_budget` have no effect.',
+  ],
+])('%o: only what was given has no effect', (policy, message) => {
+  expect(hint(policy, 'runs_once')).toBe(message)
+})
+
+test.each<[number, number, string]>([
+  [1, 1, '1 attempt with 1 hedge: up to 2 executions for one call.'],
+  [2, 1, '2 attempts with 1 hedge each: up to 4 executions for one call.'],
+  [2, 3, '2 attempts with 3 hedges each: up to 8 executions for one call.'],
+])('%d attempts and %d hedges are counted in good English', (attempts, maxHedges, message) => {
+  expect(hint({ attempts, hedge: { delay: '1s', maxHedges } }, 'product_of_limits')).toBe(message)
+})
+
+test.each([
+  ['5s', 'If attempts take their whole 5s, there is no time for a retry: the timeout of 5s ends the call.'],
+  [
+    '12s',
+    'If attempts take their whole 5s, attempt 2 is the last: the call ends after 11s, for the next wait would not end before the timeout of 12s.',
+  ],
+])('a timeout of %s: where slow attempts end', (timeout, message) => {
+  expect(hint({ attemptTimeout: '5s', timeout }, 'timeout_before_attempts')).toBe(message)
 })

@@ -40,7 +40,7 @@ export const GATE_HINTS: readonly HintRule[] = [
     'product_of_limits',
     ({ policy: { hedge, attempts } }) =>
       hedge !== undefined &&
-      `${count(attempts, 'attempt')} with ${count(hedge.maxHedges, 'hedge')} each: up to ${attempts * (1 + hedge.maxHedges)} executions for one call.`,
+      `${count(attempts, 'attempt')} with ${count(hedge.maxHedges, 'hedge')}${attempts === 1 ? '' : ' each'}: up to ${attempts * (1 + hedge.maxHedges)} executions for one call.`,
   ],
   [
     'budget_decides',

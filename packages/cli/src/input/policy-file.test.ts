@@ -69,6 +69,49 @@ test('defaults alone are a policy', () => {
   expect(read('retry_defaults: {attempts: 9}').policies).toMatchObject([{ step: null, policy: { attempts: 9 } }])
 })
 
+test.each([
+  ['retry_defaults: {attempts: 9, max_delay: 2s}\nretry: {attempts: 2}', 2, 2000],
+  ['retry_config: {maxDelay: 3s}\nretry_defaults: {attempts: 9, max_delay: 2s}', 9, 3000],
+  ['retry_defaults: {attempts: 9, max_delay: 2s}\nretry: 4', 4, 2000],
+])('without steps, retry goes over the defaults field by field: %j', (text, attempts, maxDelayMs) => {
+  const file = read(text)
+  expect(file).toMatchObject({ isWorkflow: false, unread: [], policies: [{ policy: { attempts, maxDelayMs } }] })
+})
+
+test('without steps, both parts are checked at their own places', () => {
+  const problems = problemsOf('retry_defaults: {attempts: 0}\nretry: {attempts: -1}')
+  expect(problems.map(({ path }) => path)).toEqual(['retry_defaults.attempts', 'retry.attempts'])
+})
+
+test('what stands beside defaults, or is no defaults of a workflow, is said to be unread', () => {
+  expect(read('retry_defaults: 3\nattempts: 2').unread).toEqual(['attempts'])
+  expect(read('name: x\nretry: 3\nretry_default: 4\nsteps: [{id: a}]').unread).toEqual(['retry', 'retry_default'])
+})
+
+const remarksOf = (text: string): (readonly string[])[] => read(text).policies.map(({ remarks }) => remarks)
+
+test.each(['rety', 'retyr', 'Retry', 'retryConfig', 'retry-config', 'retry_confg', 'retries', 'max_attempts'])(
+  'a step with %s is remarked on',
+  (key) => {
+    expect(remarksOf(`steps: [{id: a, ${key}: 5}, {id: b}]`)).toEqual([
+      [expect.stringMatching(`^Step a: \`${key}\` is not read\\. Did you mean \`retry(_config)?\`\\?$`)],
+      [],
+    ])
+  },
+)
+
+test.each(['entry', 'return', 'ready', 'reply', 'shell', 'id', 'retry'])('a step with %s is not', (key) => {
+  expect(remarksOf(`steps: [{${key}: 5}]`)).toEqual([[]])
+})
+
+test('steps of one name are remarked on', () => {
+  const shared = (positions: string) => [
+    `Steps ${positions} share the name a: it means the first of them. A position means any one.`,
+  ]
+  expect(remarksOf('steps: [{id: a}, {id: b}, {name: a}]')).toEqual([shared('1, 3'), [], shared('1, 3')])
+  expect(remarksOf(`steps: [${'{id: a}, '.repeat(9)}]`)[0]).toEqual(shared('1, 2, 3, 4, 5, …'))
+})
+
 test('what to do on failure is left to the workflow', () => {
   expect(read('steps: [{id: a, retry: {attempts: 2, on_failure: continue}}]').policies).toHaveLength(1)
   expect(problemsOf('retry: {on_failure: continue}')).toMatchObject([{ path: 'retry.on_failure' }])
@@ -142,4 +185,63 @@ test('an empty file is a problem with a way out', () => {
 
 test.each(['[]', 'hello', 'true', '- 1'])('%s is no policy', (text) => {
   expect(problemsOf(text)).toHaveLength(1)
+})
+
+// ── cures ────────────────────────────────────────────────────────────────────────────────────────
+
+const POLICY_HELP = 'give a number of attempts, `false` for no retry, or fields: `{attempts: 5}`'
+const EMPTY_HELP = 'give it a value, or leave it out to have the default'
+
+test.each([
+  ['retry_on: 5xx', 'write it as a list: `[5xx]`'],
+  ['retry_on: [{exit_code: x}]', 'write it as a list: `[x]`'],
+  ['retry_on: [503]', 'did you mean `5xx`?'],
+  ['retry_on: [429]', 'did you mean `rate_limit`?'],
+  [`retry_on: ${'x'.repeat(50)}`, 'write it as a list: `[…]`'],
+  ['backoff: {custom: {delays: 5s}}', 'write it as a list: `[5s]`'],
+  ['retry: true', POLICY_HELP],
+  ['retry:', POLICY_HELP],
+  ['retry_defaults:', POLICY_HELP],
+  ['steps: [{retry: true}]', POLICY_HELP],
+  ['breaker:', 'give fields, such as `{failure_threshold: 5}`, or `{}` for the defaults'],
+  ['breaker: true', 'give fields, such as `{failure_threshold: 5}`, or `{}` for the defaults'],
+  ['hedge: true', 'give `{delay: 500ms}` or `{percentile: 95}`'],
+  ['budget: 3', 'give the name of a budget, or `{name: api, cost: 2}`'],
+  ['backoff:', 'give a word such as `exponential`, or `{exponential: {base: 2}}`'],
+  ['timeout:', EMPTY_HELP],
+  ['retry_on:', EMPTY_HELP],
+  ['attempts: "5"', 'write it without quotes: `5`'],
+  ['retry: "5"', 'write it without quotes: `5`'],
+  ['jitter: none', 'no jitter is `false`'],
+])('%j is told what to write', (text, suggestion) => {
+  expect(problemsOf(text)).toMatchObject([{ suggestion }])
+})
+
+test.each([
+  ['retries: 3', 'did you mean `attempts`? It counts the first execution as well'],
+  ['maxRetries: 3', 'did you mean `attempts`? It counts the first execution as well'],
+  ['max_attempts: 3', 'did you mean `attempts`?'],
+  ['delay: 1s', 'did you mean `initial_delay`?'],
+  ['{"delay": "1s"}', 'did you mean `initialDelay`?'],
+  ['delay: 1s\nmaxDelay: 1s', 'did you mean `initialDelay`?'],
+  ['base: 3', 'did you mean `backoff: {exponential: {base: 3}}`?'],
+  ['delays: [1s]', 'did you mean `backoff: {custom: {delays: [1s, 5s]}}`?'],
+  ['max-delay: 3s', 'did you mean `max_delay`?'],
+  ['retry: {max-delay: 3s}', 'did you mean `max_delay`?'],
+  ['maxDelai: 3s', 'did you mean `maxDelay`?'],
+  ['{"max-delay": "3s"}', 'did you mean `maxDelay`?'],
+  ['breaker: {threshold: 3}', 'did you mean `failure_threshold`?'],
+  ['hedge: {after: 3s}', 'did you mean `delay`?'],
+  ['backoff: {exponential: {factor: 3}}', 'did you mean `base`?'],
+  ['rety: 5', 'did you mean `retry`?'],
+  ['setps: []', 'did you mean `steps`?'],
+])('the unknown field of %j has a name here', (text, suggestion) => {
+  expect(problemsOf(text)).toMatchObject([{ message: 'unknown field', suggestion }])
+})
+
+test('two problems of one value are told its cure once', () => {
+  const suggestions = problemsOf('backoff: {base: 3}').map((problem) => problem.suggestion)
+  expect(suggestions.filter((text) => text !== undefined)).toEqual([
+    'did you mean `backoff: {exponential: {base: 3}}`?',
+  ])
 })

@@ -39,5 +39,5 @@ export function meantAs(key: string, retryKeys: readonly string[]): string | und
 function sharedName(name: string, positions: readonly number[]): string[] {
   if (positions.length < 2) return []
   const shown = positions.slice(0, MAX_POSITIONS).join(', ') + (positions.length > MAX_POSITIONS ? ', …' : '')
-  return [`Steps ${shown} are all called ${name}: the name means the first, a position each of them.`]
+  return [`Steps ${shown} share the name ${name}: it means the first of them. A position means any one.`]
 }
