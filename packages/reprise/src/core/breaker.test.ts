@@ -314,3 +314,39 @@ describe('a breaker kept', () => {
     expect(breaker.phase(0)).toBe('half_open')
   })
 })
+
+describe('a breaker that is given nonsense to restore', () => {
+  it.each([
+    {},
+    { phase: 'weird', failures: 0, openUntilMs: null },
+    { phase: 'open', failures: -1, openUntilMs: 0 },
+    { phase: 'open', failures: 1.5, openUntilMs: 0 },
+    { phase: 'open', failures: 0, openUntilMs: Infinity },
+  ])('refuses %o and stays as it was', (state) => {
+    const { breaker, changes } = make()
+    fail(breaker, 2)
+    expect(() => breaker.restore(state as BreakerState)).toThrow('cannot be restored')
+    expect(breaker.snapshot()).toEqual({ phase: 'closed', failures: 2, openUntilMs: null })
+    expect(changes).toEqual([])
+  })
+
+  it('tells its listener only when it is what it will be', () => {
+    const phases: string[] = []
+    const policy = { key: 'api', failureThreshold: 3, recoveryTimeoutMs: 1000, halfOpenMaxCalls: 1 }
+    const breaker: Breaker = new Breaker('api', policy, () => void phases.push(breaker.phase(500)))
+    breaker.restore({ phase: 'open', failures: 3, openUntilMs: 1000 })
+    expect(phases).toEqual(['open'])
+  })
+})
+
+describe('the settings of a breaker', () => {
+  const settings = { key: 'api', failureThreshold: 3, recoveryTimeoutMs: 1000, halfOpenMaxCalls: 1 }
+
+  it('are compared by what they do, not by the key', () => {
+    const { breaker } = make()
+    expect(breaker.hasSettings({ ...settings, key: undefined })).toBe(true)
+    expect(breaker.hasSettings({ ...settings, failureThreshold: 4 })).toBe(false)
+    expect(breaker.hasSettings({ ...settings, recoveryTimeoutMs: 4 })).toBe(false)
+    expect(breaker.hasSettings({ ...settings, halfOpenMaxCalls: 4 })).toBe(false)
+  })
+})

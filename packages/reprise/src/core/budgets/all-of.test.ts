@@ -229,3 +229,16 @@ describe('all of several budgets', () => {
     expect(() => copy.restore(state.slice(1))).toThrow(/^allOf snapshot: .* is not a list of 3$/)
   })
 })
+
+describe('the word of several budgets for a peek that said no', () => {
+  it('is that of the one who refuses', () => {
+    expect(allOf(bucket(5), countBudget({ total: 0 })).denialReason(request)).toBe('count_exhausted')
+  })
+
+  it('is the usual one where the refuser has none, or nobody refuses', () => {
+    const empty = bucket(1)
+    empty.allowAttempt(request)
+    expect(allOf(empty, countBudget({ total: 5 })).denialReason(request)).toBe(DENIED.reason)
+    expect(allOf(bucket(1)).denialReason(request)).toBe(DENIED.reason)
+  })
+})

@@ -118,3 +118,18 @@ describe('a count budget', () => {
     expect(budget.snapshot()).toEqual({ used: 1, keys: [['b', 1]] })
   })
 })
+
+describe('the word of a count budget for a peek that said no', () => {
+  it('is its own, or that of the parent who refuses', () => {
+    const parent = countBudget({ total: 1 })
+    const child = countBudget({ total: 9, perKey: 1, parent })
+    child.allowAttempt(retry('a'))
+    expect(child.denialReason(retry('a'))).toBe('key_count_exhausted')
+    expect(child.denialReason(retry('b'))).toBe('count_exhausted')
+    expect(countBudget({ total: 0 }).denialReason(retry())).toBe('count_exhausted')
+  })
+
+  it('is there even if nobody would refuse', () => {
+    expect(countBudget({ total: 5 }).denialReason(retry())).toBe('count_exhausted')
+  })
+})
