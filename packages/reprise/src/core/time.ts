@@ -18,6 +18,8 @@ export interface Clock {
   cancel(timer: Timer): void
   /** `monotonicMs` as of this turn of the event loop: cheaper, and good enough for budgets and breakers. */
   turnMs?(): number
+  /** Fires `timer` not before `delayMs` have passed, which may be counted from a cheaper reading than the exact one. */
+  scheduleIn?(timer: Timer, delayMs: number): void
   /** Fires `timer` as soon as the running code has ended, without starving other timers. Absent: the next microtask. */
   soon?(timer: Timer): void
 }

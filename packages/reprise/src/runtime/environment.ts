@@ -103,6 +103,16 @@ export class Environment {
     if (atMs !== Infinity) this.clock.schedule(timer, atMs - this.offsetMs)
   }
 
+  /** Whether `scheduleIn` counts from the time of the turn: then the exact one need not be read. */
+  get countsFromTurn(): boolean {
+    return this.clock.scheduleIn !== undefined
+  }
+
+  scheduleIn(timer: Timer, delayMs: number): void {
+    if (this.clock.scheduleIn !== undefined) this.clock.scheduleIn(timer, delayMs)
+    else this.clock.schedule(timer, this.clock.monotonicMs() + delayMs)
+  }
+
   cancel(timer: Timer): void {
     this.clock.cancel(timer)
   }

@@ -124,3 +124,30 @@ describe('a host whose timers are numbers', () => {
     await new Promise((resolve) => set(resolve, 15))
   })
 })
+
+describe('a wait counted from the time of the turn', () => {
+  it('is not early, however long the turn was busy', async () => {
+    const clock = await freshClock()
+    // A burst, so that readings are shared; then work that the shared reading does not know of.
+    for (let i = 0; i < 100; i++) clock.turnMs?.()
+    const busyUntil = performance.now() + 60
+    while (performance.now() < busyUntil);
+    const started = performance.now()
+    await new Promise<void>((resolve) => clock.scheduleIn?.({ fire: resolve }, 50))
+    expect(performance.now() - started).toBeGreaterThanOrEqual(50)
+  })
+
+  it('that is cancelled in a burst holds the process no longer than its turn', async () => {
+    const clock = await freshClock()
+    const held = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = held()
+    for (let i = 0; i < 200; i++) {
+      const timer: Timer = { fire: () => undefined }
+      clock.scheduleIn?.(timer, 3_600_000)
+      clock.cancel(timer)
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(held()).toBeLessThanOrEqual(before)
+  })
+})

@@ -5,17 +5,21 @@
  */
 import type { Clock, Timer } from '../core/time.js'
 import { TimerWheel } from './timer-wheel.js'
-import { TurnTime } from './turn-time.js'
+import { type TurnListener, TurnTime } from './turn-time.js'
 
 /** A zero wait is a microtask, but every so often a turn of the event loop, so that timers and I/O are not starved. */
 const MICROTASKS_BETWEEN_TURNS = 16
 
 const RESOLVED = Promise.resolve()
 
-class SystemClock implements Clock {
+class SystemClock implements Clock, TurnListener {
   private wheel: TimerWheel | undefined
   private handle: ReturnType<typeof setTimeout> | undefined
-  private readonly turn = new TurnTime(monotonic)
+  private readonly turn = new TurnTime(monotonic, this)
+  /** Timers that count from the reading that is shared now: at most as many as a reading has uses. */
+  private readonly recent: Timer[] = []
+  /** Nothing is scheduled, but within a burst of calls something soon will be: the timer is let go of at the turn's end. */
+  private letsGoLater = false
   private microtasks = 0
 
   wallMs(): number {
@@ -33,6 +37,21 @@ class SystemClock implements Clock {
   schedule(timer: Timer, atMs: number): void {
     this.wheel ??= this.createWheel()
     this.wheel.schedule(timer, atMs)
+  }
+
+  /** Counts from the time of the turn. What that turns out to have been too early is made up for in `lagged`. */
+  scheduleIn(timer: Timer, delayMs: number): void {
+    this.schedule(timer, this.turn.nowMs() + delayMs)
+    if (this.turn.shares) this.recent.push(timer)
+  }
+
+  lagged(lagMs: number): void {
+    for (const timer of this.recent) this.wheel?.postpone(timer, lagMs)
+    this.recent.length = 0
+  }
+
+  ended(): void {
+    if (this.letsGoLater) this.hold(false)
   }
 
   cancel(timer: Timer): void {
@@ -54,17 +73,23 @@ class SystemClock implements Clock {
       nowMs: monotonic,
       arm: (delayMs) => {
         clearTimeout(this.handle)
-        this.handle = setTimeout(() => wheel.advance(), delayMs)
+        this.handle = setTimeout(() => {
+          this.turn.settle()
+          wheel.advance()
+        }, delayMs)
       },
-      hold: (alive) => {
-        const { handle } = this
-        // In a browser a timer is a number, and keeps nothing alive.
-        if (typeof handle !== 'object') return
-        if (alive) handle.ref()
-        else handle.unref()
-      },
+      hold: (alive) => this.hold(alive),
     })
     return wheel
+  }
+
+  private hold(alive: boolean): void {
+    const { handle, letsGoLater } = this
+    this.letsGoLater = !alive && this.turn.shares
+    // In a browser a timer is a number, and keeps nothing alive.
+    if (typeof handle !== 'object' || this.letsGoLater || (alive && letsGoLater)) return
+    if (alive) handle.ref()
+    else handle.unref()
   }
 }
 

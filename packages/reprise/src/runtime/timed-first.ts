@@ -22,8 +22,9 @@ export class TimedFirst implements Timer, WheelLinks {
   private readonly inspecting: boolean
   private readonly start: Start
   private readonly budget: Budget | undefined
-  /** A limit counts from the moment: the reading of a busy turn could be old enough to end an attempt early. */
-  private readonly startMs: number
+  /** Whole milliseconds of the turn, or the exact time where somebody looks or the clock has nothing cheaper. */
+  private readonly started: number
+  private readonly isTick: boolean
   private readonly context: Context
   private readonly scope: AsyncScope | null
   private resolve: Settle | undefined = undefined
@@ -38,21 +39,32 @@ export class TimedFirst implements Timer, WheelLinks {
     start: Start,
     budget: Budget | undefined,
   ) {
-    const { timeoutMs } = plan.policy
-    const startMs = plan.environment.exactMs()
+    const { environment, policy } = plan
+    const { timeoutMs } = policy
+    this.isTick = !inspecting && environment.countsFromTurn
+    this.started = this.isTick ? environment.turnTick() : environment.exactMs()
     this.plan = plan
     this.operation = operation
     this.inspecting = inspecting
     this.start = start
     this.budget = budget
-    this.startMs = startMs
-    this.context = new Context(plan, FIRST, undefined, timeoutMs === undefined ? null : startMs + timeoutMs)
+    this.context = new Context(plan, FIRST, undefined, timeoutMs === undefined ? null : this.startMs + timeoutMs)
     this.scope = captureScope()
+  }
+
+  private get startMs(): number {
+    return this.isTick ? this.plan.environment.msOf(this.started) : this.started
+  }
+
+  /** From when the call's deadline counts: the reading of a busy turn may be older than the start, the wheel knows. */
+  private get limitedFromMs(): number {
+    const { environment, firstLimitMs } = this.plan
+    return this.isTick ? environment.msOf(this.wheelDue - firstLimitMs) : this.startMs
   }
 
   run(): Promise<unknown> {
     const { environment, firstLimitMs } = this.plan
-    environment.schedule(this, this.startMs + firstLimitMs)
+    environment.scheduleIn(this, firstLimitMs)
     void outcomeOf(this.operation, this.context).then(
       (value) => this.fulfilled(value),
       (error: unknown) => this.rejected(error),
@@ -106,7 +118,7 @@ export class TimedFirst implements Timer, WheelLinks {
     attempt.call = call
     attempt.context = this.context
     call.attach(this.scope, this.resolve as Settle, this.reject as Settle)
-    call.takeOver(attempt, running, this.inspecting)
+    call.takeOver(attempt, running, this.inspecting, this.limitedFromMs)
     return call
   }
 }

@@ -66,6 +66,11 @@ export class TimerWheel {
     if (--this.size === 0) this.host.hold(false)
   }
 
+  /** Puts a timer off, if it is still scheduled. */
+  postpone(timer: Timer & WheelLinks, ms: number): void {
+    if (timer.wheelNext !== undefined) this.schedule(timer, (timer.wheelDue as number) + ms)
+  }
+
   /** To be called when the armed time has come. A timer that throws does not keep the others from firing. */
   advance(): void {
     this.armedAt = -Infinity

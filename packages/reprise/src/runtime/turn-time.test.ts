@@ -3,13 +3,15 @@ import { TurnTime } from './turn-time.js'
 
 const start = (stepMs: number) => {
   const source = { nowMs: 1000, reads: 0 }
-  const turn = new TurnTime(() => {
+  const heard: (number | 'ended')[] = []
+  const read = (): number => {
     source.reads++
     source.nowMs += stepMs
     return source.nowMs
-  })
+  }
+  const turn = new TurnTime(read, { lagged: (ms) => void heard.push(ms), ended: () => void heard.push('ended') })
   const use = (times: number): number[] => Array.from({ length: times }, () => turn.nowMs())
-  return { source, turn, use }
+  return { heard, source, turn, use }
 }
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -50,7 +52,8 @@ describe('the time of a turn', () => {
     await nextTurn()
     source.nowMs += 500
     expect(turn.nowMs()).toBe(source.nowMs)
-    expect(source.reads).toBe(before + 1)
+    // Once at the end of the turn, to say how old the shared reading had become, and once for this.
+    expect(source.reads).toBe(before + 2)
   })
 
   it('is read anew each time once a pause has ended the burst', async () => {
@@ -68,5 +71,39 @@ describe('the time of a turn', () => {
     const { source, use } = start(0.001)
     use(500)
     expect(source.reads).toBe(500)
+  })
+})
+
+describe('whoever relies on shared readings', () => {
+  it('hears at each new one how old the last had become, and when the turn has ended', async () => {
+    const { heard, source, turn, use } = start(0.001)
+    use(40)
+    expect([turn.shares, heard]).toEqual([true, []])
+    source.nowMs += 300
+    use(32)
+    expect(heard).toHaveLength(1)
+    expect(heard[0]).toBeGreaterThan(300)
+    await nextTurn()
+    await nextTurn()
+    expect(turn.shares).toBe(false)
+    expect(heard.slice(2)).toEqual(['ended'])
+  })
+
+  it('hears it at once before something fires by them', () => {
+    const { heard, source, turn, use } = start(0.001)
+    turn.settle()
+    expect(heard).toEqual([])
+    use(40)
+    source.nowMs += 300
+    turn.settle()
+    expect(heard).toHaveLength(1)
+    expect(heard[0]).toBeGreaterThan(300)
+  })
+
+  it('hears nothing while every use has a reading of its own', async () => {
+    const { heard, turn, use } = start(1)
+    use(500)
+    await nextTurn()
+    expect([turn.shares, heard]).toEqual([false, []])
   })
 })

@@ -13,15 +13,29 @@ const BURST_READS_AGAIN = 2
 /** In a burst without end the clock is read again after so many uses. */
 const READS_PER_READING = 32
 
+/** Whoever has relied on shared readings hears how old they had become, and when sharing ends with the turn. */
+export interface TurnListener {
+  /** The reading shared until now was at most `lagMs` old when it was last used. */
+  lagged(lagMs: number): void
+  ended(): void
+}
+
 export class TurnTime {
   private readonly read: () => number
+  private readonly listener: TurnListener
   private lastMs = -1
   private uses = 0
   private streak = 0
   private sharing = false
 
-  constructor(read: () => number) {
+  constructor(read: () => number, listener: TurnListener) {
     this.read = read
+    this.listener = listener
+  }
+
+  /** Whether one reading serves several uses, until the end of this turn at most. */
+  get shares(): boolean {
+    return this.sharing
   }
 
   nowMs(): number {
@@ -32,12 +46,19 @@ export class TurnTime {
     return this.refresh()
   }
 
+  /** Reads the clock if others rely on a shared reading, so that they hear how old it is before anything fires by it. */
+  settle(): void {
+    if (this.sharing) this.refresh()
+  }
+
   private refresh(): number {
     const now = this.read()
     const gap = now - this.lastMs
     this.lastMs = now
-    if (this.sharing) this.uses = READS_PER_READING
-    else if (gap > BURST_GAP_MS) this.streak = 0
+    if (this.sharing) {
+      this.uses = READS_PER_READING
+      this.listener.lagged(gap)
+    } else if (gap > BURST_GAP_MS) this.streak = 0
     else if (++this.streak >= BURST_READS) this.share()
     return now
   }
@@ -50,6 +71,8 @@ export class TurnTime {
       this.sharing = false
       this.uses = 0
       this.streak = BURST_READS - BURST_READS_AGAIN
+      this.listener.lagged(this.read() - this.lastMs)
+      this.listener.ended()
     })
   }
 }
