@@ -8,8 +8,8 @@ import { createExecutor } from 'reprise'
 
 describe('a busy turn', () => {
   /** Longer than the limit of the calls. */
-  const BLOCK_MS = 300
-  const LIMIT_MS = 250
+  const BLOCK_MS = 900
+  const LIMIT_MS = 800
   const block = (): void => {
     const until = performance.now() + BLOCK_MS
     while (performance.now() < until);

@@ -106,11 +106,7 @@ export class TimerWheel {
       span *= SLOTS
     }
     const head = this.slots[level * SLOTS + (Math.floor(due / span) % SLOTS)] as WheelNode
-    const last = head.wheelPrev as WheelNode
-    timer.wheelNext = head
-    timer.wheelPrev = last
-    last.wheelNext = timer
-    head.wheelPrev = timer
+    linkLast(head, timer)
   }
 
   /** The first tick after `current` at which a slot has to be looked at; `Infinity` when nothing is scheduled. */
@@ -135,19 +131,10 @@ export class TimerWheel {
       const head = this.slots[level * SLOTS + ((tick / span) % SLOTS)] as WheelNode
       for (let node = head.wheelNext as WheelNode; node !== head; node = head.wheelNext as WheelNode) {
         unlink(node)
-        if ((node.wheelDue as number) <= tick) this.append(node, tick)
+        if ((node.wheelDue as number) <= tick) linkLast(this.slots[tick % SLOTS] as WheelNode, node)
         else this.insert(node)
       }
     }
-  }
-
-  private append(node: WheelNode, tick: number): void {
-    const head = this.slots[tick % SLOTS] as WheelNode
-    const last = head.wheelPrev as WheelNode
-    node.wheelNext = head
-    node.wheelPrev = last
-    last.wheelNext = node
-    head.wheelPrev = node
   }
 
   private fireSlot(tick: number): void {
@@ -166,6 +153,14 @@ export class TimerWheel {
       }
     }
   }
+}
+
+function linkLast(head: WheelNode, node: WheelNode): void {
+  const last = head.wheelPrev as WheelNode
+  node.wheelNext = head
+  node.wheelPrev = last
+  last.wheelNext = node
+  head.wheelPrev = node
 }
 
 function unlink(node: WheelNode): void {
