@@ -76,9 +76,9 @@ export function rowText({ row, figures }) {
   return [`### ${row.title}`, '', note, '', table([heading, ...lines]), '', ...goals].join('\n')
 }
 
-/** One line for each goal. @param {Result[]} results */
-export function summary(results) {
-  const lines = results.flatMap(({ row, figures }) =>
+/** The cells of a line for each goal. @param {Result[]} results @returns {string[][]} */
+export function goalLines(results) {
+  return results.flatMap(({ row, figures }) =>
     row.goals.flatMap((goal) => {
       const value = goal.value(figures)
       if (value === undefined || Number.isNaN(value)) return []
@@ -88,14 +88,40 @@ export function summary(results) {
       return [[row.title, goal.what, `${number(value)} ${unit}`.trim(), limit(goal.goal), limit(goal.stretch)]]
     }),
   )
+}
+
+/** @param {string[][]} lines of `goalLines` */
+export function summary(lines) {
   return lines.length === 0 ? '' : table([['measure', 'of', 'value', 'goal', 'stretch'], ...lines])
 }
 
+/** What RESULTS.md says of one Node version. @param {string} section */
+function parse(section) {
+  const rows = new Map(
+    section
+      .split(/^### /m)
+      .slice(1)
+      .map((text) => [text.slice(0, text.indexOf('\n')), `### ${text.trim()}`]),
+  )
+  const goals = (rows.get('Goals') ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(1)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+  rows.delete('Goals')
+  return { rows, goals }
+}
+
 /**
- * Rewrites the section of one Node version and leaves the others.
- * @param {string} major @param {string} text without its heading
+ * Rewrites what was measured in the section of one Node version, and leaves its other rows and the other sections.
+ * @param {string} major @param {string} facts @param {Result[]} results @param {readonly string[]} titles of all rows in order
  */
-export function write(major, text) {
+export function write(major, facts, results, titles) {
   const old = existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8') : ''
   /** @type {Map<string, string>} */
   const sections = new Map()
@@ -103,7 +129,14 @@ export function write(major, text) {
     const version = /^## Node (\d+)$/m.exec(part)?.[1]
     if (version) sections.set(version, part.trim())
   }
-  sections.set(major, `## Node ${major}\n\n${text.trim()}`)
+  const { rows, goals } = parse(sections.get(major) ?? '')
+  for (const result of results) rows.set(result.row.title, rowText(result))
+  const fresh = new Set(results.map(({ row }) => row.title))
+  const lines = [...goals.filter(([title]) => !fresh.has(title)), ...goalLines(results)]
+  const sorted = titles.flatMap((title) => lines.filter(([measure]) => measure === title))
+  const texts = titles.flatMap((title) => rows.get(title) ?? [])
+  const parts = [`## Node ${major}`, facts, `### Goals\n\n${summary(sorted)}`, ...texts]
+  sections.set(major, parts.join('\n\n'))
   const head = '# Results\n\nWritten by `npm run bench -- --write`. How to read it: [README.md](README.md).'
   const ordered = [...sections.entries()].sort(([a], [b]) => Number(a) - Number(b)).map(([, part]) => part)
   writeFileSync(RESULTS, `${[head, ...ordered].join('\n\n')}\n`)

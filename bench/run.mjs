@@ -9,7 +9,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { median, shuffled } from './harness.mjs'
-import { rowText, summary, write } from './report.mjs'
+import { rowText, goalLines, summary, write } from './report.mjs'
 
 const directory = fileURLToPath(new URL('.', import.meta.url))
 const ORDER = [
@@ -120,6 +120,12 @@ function versions() {
   return peers.map(([name, version]) => `${name} ${version}`).join(', ')
 }
 
+/** Of all rows, in their order. */
+async function titles() {
+  const rows = await Promise.all(ORDER.map((id) => import(`./rows/${id}.mjs`)))
+  return rows.map((row) => row.default.title)
+}
+
 async function main() {
   if (options.help) return console.log(HELP)
   const unknown = options.only.filter((id) => !ORDER.includes(id))
@@ -138,12 +144,9 @@ async function main() {
       results.push(result)
       console.log(`${rowText(result)}\n`)
     }
-    const goals = summary(results)
+    const goals = summary(goalLines(results))
     if (goals) console.log(`### Goals\n\n${goals}\n`)
-    if (options.write) {
-      const parts = [facts, ...(goals ? [`### Goals\n\n${goals}`] : []), ...results.map(rowText)]
-      write(version.split('.')[0], parts.join('\n\n'))
-    }
+    if (options.write) write(version.split('.')[0], facts, results, await titles())
   }
 }
 

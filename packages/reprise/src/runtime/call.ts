@@ -277,7 +277,8 @@ export class Call extends CallRecord implements RetryGates, Timer {
     if (verdict.type !== 'retry') return
     advance(this, verdict)
     this.dueAtMs = verdict.dueAtMs
-    this.scope ??= captureScope()
+    // What goes on without a wait goes on in a microtask of its own, which keeps the context by itself.
+    if (!this.goesOnAtOnce()) this.scope ??= captureScope()
     if (this.plan.environment.observed) tell.waiting(this, this.failure?.error)
     if (this.resolve !== unattached && this.ending === null) this.pause()
   }
@@ -289,9 +290,13 @@ export class Call extends CallRecord implements RetryGates, Timer {
 
   private pause(): void {
     const { environment } = this.plan
-    // An operation that timed out still has to hear of it and let go, which takes a few microtasks.
-    if (this.lastDelayMs === 0 && !this.lastTimedOut()) environment.soon(this)
+    if (this.goesOnAtOnce()) environment.soon(this)
     else environment.schedule(this, this.dueAtMs)
+  }
+
+  /** An operation that timed out still has to hear of it and let go, which takes a few microtasks. */
+  private goesOnAtOnce(): boolean {
+    return this.lastDelayMs === 0 && !this.lastTimedOut()
   }
 
   /** The wait is over. */
