@@ -135,7 +135,7 @@ async function main() {
   if (!built) console.log('Reprise is not built (npm run build): only the peers are measured.')
   for (const node of nodes()) {
     const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim().slice(1)
-    const mode = options.quick ? 'quick run, ' : ''
+    const mode = `${options.quick ? 'quick run, ' : ''}${options.processes ? `${options.processes} processes a row, ` : ''}`
     const facts = `${mode}Node ${version}, ${cpus().length} × ${cpus()[0].model.trim()}. Peers: ${versions()}.`
     console.log(`\n## Node ${version.split('.')[0]}\n\n${facts}\n`)
     const results = []
