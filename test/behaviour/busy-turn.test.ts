@@ -29,6 +29,20 @@ describe('a busy turn', () => {
     await Promise.all(many)
   })
 
+  it('does not eat up the timeout of a call whose first attempt fails in it', async () => {
+    const policy = { attempts: 2, initialDelay: 0, timeout: LIMIT_MS }
+    const executor = createExecutor({ policies: { quick: { attempts: 1 }, slow: policy } })
+    await nextTurn()
+    const many = Array.from({ length: 100 }, () => executor.run('quick', () => 'quick'))
+    block()
+    const slow = executor.run('slow', ({ attempt }) => {
+      if (attempt === 1) throw new Error('failed')
+      return sleep(20, 'slow')
+    })
+    await expect(slow).resolves.toBe('slow')
+    await Promise.all(many)
+  })
+
   it('does not cut short the wait before a retry', async () => {
     const executor = createExecutor({
       policies: { quick: { attempts: 1 }, slow: { attempts: 2, backoff: 'fixed', initialDelay: LIMIT_MS } },

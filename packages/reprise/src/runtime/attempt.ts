@@ -146,7 +146,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
     return peekAt(environment, this.requestFor(policy.budget), dueAtMs)
   }
 
-  /** The question to the budget. A call that begins with a refusal has not had its deadline set. */
+  /** The question to the budget. */
   requestFor(ref: BudgetRef): BudgetRequest {
     const { environment, policy, key } = this.plan
     const deadlineMs = this.call?.deadlineAtMs ?? Infinity

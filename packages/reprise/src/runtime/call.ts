@@ -95,9 +95,9 @@ export class Call extends CallRecord implements RetryGates, Timer {
   }
 
   /** The timed first attempt of a light call has failed, or still runs though its time is over. */
-  takeOver(first: Attempt, running: boolean, inspecting: boolean, startedMs: number): void {
+  takeOver(first: Attempt, running: boolean, inspecting: boolean): void {
     this.launched = 1
-    this.session = new Session(this, undefined, inspecting, startedMs)
+    this.session = new Session(this, undefined, inspecting, first.startMs)
     if (running) this.session.running.push(first)
     this.session.open()
   }

@@ -22,7 +22,7 @@ export class TimedFirst implements Timer, WheelLinks {
   private readonly inspecting: boolean
   private readonly start: Start
   private readonly budget: Budget | undefined
-  /** Whole milliseconds of the turn, or the exact time where somebody looks or the clock has nothing cheaper. */
+  /** Whole milliseconds of the turn; the exact time where somebody looks or the whole call has a deadline. */
   private readonly started: number
   private readonly isTick: boolean
   private readonly context: Context
@@ -41,7 +41,8 @@ export class TimedFirst implements Timer, WheelLinks {
   ) {
     const { environment, policy } = plan
     const { timeoutMs } = policy
-    this.isTick = !inspecting && environment.countsFromTurn
+    // A deadline outlives the attempt, so it counts from the moment: a busy turn's reading may be older than the start.
+    this.isTick = !inspecting && timeoutMs === undefined && environment.countsFromTurn
     this.started = this.isTick ? environment.turnTick() : environment.exactMs()
     this.plan = plan
     this.operation = operation
@@ -54,12 +55,6 @@ export class TimedFirst implements Timer, WheelLinks {
 
   private get startMs(): number {
     return this.isTick ? this.plan.environment.msOf(this.started) : this.started
-  }
-
-  /** From when the call's deadline counts: the reading of a busy turn may be older than the start, the wheel knows. */
-  private get limitedFromMs(): number {
-    const { environment, firstLimitMs } = this.plan
-    return this.isTick ? environment.msOf(this.wheelDue - firstLimitMs) : this.startMs
   }
 
   run(): Promise<unknown> {
@@ -118,7 +113,7 @@ export class TimedFirst implements Timer, WheelLinks {
     attempt.call = call
     attempt.context = this.context
     call.attach(this.scope, this.resolve as Settle, this.reject as Settle)
-    call.takeOver(attempt, running, this.inspecting, this.limitedFromMs)
+    call.takeOver(attempt, running, this.inspecting)
     return call
   }
 }
