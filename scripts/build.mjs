@@ -55,7 +55,12 @@ async function bundle(name, { input, platform, kernel }) {
 }
 
 await bundle('reprise', {
-  input: { index: 'src/index.ts', observe: 'src/observe/index.ts', testing: 'src/testing/index.ts' },
+  input: {
+    index: 'src/index.ts',
+    observe: 'src/observe/index.ts',
+    simulate: 'src/simulate/index.ts',
+    testing: 'src/testing/index.ts',
+  },
   platform: 'neutral',
   kernel: /src[\\/](core|runtime)[\\/]/,
 })

@@ -24,6 +24,8 @@ const { POLICY_FIELDS } = await load('core/policy-fields.ts')
 const { MATCHER_WORDS } = await load('core/policy.ts')
 /** @type {typeof import('../packages/reprise/src/core/words.js')} */
 const { ATTEMPT_KINDS, ATTEMPT_RESULTS, BUDGET_REASONS, STOP_REASONS } = await load('core/words.ts')
+/** @type {typeof import('../packages/reprise/src/core/budgets/adaptive.js')} */
+const { ADAPTIVE_REASONS } = await load('core/budgets/adaptive.ts')
 /** @type {typeof import('../packages/reprise/src/core/budgets/count.js')} */
 const { COUNT_REASONS } = await load('core/budgets/count.ts')
 /** @type {typeof import('../packages/reprise/src/observe/index.js')} */
@@ -83,6 +85,10 @@ const REASONS = {
   park_expired: ['no', "The attempt stood in line for the budget's `maxParkMs`, or until the call's deadline."],
   count_exhausted: ['no', 'The total of a `countBudget` is used up.'],
   key_count_exhausted: ['no', "The key's share of a `countBudget` is used up."],
+  no_credit: ['no: it parks', 'An `adaptiveBudget` has no credit or no waste left for a retry; a hedge is denied.'],
+  no_slot: ['no: it parks', 'The bulkhead of an `adaptiveBudget` has no slot free.'],
+  line_full: ['no', 'The line of an `adaptiveBudget` has `maxParked` places, and all are taken.'],
+  probe: ['yes', 'An `adaptiveBudget` that heard nothing for a while tries one of its line.'],
 }
 
 const ERRORS = {
@@ -202,7 +208,7 @@ function outcomes() {
 }
 
 function budgetReasons() {
-  const words = [...BUDGET_REASONS, ...COUNT_REASONS]
+  const words = [...BUDGET_REASONS, ...COUNT_REASONS, ...ADAPTIVE_REASONS]
   const rows = explain('budget reasons', words, REASONS).map(([word, texts]) => [code(word), ...texts])
   return table(['Word', 'Allowed', 'When'], rows)
 }

@@ -49,6 +49,7 @@ export type {
   PolicyInput,
   RetryPredicate,
 } from './core/policy.js'
+export { type Recommended, recommended } from './core/recommended.js'
 export { drawsOf, initialState, type RetryState, snapshot, type StoredState } from './core/state.js'
 export { nearest } from './core/suggest.js'
 export type { Clock, Draw, Random, Timer } from './core/time.js'

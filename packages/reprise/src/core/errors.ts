@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'attempt_timeout'
   | 'invalid_policy'
   | 'invalid_budget'
+  | 'invalid_scenario'
   | 'invalid_state'
   | 'result_failed'
 

@@ -4,6 +4,7 @@
  * Invariants: a word outside its set is `other`, so only names that people choose (keys, budgets, breakers) are open;
  * no text of an error ever becomes a label. Imports core only.
  */
+import { ADAPTIVE_REASONS } from '../core/budgets/adaptive.js'
 import { COUNT_REASONS } from '../core/budgets/count.js'
 import { ATTEMPT_KINDS, ATTEMPT_RESULTS, BUDGET_REASONS, STOP_REASONS } from '../core/words.js'
 
@@ -16,7 +17,7 @@ const MAX_LABEL_LENGTH = 128
 /** Of attempts that ran: one that was denied has a record, but no event says that it finished. */
 export const OUTCOMES: readonly string[] = ATTEMPT_RESULTS.filter((word) => word !== 'denied')
 /** What the resolution of budgets and the built-in ones say. */
-export const KNOWN_REASONS: readonly string[] = [...BUDGET_REASONS, ...COUNT_REASONS]
+export const KNOWN_REASONS: readonly string[] = [...BUDGET_REASONS, ...COUNT_REASONS, ...ADAPTIVE_REASONS]
 
 const kinds: ReadonlySet<string> = new Set(ATTEMPT_KINDS)
 const outcomes: ReadonlySet<string> = new Set(OUTCOMES)

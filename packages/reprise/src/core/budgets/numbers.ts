@@ -37,6 +37,11 @@ export function expectOptions<T extends object>(budget: string, options: T, name
   return options
 }
 
+export function expectFlag(place: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw unexpected(place, value, 'true or false')
+}
+
 /** A list whose items have yet to be looked at. */
 export function expectList(place: string, value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value

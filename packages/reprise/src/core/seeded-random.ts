@@ -1,7 +1,7 @@
 /**
  * Chance that repeats itself. Imports types of core only.
  */
-import type { Random } from '../core/time.js'
+import type { Random } from './time.js'
 
 /** A generator that gives the same numbers in [0, 1) for the same seed (mulberry32's recurrence). */
 export function seededRandom(seed: number): Random {

@@ -4,7 +4,7 @@
  */
 
 export class BoundedMap<V> {
-  private readonly entries = new Map<string, V>()
+  private readonly kept = new Map<string, V>()
   private readonly limit: number
   private readonly mayForget: (value: V) => boolean
   private lastKey: string | undefined = undefined
@@ -17,13 +17,13 @@ export class BoundedMap<V> {
   }
 
   get size(): number {
-    return this.entries.size
+    return this.kept.size
   }
 
   /** Most often the key is the one of the call before. */
   get(key: string): V | undefined {
     if (key === this.lastKey) return this.lastValue
-    const value = this.entries.get(key)
+    const value = this.kept.get(key)
     if (value !== undefined) {
       this.lastKey = key
       this.lastValue = value
@@ -33,17 +33,21 @@ export class BoundedMap<V> {
 
   set(key: string, value: V): void {
     this.lastKey = undefined
-    if (!this.entries.has(key) && this.entries.size >= this.limit) this.entries.delete(this.victim())
-    this.entries.set(key, value)
+    if (!this.kept.has(key) && this.kept.size >= this.limit) this.kept.delete(this.victim())
+    this.kept.set(key, value)
   }
 
   values(): IterableIterator<V> {
-    return this.entries.values()
+    return this.kept.values()
+  }
+
+  entries(): [string, V][] {
+    return [...this.kept]
   }
 
   private victim(): string {
     let oldest: string | undefined
-    for (const [key, value] of this.entries) {
+    for (const [key, value] of this.kept) {
       if (this.mayForget(value)) return key
       oldest ??= key
     }

@@ -1,0 +1,79 @@
+/**
+ * One attempt of a simulated call: what its budget was told, and the two ends it may have, an answer or a time limit.
+ * Imports core and the simulator's parts.
+ */
+import type { AttemptOutcome, BudgetRequest, Decision } from '../core/budget.js'
+import { NO_BUDGET } from '../core/gate.js'
+import type { BudgetRef } from '../core/policy.js'
+import type { AttemptKind } from '../core/words.js'
+import type { SimulatedCall } from './call.js'
+import { SimulatedEvent } from './event-queue.js'
+import type { Line } from './line.js'
+import type { Requester } from './server.js'
+
+/** As an event it is the time limit of the attempt. */
+export class SimulatedAttempt extends SimulatedEvent implements Requester, BudgetRequest {
+  readonly call: SimulatedCall
+  readonly key = ''
+  readonly attempt: number
+  readonly kind: AttemptKind
+  readonly ref: BudgetRef
+  readonly line: Line | undefined
+  readonly deadlineMs: number
+  readonly attemptTimeoutMs: number | undefined
+  decision: Decision = NO_BUDGET
+  era = 0
+  startMs = 0
+  private over = false
+
+  constructor(call: SimulatedCall, number: number, kind: AttemptKind, ref: BudgetRef | undefined) {
+    super()
+    this.call = call
+    this.attempt = number
+    this.kind = kind
+    this.ref = ref ?? NO_REF
+    this.line = call.client.lineOf(ref)
+    this.deadlineMs = call.deadlineAtMs ?? Infinity
+    this.attemptTimeoutMs = call.client.policy.attemptTimeoutMs
+  }
+
+  get now(): number {
+    return this.call.events.now
+  }
+
+  /** Asks the budget; a grant out of the line is answered instead. */
+  ask(): Decision {
+    this.decision = this.line?.budget.allowAttempt(this) ?? NO_BUDGET
+    return this.decision
+  }
+
+  /** Goes to the server, with the time it may take. */
+  send(): void {
+    const { events, client } = this.call
+    this.startMs = events.now
+    const limitMs = Math.min(this.startMs + (this.attemptTimeoutMs ?? Infinity), this.deadlineMs)
+    if (limitMs < Infinity) events.schedule(this, limitMs)
+    client.stage.server.submit(this)
+  }
+
+  fire(): void {
+    if (!this.over) this.call.timedOut(this)
+  }
+
+  answered(ok: boolean): void {
+    if (!this.over) this.call.answered(this, ok)
+  }
+
+  /** Tells breaker and budget, once. */
+  end(result: AttemptOutcome['result'], won: boolean): void {
+    const { events, client } = this.call
+    this.over = true
+    events.cancel(this)
+    if (result === 'success') client.breaker?.success(this.era)
+    else if (result === 'aborted') client.breaker?.giveBack(this.era)
+    else client.breaker?.failure(this.era, events.now)
+    this.line?.giveBack(this.decision, this, { result, latencyMs: events.now - this.startMs, won, now: events.now })
+  }
+}
+
+const NO_REF: BudgetRef = Object.freeze({ name: '', cost: 1 })

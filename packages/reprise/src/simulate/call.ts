@@ -1,0 +1,274 @@
+/**
+ * A call as the simulator drives it: `admit` before an attempt, `decide` after it, and waits in virtual time. It is the
+ * loop of this driver; what is decided is decided in core. Imports core and the simulator's parts.
+ */
+import type { Breaker } from '../core/breaker.js'
+import type { Decision } from '../core/budget.js'
+import { type Admission, admit, advance, decide, type LaunchGates, type RetryGates } from '../core/decide.js'
+import { PARK_EXPIRED } from '../core/gate.js'
+import { endsGroup, nextHedgeAtMs } from '../core/hedge.js'
+import { initialState, type RetryState } from '../core/state.js'
+import { SimulatedAttempt } from './attempt.js'
+import type { Client } from './client.js'
+import { type EventQueue, SimulatedEvent } from './event-queue.js'
+
+const FAILED = { type: 'failure', retryable: true, retryAfterMs: undefined } as const
+const DEFAULT_MAX_PARK_MS = 30_000
+
+/** As an event it is the end of its wait, or of its time in line. */
+export class SimulatedCall extends SimulatedEvent {
+  readonly client: Client
+  readonly events: EventQueue
+  readonly startMs: number
+  readonly deadlineAtMs: number | null
+  private readonly state: RetryState
+  private readonly running: SimulatedAttempt[] = []
+  private hedges: HedgeTimer | undefined = undefined
+  private parked: SimulatedAttempt | undefined = undefined
+  private leaveLine: (() => void) | undefined = undefined
+  private over = false
+
+  constructor(client: Client) {
+    super()
+    this.client = client
+    this.events = client.stage.events
+    this.startMs = this.events.now
+    const { timeoutMs } = client.policy
+    this.deadlineAtMs = timeoutMs === undefined ? null : this.startMs + timeoutMs
+    this.state = initialState(this.deadlineAtMs)
+  }
+
+  begin(): void {
+    this.client.stage.tally.callBegan(this.startMs)
+    this.launch()
+  }
+
+  /** The wait is over, or the time in line. */
+  fire(): void {
+    const { parked } = this
+    if (parked === undefined) {
+      this.launch()
+      return
+    }
+    this.leaveLine?.()
+    this.granted(parked, PARK_EXPIRED)
+  }
+
+  // ── before an attempt ──────────────────────────────────────────────────────────────────────────
+
+  private launch(): void {
+    const { policy } = this.client
+    this.enter(new SimulatedAttempt(this, this.state.launched + 1, 'retry', policy.budget), undefined)
+  }
+
+  launchHedge(): void {
+    const { policy, breaker } = this.client
+    const { hedge } = policy
+    if (this.over || hedge === undefined || breaker?.closed === false) return
+    const ref = hedge.budget ?? (hedge.shareBudget ? policy.budget : undefined)
+    this.enter(new SimulatedAttempt(this, this.state.launched + 1, 'hedge', ref), undefined)
+  }
+
+  private enter(attempt: SimulatedAttempt, grant: Decision | undefined): void {
+    const { breaker } = this.client
+    const gates: LaunchGates = new Gates(this.events, breaker, attempt, grant)
+    const admission = admit(this.state, gates)
+    if (admission.type === 'start') this.start(attempt, admission.era)
+    else this.notStarted(attempt, admission, grant)
+  }
+
+  private start(attempt: SimulatedAttempt, era: number): void {
+    const { policy, latency, stage } = this.client
+    attempt.era = era
+    this.state.launched = attempt.attempt
+    this.running.push(attempt)
+    stage.tally.attemptBegan(this.events.now, attempt.attempt)
+    attempt.send()
+    if (policy.hedge === undefined || attempt.kind === 'hedge') return
+    const delayMs = policy.hedge.delayMs ?? latency?.percentile(policy.hedge.percentile as number)
+    this.hedges = new HedgeTimer(this, delayMs)
+  }
+
+  private notStarted(
+    attempt: SimulatedAttempt,
+    admission: Exclude<Admission, { type: 'start' }>,
+    grant: Decision | undefined,
+  ): void {
+    if (grant !== undefined) {
+      const outcome = { result: 'aborted', latencyMs: 0, won: false, now: this.events.now } as const
+      attempt.line?.giveBack(grant, attempt, outcome)
+    }
+    if (admission.type === 'park') this.park(attempt)
+    else if (attempt.kind === 'retry') this.finish(false)
+  }
+
+  // ── the line ───────────────────────────────────────────────────────────────────────────────────
+
+  private park(attempt: SimulatedAttempt): void {
+    const line = attempt.line
+    if (line === undefined) return
+    const limitMs = this.events.now + (line.budget.maxParkMs ?? DEFAULT_MAX_PARK_MS)
+    this.parked = attempt
+    this.events.schedule(this, Math.min(limitMs, this.deadlineAtMs ?? Infinity))
+    this.leaveLine = line.join(attempt, (grant) => {
+      // Whoever woke us is in the middle of something: the attempt starts after that.
+      this.events.cancel(this)
+      this.events.schedule(new Granted(this, attempt, grant), this.events.now)
+    })
+  }
+
+  granted(attempt: SimulatedAttempt, grant: Decision): void {
+    this.parked = undefined
+    this.leaveLine = undefined
+    attempt.decision = grant
+    if (grant.allowed) this.enter(attempt, grant)
+    else this.finish(false)
+  }
+
+  // ── after an attempt ───────────────────────────────────────────────────────────────────────────
+
+  answered(attempt: SimulatedAttempt, ok: boolean): void {
+    this.leaveGroup(attempt)
+    const { latency, stage } = this.client
+    attempt.end(ok ? 'success' : 'failure', ok)
+    stage.tally.attemptEnded(attempt.attempt, ok)
+    if (!ok) {
+      this.goOn()
+      return
+    }
+    latency?.add(this.events.now - attempt.startMs)
+    this.finish(true)
+  }
+
+  timedOut(attempt: SimulatedAttempt): void {
+    this.leaveGroup(attempt)
+    attempt.end('timeout', false)
+    this.client.stage.tally.attemptEnded(attempt.attempt, false)
+    this.goOn()
+  }
+
+  private leaveGroup(attempt: SimulatedAttempt): void {
+    this.running.splice(this.running.indexOf(attempt), 1)
+  }
+
+  private goOn(): void {
+    const { policy, breaker, draw } = this.client
+    if (policy.hedge !== undefined && !endsGroup(policy.hedge, 'retryable', this.running.length)) return
+    this.endHedging()
+    const verdict = decide(policy, this.state, FAILED, this.events.now, draw, this.retryGates(breaker))
+    if (verdict.type !== 'retry') {
+      this.finish(false)
+      return
+    }
+    advance(this.state, verdict)
+    this.events.schedule(this, verdict.dueAtMs)
+  }
+
+  private retryGates(breaker: Breaker | undefined): RetryGates {
+    const { policy } = this.client
+    const budget = this.client.budgetOf(policy.budget)
+    // As in the process: one that parks or gets things back is not asked before its time.
+    if (budget?.peek === undefined || budget.park !== undefined || budget.settle !== undefined) return { breaker }
+    const next = new SimulatedAttempt(this, this.state.launched + 1, 'retry', policy.budget)
+    return {
+      breaker,
+      peek: (dueAtMs) => {
+        const { key, attempt, kind, ref, deadlineMs, attemptTimeoutMs } = next
+        return budget.peek?.({ key, attempt, kind, ref, now: dueAtMs, deadlineMs, attemptTimeoutMs }) ?? true
+      },
+    }
+  }
+
+  private endHedging(): void {
+    if (this.hedges !== undefined) this.events.cancel(this.hedges)
+    this.hedges = undefined
+  }
+
+  private finish(ok: boolean): void {
+    this.over = true
+    this.endHedging()
+    for (const loser of this.running) {
+      loser.end('aborted', false)
+      this.client.stage.tally.attemptEnded(loser.attempt, false)
+    }
+    this.running.length = 0
+    this.client.stage.tally.callEnded(this.startMs, this.events.now, ok)
+  }
+}
+
+/** What `admit` asks. */
+class Gates implements LaunchGates {
+  readonly aborted = false
+  readonly breaker: Breaker | undefined
+  private readonly events: EventQueue
+  private readonly attempt: SimulatedAttempt
+  private readonly grant: Decision | undefined
+
+  constructor(
+    events: EventQueue,
+    breaker: Breaker | undefined,
+    attempt: SimulatedAttempt,
+    grant: Decision | undefined,
+  ) {
+    this.events = events
+    this.breaker = breaker
+    this.attempt = attempt
+    this.grant = grant
+  }
+
+  get now(): number {
+    return this.events.now
+  }
+
+  get parks(): boolean {
+    return this.attempt.kind === 'retry' && this.attempt.line?.budget.park !== undefined
+  }
+
+  ask(): Decision {
+    return this.grant ?? this.attempt.ask()
+  }
+}
+
+class Granted extends SimulatedEvent {
+  private readonly call: SimulatedCall
+  private readonly attempt: SimulatedAttempt
+  private readonly grant: Decision
+
+  constructor(call: SimulatedCall, attempt: SimulatedAttempt, grant: Decision) {
+    super()
+    this.call = call
+    this.attempt = attempt
+    this.grant = grant
+  }
+
+  fire(): void {
+    this.call.granted(this.attempt, this.grant)
+  }
+}
+
+class HedgeTimer extends SimulatedEvent {
+  private readonly call: SimulatedCall
+  private readonly startMs: number
+  private readonly delayMs: number | undefined
+  private asked = 0
+
+  constructor(call: SimulatedCall, delayMs: number | undefined) {
+    super()
+    this.call = call
+    this.startMs = call.events.now
+    this.delayMs = delayMs
+    this.scheduleNext()
+  }
+
+  fire(): void {
+    this.asked++
+    this.call.launchHedge()
+    this.scheduleNext()
+  }
+
+  private scheduleNext(): void {
+    const { hedge } = this.call.client.policy
+    const at = hedge && nextHedgeAtMs(hedge, this.startMs, this.asked, this.delayMs)
+    if (at !== undefined) this.call.events.schedule(this, at)
+  }
+}

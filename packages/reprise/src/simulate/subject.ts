@@ -1,0 +1,31 @@
+/**
+ * What is put to the test: a policy, with the budgets it names. Imports core only.
+ */
+import type { Budget } from '../core/budget.js'
+import { normalizePolicy } from '../core/normalize.js'
+import type { Policy, PolicyInput } from '../core/policy.js'
+import type { Random } from '../core/time.js'
+
+/** A budget of one client, made new for it; `random` is seeded. */
+export type BudgetMaker = (random: Random) => Budget
+
+export interface Subject {
+  readonly name: string
+  readonly policy: PolicyInput | Policy
+  /** By the names that the policy uses. */
+  readonly budgets?: Readonly<Record<string, BudgetMaker>>
+  /** Where the rule and its constants are published. */
+  readonly source?: string
+}
+
+/** A subject made ready: what its clients share. */
+export interface ReadySubject {
+  readonly name: string
+  readonly policy: Policy
+  readonly budgets: Readonly<Record<string, BudgetMaker>>
+}
+
+export function makeReady(subject: Subject): ReadySubject {
+  const { name, budgets = {} } = subject
+  return { name, policy: normalizePolicy(subject.policy).policy, budgets }
+}
