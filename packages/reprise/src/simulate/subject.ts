@@ -11,6 +11,8 @@ export type BudgetMaker = (random: Random) => Budget
 
 export interface Subject {
   readonly name: string
+  /** For people; the name if absent. */
+  readonly title?: string
   readonly policy: PolicyInput | Policy
   /** By the names that the policy uses. */
   readonly budgets?: Readonly<Record<string, BudgetMaker>>
