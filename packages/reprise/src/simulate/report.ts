@@ -47,7 +47,7 @@ export function reportOn(name: string, scenario: Scenario, tally: Tally): Report
     calls,
     attempts: tally.firstAttempts + tally.retries,
     amplification: amplification(tally, from, to, scenario.callsPerSecond),
-    recoveryMs: recoveryMs(tally, to, end, share(0, from)),
+    recoveryMs: recoveryMs(tally, to, end, STEADY_SHARE * share(0, from), share),
     success: { total: share(0, end), during: share(from, to), after: share(to, Math.min(to + AFTER_SECONDS, end)) },
     goodput: goodput(scenario, tally, from, to),
     wasted: ratio(tally.retriesThatFailed, calls),
@@ -67,11 +67,18 @@ function amplification(tally: Tally, from: number, to: number, callsPerSecond: n
   return { worst, mean: ratio(sum(tally.attempts, from, to), sum(tally.calls, from, to)) }
 }
 
-function recoveryMs(tally: Tally, to: number, end: number, usual: number): number | null {
+/** The first second from which answers come as they should for a while, and calls to the end succeed as they should. */
+function recoveryMs(
+  tally: Tally,
+  to: number,
+  end: number,
+  wanted: number,
+  share: (start: number, stop: number) => number,
+): number | null {
   for (let second = to; second + STEADY_SECONDS <= end; second++) {
     const useful = sum(tally.useful, second, second + STEADY_SECONDS)
     const calls = sum(tally.calls, second, second + STEADY_SECONDS)
-    if (useful >= STEADY_SHARE * usual * calls) return (second - to) * 1000
+    if (useful >= wanted * calls && share(second, end) >= wanted) return (second - to) * 1000
   }
   return null
 }

@@ -19,23 +19,23 @@ export type FaultKind = (typeof FAULT_KINDS)[number]
 
 /** What people write; every field has a default. */
 export interface ScenarioInput {
-  readonly clients?: number
+  readonly clients?: number | undefined
   /** Calls offered, as a share of what the server can do. */
-  readonly load?: number
+  readonly load?: number | undefined
   /** What the server can do, in answers per second. */
-  readonly capacity?: number
+  readonly capacity?: number | undefined
   /** Mean time to serve one request, without waiting. */
-  readonly serviceTime?: DurationInput
-  readonly serviceShape?: ServiceShape
+  readonly serviceTime?: DurationInput | undefined
+  readonly serviceShape?: ServiceShape | undefined
   /** The server's queue, in time at full capacity; what comes beyond is refused. */
-  readonly queue?: DurationInput
-  readonly fault?: FaultKind
-  readonly amount?: number
-  readonly before?: DurationInput
-  readonly during?: DurationInput
-  readonly after?: DurationInput
+  readonly queue?: DurationInput | undefined
+  readonly fault?: FaultKind | undefined
+  readonly amount?: number | undefined
+  readonly before?: DurationInput | undefined
+  readonly during?: DurationInput | undefined
+  readonly after?: DurationInput | undefined
   /** Share of answers that fail by chance, always. */
-  readonly errorRate?: number
+  readonly errorRate?: number | undefined
 }
 
 export interface Scenario {

@@ -13,7 +13,7 @@ export interface Requester {
   answered(ok: boolean): void
 }
 
-/** There and back on the wire. */
+/** There and back on the wire, which is all that a refusal takes. */
 const ROUND_TRIP_MS = 1
 
 export class Server {
@@ -79,7 +79,7 @@ export class Server {
       this.busy++
       request.ok = this.health.errorRate === 0 || this.random() >= this.health.errorRate
       const lengthMs = drawLength(this.scenario.serviceShape, this.scenario.serviceMs, this.random)
-      this.events.schedule(request, this.events.now + lengthMs * this.health.slowness + ROUND_TRIP_MS)
+      this.events.schedule(request, this.events.now + lengthMs * this.health.slowness)
     }
   }
 }

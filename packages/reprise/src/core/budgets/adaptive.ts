@@ -70,9 +70,9 @@ type Limits = Pick<BudgetRequest, 'deadlineMs' | 'attemptTimeoutMs'>
 
 export class AdaptiveBudget implements Budget {
   readonly maxParkMs: number
-  /** Replaced only by tests that show what it is for. */
-  protected floor: Pick<LatencyFloor, keyof LatencyFloor> = new LatencyFloor()
-  private readonly bulkhead: Bulkhead | undefined
+  /** Replaced only by tests that show what they are for. */
+  protected floor: LatencyFloor
+  protected bulkhead: Bulkhead | undefined
   private readonly strict: boolean
   private readonly maxParked: number
   private readonly rate = new CallRate()
@@ -91,6 +91,7 @@ export class AdaptiveBudget implements Budget {
     this.maxParked = expectNumber('adaptiveBudget maxParked', maxParked, 10_000, 'a whole number of 0 or more')
     this.strict = expectFlag('adaptiveBudget strict', strict)
     this.bulkhead = expectFlag('adaptiveBudget bulkhead', bulkhead) ? new Bulkhead() : undefined
+    this.floor = new LatencyFloor()
   }
 
   /** Attempts in flight. */
@@ -122,12 +123,15 @@ export class AdaptiveBudget implements Budget {
 
   settle(request: BudgetRequest, outcome: AttemptOutcome): void {
     const isPaid = request.attempt > 1
-    if (isPaid && outcome.result === 'aborted' && outcome.latencyMs === 0) {
+    const { result, latencyMs, won, now } = outcome
+    if (isPaid && result === 'aborted' && latencyMs === 0) {
       // A grant that nobody used: it goes to the next in line.
-      this.addWaste(wasteOf(request), outcome.now)
-      this.addCredit(1, outcome.now)
+      this.addWaste(wasteOf(request), now)
+      this.addCredit(1, now)
+    } else if (isPaid && result !== 'success') {
+      this.probe.retryFailed()
     }
-    const helped = outcome.result === 'success' && (request.kind === 'retry' || outcome.won)
+    const helped = result === 'success' && (request.kind === 'retry' || won)
     this.ended(request, outcome, isPaid && helped ? wasteOf(request) : 0)
   }
 
@@ -154,7 +158,7 @@ export class AdaptiveBudget implements Budget {
     this.drain(now)
     if (this.flying.count > 0) return
     const place = this.line.next(now)
-    if (place === undefined || !this.probe.isDue(now, this.rate.latest, random)) return
+    if (place === undefined || !this.probe.isDue(now, this.rate.perSecond(now), random)) return
     const { waiter } = place
     this.line.leave(place)
     this.fly(waiter, now)

@@ -1,7 +1,8 @@
 /**
  * When to try a dependency that nobody calls: with nothing in flight and no attempt for a while, one of those who wait
- * may go. The while is jittered, so that many clients do not probe together, and doubles until something succeeds.
- * Chance comes with the poll: until then the earliest possible time is the one to wake at. Imports types of core only.
+ * may go. The while is jittered, so that many clients do not probe together, and doubles until something succeeds; a
+ * retry that failed has told as much as a first probe. Chance comes with the poll: until then the earliest possible
+ * time is the one to wake at. Imports types of core only.
  */
 import type { Random } from '../time.js'
 
@@ -13,27 +14,34 @@ const LEAST = 0.5
 export class IdleProbe {
   private lastAttemptMs = -Infinity
   private doublings = 0
-  private dueMs: number | undefined = undefined
+  private jitter: number | undefined = undefined
+  /** As far as the last look at it could tell. */
+  private dueMs = -Infinity
 
   /** An attempt starts. */
   attempted(now: number): void {
     this.lastAttemptMs = now
-    this.dueMs = undefined
+    this.jitter = undefined
   }
 
   succeeded(): void {
     this.doublings = 0
-    this.dueMs = undefined
+    this.jitter = undefined
   }
 
-  /** When to poll next. */
+  retryFailed(): void {
+    this.doublings = Math.max(1, this.doublings)
+  }
+
+  /** When to look again. */
   wakeAtMs(callsPerSecond: number): number {
-    return this.dueMs ?? this.lastAttemptMs + this.intervalMs(callsPerSecond) * LEAST
+    return this.jitter === undefined ? this.lastAttemptMs + this.intervalMs(callsPerSecond) * LEAST : this.dueMs
   }
 
   /** Whether to probe now. If so, the next time is further away. */
   isDue(now: number, callsPerSecond: number, random: Random): boolean {
-    this.dueMs ??= this.lastAttemptMs + this.intervalMs(callsPerSecond) * (LEAST + random())
+    this.jitter ??= LEAST + random()
+    this.dueMs = this.lastAttemptMs + this.intervalMs(callsPerSecond) * this.jitter
     if (now < this.dueMs) return false
     this.doublings++
     return true

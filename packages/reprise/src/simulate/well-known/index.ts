@@ -1,11 +1,14 @@
 /**
- * The policies that people know, under their names, written from their published rules. Those with a budget of a kind
- * that the library does not have are in files of their own. Imports core and the simulator's types.
+ * The policies that people know, under their names, written from their published rules. Budgets of a kind that the
+ * library does not have are in files of their own. Every subject has the time limits that are given, and but for
+ * `fixed-3` the same waits, so that what is compared is the rule. Imports core and the simulator's types.
  */
 import { adaptiveBudget } from '../../core/budgets/adaptive.js'
-import { recommended } from '../../core/recommended.js'
 import type { DurationInput, PolicyInput } from '../../core/policy.js'
+import { recommended } from '../../core/recommended.js'
 import type { Subject } from '../subject.js'
+import { budgeted } from './budgeted.js'
+import { SOURCES } from './sources.js'
 
 /** How long callers wait; the same for all, so that the policies compare. */
 export interface Limits {
@@ -23,11 +26,10 @@ export function wellKnown(limits: Limits = {}): readonly Subject[] {
     attemptTimeout,
     timeout,
   }
-  const best = recommended({ attemptTimeout, timeout })
   return [
-    { name: 'none', title: 'no retry', policy: { ...exponential, attempts: 1 } },
-    { name: 'exponential-3', title: 'exponential, full jitter, 3 attempts', policy: { ...exponential, attempts: 3 } },
-    { name: 'exponential-5', title: 'exponential, full jitter, 5 attempts', policy: { ...exponential, attempts: 5 } },
+    ...unbudgeted(exponential),
+    ...budgeted(exponential),
+    ...hedged(exponential),
     {
       name: 'adaptive',
       title: 'adaptiveBudget',
@@ -37,9 +39,61 @@ export function wellKnown(limits: Limits = {}): readonly Subject[] {
     {
       name: 'recommended',
       title: 'recommended (adaptiveBudget with bulkhead)',
-      policy: best.defaultPolicy,
+      policy: recommended({ attemptTimeout, timeout }).defaultPolicy,
       budgets: { recommended: () => adaptiveBudget({ bulkhead: true }) },
     },
     { name: 'unlimited', title: 'unlimited retries', policy: { ...exponential, attempts: 1000 } },
+  ]
+}
+
+function unbudgeted(exponential: PolicyInput): readonly Subject[] {
+  return [
+    { name: 'none', title: 'no retry', policy: { ...exponential, attempts: 1 } },
+    {
+      name: 'fixed-3',
+      title: 'fixed delay, 3 attempts',
+      // The defaults of Resilience4j: maxAttempts 3, waitDuration 500 ms.
+      policy: { ...exponential, attempts: 3, backoff: 'fixed', initialDelay: '500ms', jitter: false },
+      source: SOURCES.fixed,
+    },
+    {
+      name: 'exponential-3',
+      title: 'exponential, full jitter, 3 attempts',
+      policy: { ...exponential, attempts: 3 },
+      source: SOURCES.exponential,
+    },
+    {
+      name: 'exponential-5',
+      title: 'exponential, full jitter, 5 attempts',
+      policy: { ...exponential, attempts: 5 },
+      source: SOURCES.exponential,
+    },
+    {
+      name: 'breaker',
+      title: 'circuit breaker, 5 consecutive failures',
+      // Five failures and five seconds, as in the example of the Ruby gem circuit_breaker.
+      policy: { ...exponential, attempts: 5, breaker: { failureThreshold: 5, recoveryTimeout: '5s' } },
+      source: SOURCES.breaker,
+    },
+  ]
+}
+
+/**
+ * One hedge and no retry: what is seen is then the hedge's. The paper waits for the 95th percentile and hedges to
+ * another replica; there is one server here, which under a load of 0.75 that tips over by itself.
+ */
+function hedged(exponential: PolicyInput): readonly Subject[] {
+  const hedge = { percentile: 98 }
+  const policy = { ...exponential, attempts: 1 }
+  const title = 'hedge at the 98th percentile'
+  return [
+    { name: 'hedge', title, policy: { ...policy, hedge }, source: SOURCES.hedge },
+    {
+      name: 'hedge-budget',
+      title: `${title}, adaptiveBudget`,
+      policy: { ...policy, budget: 'adaptive', hedge: { ...hedge, budget: 'share' } },
+      budgets: { adaptive: () => adaptiveBudget() },
+      source: SOURCES.hedge,
+    },
   ]
 }

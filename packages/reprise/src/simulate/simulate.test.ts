@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { countBudget } from '../core/budgets/count.js'
+import { SERVICE_SHAPES } from './chance.js'
+import { FAULT_KINDS, type ScenarioInput } from './scenario.js'
+import { simulate } from './simulate.js'
+import type { Subject } from './subject.js'
+
+const SMALL: ScenarioInput = { clients: 10, capacity: 200, before: '10s', during: '10s', after: '20s' }
+const ONCE: Subject = { name: 'once', policy: { attempts: 1, attemptTimeout: '1s', timeout: '10s' } }
+const THRICE: Subject = {
+  name: 'thrice',
+  policy: { attempts: 3, initialDelay: '100ms', jitter: 'full', attemptTimeout: '1s', timeout: '10s' },
+}
+
+describe('a simulation', () => {
+  it.each(FAULT_KINDS)('of %s gives the same bytes for the same seed, others for another', (fault) => {
+    const run = (seed: number): string => JSON.stringify(simulate({ ...SMALL, fault }, THRICE, seed))
+    expect(run(1)).toBe(run(1))
+    expect(run(1)).not.toBe(run(2))
+  })
+
+  it('sees the same calls whatever the policy', () => {
+    const calls = (subject: Subject): readonly number[] => simulate(SMALL, subject, 3).seconds.calls
+    expect(calls(ONCE)).toEqual(calls(THRICE))
+  })
+
+  it.each(SERVICE_SHAPES)('serves at its capacity and no more, with %s service times', (serviceShape) => {
+    const overloaded = { ...SMALL, fault: 'none', load: 2, serviceShape, queue: '100ms', during: '60s' } as const
+    const { goodput } = simulate(overloaded, ONCE, 1)
+    expect(goodput).toBeGreaterThan(0.9)
+    expect(goodput).toBeLessThan(1.1)
+  })
+
+  it('waits as queueing theory says: M/M/1 at load 0.5 has a mean time in the system of two service times', () => {
+    const single = { clients: 50, capacity: 100, serviceTime: '10ms', load: 0.5, fault: 'none', queue: '10s' } as const
+    const { latencyMs } = simulate({ ...single, before: '1s', during: '600s', after: '1s' }, ONCE, 1)
+    // The time in the system is exponential with mean 20 ms: its median is 20 ln 2, its 99th percentile 20 ln 100.
+    expect(latencyMs.p50).toBeGreaterThan(20 * Math.LN2 * 0.9)
+    expect(latencyMs.p50).toBeLessThan(20 * Math.LN2 * 1.1)
+    expect(latencyMs.p99).toBeGreaterThan(20 * Math.log(100) * 0.85)
+    expect(latencyMs.p99).toBeLessThan(20 * Math.log(100) * 1.15)
+  })
+
+  it('fails as often as it is told, and as seldom as retries make it', () => {
+    const errors = { ...SMALL, load: 0.3, fault: 'errors', amount: 0.3, during: '60s' } as const
+    expect(simulate(errors, ONCE, 1).success.during).toBeCloseTo(0.7, 1)
+    expect(simulate(errors, THRICE, 1).success.during).toBeCloseTo(1 - 0.3 ** 3, 1)
+    expect(simulate({ ...SMALL, fault: 'none', errorRate: 0.5 }, ONCE, 1).success.total).toBeCloseTo(0.5, 1)
+  })
+
+  it('lets nothing through in a hang or a refusal, and answers again after it', () => {
+    for (const fault of ['hang', 'refuse'] as const) {
+      const report = simulate({ ...SMALL, fault, load: 0.3 }, ONCE, 1)
+      expect(report.success.during).toBeLessThan(0.01)
+      expect(report.goodput).toBeNull()
+      expect(report.recoveryMs).toBeLessThanOrEqual(3000)
+      expect(report.seconds.useful.slice(25).every((useful) => useful > 0)).toBe(true)
+    }
+  })
+
+  it('works off what its clients have given up on: a queue outlives the hang', () => {
+    const { recoveryMs } = simulate({ ...SMALL, load: 0.75, after: '60s' }, ONCE, 1)
+    expect(recoveryMs).toBeGreaterThanOrEqual(2000)
+  })
+
+  it('works by turns when it flaps, and slower or with fewer workers when told so', () => {
+    const goodput = (input: ScenarioInput): number => simulate({ ...SMALL, load: 0.3, ...input }, ONCE, 1).goodput ?? 0
+    const flapping = simulate({ ...SMALL, load: 0.3, fault: 'flap' }, ONCE, 1).seconds.useful
+    expect(flapping[11]).toBe(0)
+    expect(flapping[13]).toBeGreaterThan(30)
+    expect(goodput({ fault: 'capacity', amount: 0.5 })).toBeGreaterThan(0.95)
+    expect(goodput({ fault: 'slow', amount: 2 })).toBeGreaterThan(0.95)
+    expect(simulate({ ...SMALL, fault: 'capacity', amount: 0 }, ONCE, 1).success.during).toBeLessThan(0.05)
+  })
+
+  it('asks the budgets that the policy names, one for each client, and peeks where the process would', () => {
+    const budgets = { few: () => countBudget({ total: 2 }) }
+    const subject: Subject = { ...THRICE, policy: { ...THRICE.policy, budget: 'few' } as Subject['policy'], budgets }
+    const report = simulate({ ...SMALL, fault: 'refuse' }, subject, 1)
+    expect(report.attempts - report.calls).toBe(2 * 10)
+  })
+
+  it('hedges without retries, and counts what a hedge costs', () => {
+    const policy = { attempts: 1, hedge: { delay: '50ms' }, timeout: '10s' } as const
+    const slowTail = { ...SMALL, fault: 'none', serviceShape: 'long-tail', load: 0.2 } as const
+    const plain = simulate(slowTail, ONCE, 1)
+    const hedged = simulate(slowTail, { name: 'hedged', policy }, 1)
+    expect(hedged.latencyMs.p99).toBeLessThan(plain.latencyMs.p99 / 2)
+    expect(hedged.extra).toBeGreaterThan(0.01)
+    expect(hedged.wasted).toBeLessThanOrEqual(hedged.extra)
+  })
+
+  it('ends calls without a timeout too', () => {
+    const { success } = simulate({ ...SMALL, load: 0.3 }, { name: 'patient', policy: { attempts: 1 } }, 1)
+    expect(success.total).toBeGreaterThan(0.9)
+  })
+})
