@@ -11,8 +11,8 @@ export interface Problem {
   readonly suggestion?: string
 }
 
-/** Ends the command with exit code 2. Carries every problem at once, and the text for showing the lines. */
-export class InputError extends Error {
+/** Carries every problem at once, and the text for showing the lines. Told to people, or as data with `--json`. */
+abstract class ReportedError extends Error {
   readonly problems: readonly Problem[]
   readonly text: string
 
@@ -21,4 +21,32 @@ export class InputError extends Error {
     this.problems = problems
     this.text = text
   }
+}
+
+/** Ends the command with exit code 2. */
+export class InputError extends ReportedError {}
+
+/** Ends the command with exit code 74: what was made cannot be put where it was asked for. */
+export class OutputError extends ReportedError {}
+
+/** What all of these read; if some cannot, the problems of all of them, in the order of the file. */
+export function readTogether<T extends readonly unknown[]>(...readers: { readonly [K in keyof T]: () => T[K] }): T {
+  const failures: InputError[] = []
+  const results = readers.map((read) => {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error
+      failures.push(error)
+      return undefined
+    }
+  })
+  if (failures.length === 0) return results as unknown as T
+  const problems = failures.flatMap((failure) => failure.problems)
+  throw new InputError(problems.toSorted(byPlace), failures.find(({ text }) => text !== '')?.text)
+}
+
+/** In the order of the file. */
+export function byPlace(a: Problem, b: Problem): number {
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 }

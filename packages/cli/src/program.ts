@@ -9,11 +9,12 @@ import { Command, CommanderError } from 'commander'
 import { reportBug } from './bug-report.js'
 import type { CommandContext } from './command-context.js'
 import { addExplain } from './commands/explain.js'
+import { addSimulate } from './commands/simulate.js'
 import { EXIT, type ExitCode } from './exit-codes.js'
 import { writeJson } from './output/json.js'
 import { printProblems } from './output/problems.js'
 import { styleFor } from './output/style.js'
-import { InputError, type Problem } from './problem.js'
+import { InputError, OutputError, type Problem } from './problem.js'
 import { addSettings, ENVIRONMENT_HELP, readSettings, type Settings, wantsJson } from './settings.js'
 import type { World } from './world.js'
 import { isWriteFailure, reportWriteFailure } from './write-failure.js'
@@ -23,6 +24,7 @@ const EXAMPLES = `Examples:
   reprise explain workflow.yaml fetch      the same for one step of a workflow
   reprise explain policy.yaml --json       as data for programs
   echo 'attempts: 5' | reprise explain -   a policy from stdin
+  reprise simulate policy.yaml             what it does in a storm, beside well-known policies
 `
 
 export async function runProgram(args: readonly string[], world: World): Promise<ExitCode> {
@@ -44,6 +46,7 @@ export async function runProgram(args: readonly string[], world: World): Promise
     })
   addSettings(program)
   addExplain(program, context)
+  addSimulate(program, context)
   try {
     await program.parseAsync(args, { from: 'user' })
     return EXIT.done
@@ -56,10 +59,10 @@ export async function runProgram(args: readonly string[], world: World): Promise
       if (json) writeJson(world.stdout, { problems: [usageProblem(error)] })
       return EXIT.invalid
     }
-    if (!(error instanceof InputError)) return reportBug(error, world)
+    if (!(error instanceof InputError || error instanceof OutputError)) return reportBug(error, world)
     if (json) writeJson(world.stdout, { problems: error.problems })
     else printProblems(error, world.stderr, styleFor(settings?.color ?? 'auto', world.stderr, world.env))
-    return EXIT.invalid
+    return error instanceof OutputError ? EXIT.unwritable : EXIT.invalid
   }
 }
 

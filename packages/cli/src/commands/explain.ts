@@ -1,16 +1,14 @@
 /** `reprise explain FILE [STEP]`: what a policy does, before it does it. Imports input, explanation and output. */
 import type { Command } from 'commander'
-import { nearest } from 'reprise'
 import { plainText } from 'reprise/observe'
 import type { CommandContext } from '../command-context.js'
 import { type Explanation, explain } from '../explain/explanation.js'
-import { type FoundPolicy, type PolicyFile, readPolicies } from '../input/policy-file.js'
-import { readText, STDIN } from '../input/read-text.js'
-import { parseSource } from '../input/source.js'
+import { openSource } from '../input/open-source.js'
+import { pickStep } from '../input/pick-step.js'
+import { type FoundPolicy, readPolicies } from '../input/policy-file.js'
 import { showExplanation, showOverview } from '../output/explanation.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
-import { InputError } from '../problem.js'
 
 const EXAMPLES = `Examples:
   reprise explain policy.yaml              a policy: its fields, or what stands under \`retry:\`
@@ -32,11 +30,12 @@ export function addExplain(program: Command, context: () => CommandContext): voi
     .action((file: string, step: string | undefined) => explainFile(file, step, context()))
 }
 
-async function explainFile(name: string, step: string | undefined, { world, settings }: CommandContext): Promise<void> {
-  if (name === '-' && world.stdin.isTTY) waitForTyping(settings.input, world.stderr)
-  const { file, text } = await readText(name, world.stdin)
-  const found = readPolicies(parseSource(file, text))
-  const policies = step === undefined ? found.policies : [pick(found, step, file)]
+async function explainFile(name: string, step: string | undefined, context: CommandContext): Promise<void> {
+  const { world, settings } = context
+  const source = await openSource(name, context)
+  const { file } = source
+  const found = readPolicies(source)
+  const policies = step === undefined ? found.policies : [pickStep(found, step, file)]
   const explanations = policies.map(explain)
   if (settings.json) {
     const noted = explanations.map((one, index) => ({
@@ -64,21 +63,6 @@ function shownNotes(policies: readonly FoundPolicy[]): string[] {
   return left > 0 ? [...notes.slice(0, MAX_NOTES), `… and ${left} more like these.`] : notes
 }
 
-function waitForTyping(mayAsk: boolean, stderr: CommandContext['world']['stderr']): void {
-  if (!mayAsk) throw new InputError([{ file: STDIN, message: 'nobody may be asked, and nothing is piped in' }])
-  stderr.write('Type a policy, such as `attempts: 5`, and end it with Ctrl-D.\n')
-}
-
 function titleOf(file: string, { step }: Explanation): string {
   return step === null ? file : `${file} · step ${step}`
-}
-
-function pick({ policies, isWorkflow }: PolicyFile, step: string, file: string): FoundPolicy {
-  if (!isWorkflow) throw new InputError([{ file, message: `has no steps, so none is called ${JSON.stringify(step)}` }])
-  const found = policies.find((policy) => policy.step === step) ?? policies[Number(step) - 1]
-  if (found !== undefined && found.step !== null) return found
-  const names = policies.flatMap((policy) => policy.step ?? [])
-  const near = nearest(step, names)
-  const suggestion = near === undefined ? `the steps are ${names.join(', ')}` : `did you mean \`${near}\`?`
-  throw new InputError([{ file, message: `has no step ${JSON.stringify(step)}`, suggestion }])
 }

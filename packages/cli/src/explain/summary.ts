@@ -1,10 +1,12 @@
 /** A policy in a line of words. Imports types of the library and its durations. */
 import { type Backoff, formatDuration, type Matcher, type Policy } from 'reprise'
 
-export function summarize(policy: Policy): string {
-  if (policy.attempts === 1) return ['one attempt, no retry', ...limits(policy)].join(' · ')
+/** `budgetWords` says more of a budget than its name, where more is known. */
+export function summarize(policy: Policy, budgetWords: (name: string) => string = (name) => name): string {
+  const limits = limitWords(policy, budgetWords)
+  if (policy.attempts === 1) return ['one attempt, no retry', ...limits].join(' · ')
   const waits = policy.jitter === 'decorrelated' ? decorrelatedWaits(policy) : `${backoffWords(policy)}${cap(policy)}`
-  return [`up to ${policy.attempts} attempts`, waits, jitterWords(policy), ...limits(policy)].join(' · ')
+  return [`up to ${policy.attempts} attempts`, waits, jitterWords(policy), ...limits].join(' · ')
 }
 
 /** Which failures are retried. */
@@ -48,13 +50,13 @@ function jitterWords({ jitter, jitterFactor }: Policy): string {
   return jitter === 'proportional' ? `jitter ±${Math.round(jitterFactor * 500) / 10} %` : `${jitter} jitter`
 }
 
-function limits(policy: Policy): string[] {
+function limitWords(policy: Policy, budgetWords: (name: string) => string): string[] {
   const { attemptTimeoutMs, timeoutMs, retryBudgetMs, budget, breaker, hedge } = policy
   const words = [
     attemptTimeoutMs !== undefined && `${formatDuration(attemptTimeoutMs)} per attempt`,
     timeoutMs !== undefined && `${formatDuration(timeoutMs)} in all`,
     retryBudgetMs !== undefined && policy.attempts > 1 && `retry budget ${formatDuration(retryBudgetMs)}`,
-    budget !== undefined && `asks budget ${budget.name}`,
+    budget !== undefined && `asks budget ${budgetWords(budget.name)}`,
     breaker !== undefined && `breaker opens at ${breaker.failureThreshold}`,
     hedge !== undefined && `hedges ${hedge.maxHedges}`,
   ]

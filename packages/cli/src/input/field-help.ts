@@ -3,6 +3,7 @@
  * spelling of YAML, a value left empty. Keyed by the field and what stands there. Imports `spot` and the library.
  */
 import { nearest, type PolicyProblem } from 'reprise'
+import { camelCase, snakeCase } from './spelling.js'
 import { hasFields } from './spot.js'
 
 /** What other tools call our fields, without case, dashes and underscores. */
@@ -133,12 +134,4 @@ function shown(value: string | number): string {
 
 function bare(key: string): string {
   return key.replaceAll(/[-_]/g, '').toLowerCase()
-}
-
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
-
-function camelCase(name: string): string {
-  return name.replaceAll(/_[a-z]/g, (pair) => pair.charAt(1).toUpperCase())
 }

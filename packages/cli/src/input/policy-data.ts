@@ -1,7 +1,8 @@
 /**
- * Policies as plain data, before the library reads them: defaults merged in.
+ * Policies as plain data, before the library reads them: defaults merged in, what is not theirs taken out.
  * Invariant: works on own keys only and makes them by definition, so no key reaches a prototype. Imports `spot`.
  */
+import { camelCase } from './spelling.js'
 import { hasFields } from './spot.js'
 
 /** Field by field, `own` first. `retry: 5` and `retry: false` are numbers of attempts. */
@@ -12,12 +13,13 @@ export function mergeFields(defaults: unknown, own: unknown): unknown {
   return Object.fromEntries([...kept, ...Object.entries(above)])
 }
 
+/** What is left without a field that is somebody else's. */
+export function withoutField(data: unknown, field: string): unknown {
+  if (!hasFields(data)) return data
+  return Object.fromEntries(Object.entries(data).filter(([key]) => key !== field))
+}
+
 function fieldsOf(data: unknown): Readonly<Record<string, unknown>> {
   if (hasFields(data)) return data
   return { attempts: data === false ? 1 : data }
-}
-
-/** One spelling, to find the same field in both. */
-function camelCase(key: string): string {
-  return key.replace(/_[a-z]/g, (pair) => pair.charAt(1).toUpperCase())
 }

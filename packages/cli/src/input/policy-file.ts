@@ -2,14 +2,17 @@
  * The policies in a file. It is one of three: the fields of a policy; something with `retry:`, `retry_defaults:` or both;
  * a workflow, that is, a list of steps, each with `retry:` or not, and `retry_defaults` for all.
  *
+ * Budgets are defined beside them, under `budgets:`, and read elsewhere.
+ *
  * Invariants: every problem of the file is told at once, whichever step is asked for; defaults are merged field by field,
  * `retry` before defaults before built-in. Imports the library and the source.
  */
 import { type NormalizedPolicy, normalizePolicy, PolicyError } from 'reprise'
-import { InputError, type Problem } from '../problem.js'
+import { byPlace, InputError, type Problem } from '../problem.js'
 import { helpFor } from './field-help.js'
-import { mergeFields } from './policy-data.js'
-import { byPlace, type Source } from './source.js'
+import { mergeFields, withoutField } from './policy-data.js'
+import { BUDGETS_KEY } from './budget-section.js'
+import type { Source } from './source.js'
 import { fieldOf, follow, hasFields, itemsOf, problemOf, type Spot, wholeOf } from './spot.js'
 import { meantAs, remarkOnSteps } from './step-remarks.js'
 
@@ -51,7 +54,7 @@ function unreadKeys(data: unknown, isWorkflow: boolean): string[] {
   const keys = hasFields(data) ? Object.keys(data) : []
   if (isWorkflow) return keys.filter((key) => key !== DEFAULTS_KEY && meantAs(key, POLICY_KEYS) !== undefined)
   const isPolicyKey = (key: string): boolean => POLICY_KEYS.includes(key)
-  return keys.some(isPolicyKey) ? keys.filter((key) => !isPolicyKey(key)) : []
+  return keys.filter((key) => (keys.some(isPolicyKey) ? !isPolicyKey(key) : key === BUDGETS_KEY))
 }
 
 class Reader {
@@ -65,8 +68,11 @@ class Reader {
   single(whole: Spot): FoundPolicy[] {
     const defaults = this.defaults(whole)
     const retry = this.oneOf(whole, RETRY_KEYS)
-    if (defaults === undefined) return this.normalize(retry ?? whole, (retry ?? whole).data, null)
-    if (retry !== undefined) this.normalize(retry, retry.data, null)
+    if (defaults === undefined && retry === undefined) {
+      return this.normalize(whole, withoutField(whole.data, BUDGETS_KEY), null)
+    }
+    const own = retry === undefined ? [] : this.normalize(retry, retry.data, null)
+    if (defaults === undefined) return own
     const data = this.policyData(defaults)
     return this.merged(retry ?? defaults, retry === undefined ? data : mergeFields(data, retry.data), null)
   }
@@ -142,9 +148,7 @@ class Reader {
 
   /** Of a step's `retry`, what is the policy's: the action on failure is the workflow's. */
   private policyData(retry: Spot | undefined): unknown {
-    const data = retry?.data
-    if (!hasFields(data)) return data
-    return Object.fromEntries(Object.entries(data).filter(([key]) => key !== 'on_failure'))
+    return withoutField(retry?.data, 'on_failure')
   }
 
   /** The field that goes by one of these names; two of them at once are a problem. */

@@ -5,7 +5,7 @@
  * strings, each at most once in its map. Imports the `yaml` package.
  */
 import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml'
-import { InputError, type Problem } from '../problem.js'
+import { byPlace, InputError, type Problem } from '../problem.js'
 import { findExcess, MAX_ALIASES } from './limits.js'
 
 export interface Source {
@@ -84,11 +84,6 @@ function findSlips(document: Document): (readonly [Node, message: string])[] {
 function tidy(message: string): string {
   if (message.startsWith('Source contains multiple documents')) return 'holds more than one document'
   return message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '')
-}
-
-/** In the order of the file. */
-export function byPlace(a: Problem, b: Problem): number {
-  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 }
 
 export { isCollection, isMap, isScalar, type Node } from 'yaml'

@@ -11,6 +11,8 @@ export interface Look {
   readonly width: number
   /** Whether to draw bars beside the numbers. */
   readonly bars: boolean
+  /** Whether block characters can be shown; else charts are drawn with ASCII. */
+  readonly blocks: boolean
   readonly quiet: boolean
   readonly verbose: boolean
 }
@@ -26,7 +28,14 @@ export function lookFor({ stdout, env }: World, { color, quiet, verbose }: Setti
     screen,
     width: Math.max(MIN_WIDTH, Math.min(screen, MAX_WIDTH)),
     bars: isTerminal(stdout, env),
+    blocks: stdout.isTTY === true && !env['CI'] && env['TERM'] !== 'dumb' && !isOtherCharset(env),
     quiet,
     verbose,
   }
+}
+
+/** Whether the locale says that text is something other than UTF-8. */
+function isOtherCharset(env: World['env']): boolean {
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''
+  return locale !== '' && !/utf-?8/i.test(locale)
 }

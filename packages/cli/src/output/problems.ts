@@ -3,7 +3,7 @@
  * Imports styles, widths and the plain text of the library.
  */
 import { plainText } from 'reprise/observe'
-import type { InputError, Problem } from '../problem.js'
+import type { InputError, OutputError, Problem } from '../problem.js'
 import type { Output } from '../world.js'
 import type { Style } from './style.js'
 import { textWidth } from './width.js'
@@ -14,7 +14,7 @@ const MAX_SHOWN = 20
 const BEFORE = 60
 const AFTER = 40
 
-export function printProblems(error: InputError, output: Output, style: Style): void {
+export function printProblems(error: InputError | OutputError, output: Output, style: Style): void {
   const lines = error.text.split(/\r\n|\n|\r/)
   const shown = error.problems.slice(0, MAX_SHOWN)
   const blocks = shown.map((problem) => describe(problem, lines, style))

@@ -13,20 +13,25 @@ const INDENT = '  '
 const GAP = '   '
 
 /** The first line is the titles. */
-export function alignTable(columns: readonly Column[], rows: readonly Row[]): string[] {
+export function alignTable(columns: readonly Column[], rows: readonly Row[], gap: string = GAP): string[] {
   const lines = [columns.map((column) => column.title), ...rows]
   const widths = columnWidths(columns, lines)
   return lines.map((row) => {
     if (typeof row === 'string') return INDENT + row
     const cells = columns.map((column, index) => pad(row[index] ?? '', widths[index] ?? 0, column.align ?? 'left'))
-    return (INDENT + cells.join(GAP)).trimEnd()
+    return (INDENT + cells.join(gap)).trimEnd()
   })
 }
 
 /** How many cells of a line would be left if one more column came to these. */
-export function spaceBeside(columns: readonly Column[], rows: readonly Row[], lineWidth: number): number {
+export function spaceBeside(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  lineWidth: number,
+  gap: string = GAP,
+): number {
   const widths = columnWidths(columns, [columns.map((column) => column.title), ...rows])
-  return lineWidth - INDENT.length - widths.reduce((sum, width) => sum + width + GAP.length, 0)
+  return lineWidth - INDENT.length - widths.reduce((sum, width) => sum + width + gap.length, 0)
 }
 
 function columnWidths(columns: readonly Column[], lines: readonly Row[]): number[] {

@@ -7,7 +7,7 @@ import { expectNumber } from './numbers.js'
 
 const WINDOW_MS = 5000
 /** Less than this has not been seen of a window: one early call is not a thousand a second. */
-const MIN_SEEN_MS = 500
+const MIN_SEEN_MS = 100
 /** By then the window is full to the last bit that matters. */
 const FULL_MS = 20 * WINDOW_MS
 

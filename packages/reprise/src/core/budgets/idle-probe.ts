@@ -7,6 +7,8 @@
 import type { Random } from '../time.js'
 
 const MIN_MS = 1000
+/** Clients with few calls wait for the time of two of them, but not longer than this: theirs would be over. */
+const FEW_CALLS_MS = 2000
 const MAX_MS = 10_000
 /** Jitter: from half the interval to one and a half. */
 const LEAST = 0.5
@@ -14,6 +16,7 @@ const LEAST = 0.5
 export class IdleProbe {
   private lastAttemptMs = -Infinity
   private doublings = 0
+  private everSucceeded = false
   private jitter: number | undefined = undefined
   /** As far as the last look at it could tell. */
   private dueMs = -Infinity
@@ -25,6 +28,7 @@ export class IdleProbe {
   }
 
   succeeded(): void {
+    this.everSucceeded = true
     this.doublings = 0
     this.jitter = undefined
   }
@@ -48,7 +52,7 @@ export class IdleProbe {
   }
 
   private intervalMs(callsPerSecond: number): number {
-    const usualMs = Math.max(MIN_MS, 2000 / callsPerSecond)
-    return Math.min(MAX_MS, usualMs * 2 ** this.doublings)
+    const fewCallsMs = Math.min(FEW_CALLS_MS, Math.max(MIN_MS, 2000 / callsPerSecond))
+    return Math.min(MAX_MS, (this.everSucceeded ? fewCallsMs : MIN_MS) * 2 ** this.doublings)
   }
 }

@@ -17,9 +17,10 @@ export class LatencyFloor {
   private count = 0
   private sumMs = 0
 
-  /** Undefined until a bucket has counted. */
+  /** Undefined until there were enough successes. While no bucket has ended, the running one speaks. */
   get ms(): number | undefined {
-    return this.least
+    if (this.least !== undefined || this.count < MIN_SUCCESSES) return this.least
+    return this.sumMs / this.count
   }
 
   add(latencyMs: number, now: number): void {

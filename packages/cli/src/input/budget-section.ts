@@ -1,0 +1,142 @@
+/**
+ * The budgets that a file defines: `budgets: { api: { type: adaptive, bulkhead: true } }`. Options are spelt in
+ * snake_case or camelCase, as in a policy.
+ *
+ * Invariant: every problem of the section is told at once, each at its own place. Imports the library and the source.
+ */
+import { type Budget, nearest } from 'reprise'
+import { InputError, type Problem } from '../problem.js'
+import { BUDGET_TYPES, type BudgetOptions, type BudgetType, faultOf, kindOf } from './budget-types.js'
+import { parseSource, type Source } from './source.js'
+import { camelCase, snakeCase } from './spelling.js'
+import { fieldOf, hasFields, problemOf, type Spot, wholeOf } from './spot.js'
+
+export const BUDGETS_KEY = 'budgets'
+
+export interface BudgetDefinition {
+  readonly type: BudgetType
+  /** As given, by the library's names. */
+  readonly options: BudgetOptions
+  /** A new one with every call. */
+  readonly make: () => Budget
+}
+
+/** By name; empty without the section. */
+export type BudgetDefinitions = ReadonlyMap<string, BudgetDefinition>
+
+export function readBudgetSection(source: Source): BudgetDefinitions {
+  const section = fieldOf(source, wholeOf(source), BUDGETS_KEY)
+  if (section === undefined) return new Map()
+  const reader = new Reader(source)
+  const definitions = reader.section(section)
+  if (reader.problems.length > 0) throw new InputError(reader.problems, source.text)
+  return definitions
+}
+
+/** As a flag gives it: a type, or `{type: adaptive, bulkhead: true}`. */
+export function readBudgetFlag(flag: string, text: string): BudgetDefinition {
+  const isType = !text.trim().startsWith('{')
+  try {
+    const source = parseSource(flag, isType ? JSON.stringify({ type: text }) : text)
+    const reader = new Reader(source)
+    const definition = reader.budget(wholeOf(source))
+    if (definition !== undefined && reader.problems.length === 0) return definition
+    throw new InputError(reader.problems)
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    throw new InputError(error.problems.map((problem) => ofFlag(flag, problem)))
+  }
+}
+
+/** A flag has no lines. */
+function ofFlag(flag: string, { path, message, suggestion }: Problem): Problem {
+  const subject = path === undefined || path === 'type' ? flag : `${flag} ${path}`
+  return { message: `${subject}: ${message}`, ...(suggestion !== undefined && { suggestion }) }
+}
+
+class Reader {
+  readonly problems: Problem[] = []
+  private readonly source: Source
+
+  constructor(source: Source) {
+    this.source = source
+  }
+
+  section(section: Spot): BudgetDefinitions {
+    const definitions = new Map<string, BudgetDefinition>()
+    if (!hasFields(section.data)) {
+      this.fail(section, 'needs budgets by name', 'such as `{api: {type: adaptive}}`')
+      return definitions
+    }
+    for (const key of Object.keys(section.data)) {
+      const spot = fieldOf(this.source, section, key) ?? section
+      // A policy names a budget without the spaces around it.
+      const name = key.trim()
+      if (name === '') this.fail(spot, 'needs a name', undefined, true)
+      else if (definitions.has(name)) this.fail(spot, 'this name stands here twice', undefined, true)
+      const definition = this.budget(spot)
+      if (definition !== undefined) definitions.set(name, definition)
+    }
+    return definitions
+  }
+
+  /** Undefined after a problem. */
+  budget(spot: Spot): BudgetDefinition | undefined {
+    const before = this.problems.length
+    const type = this.type(spot)
+    if (type === undefined) return undefined
+    const options = this.options(spot, type)
+    const { make } = kindOf(type)
+    return this.problems.length > before ? undefined : { type, options, make: () => make(options) }
+  }
+
+  private type(spot: Spot): BudgetType | undefined {
+    const words = BUDGET_TYPES.join(', ')
+    if (!hasFields(spot.data)) {
+      const isType = BUDGET_TYPES.some((type) => type === spot.data)
+      const example = `{type: ${isType ? String(spot.data) : 'adaptive'}}`
+      return this.fail(spot, 'needs fields, with a `type`', `write \`${example}\``)
+    }
+    const field = fieldOf(this.source, spot, 'type')
+    if (field === undefined) return this.fail(spot, 'needs a `type`', `it is one of ${words}`)
+    const type = BUDGET_TYPES.find((candidate) => candidate === field.data)
+    if (type !== undefined) return type
+    const near = typeof field.data === 'string' ? nearest(field.data, BUDGET_TYPES) : undefined
+    const shown = typeof field.data === 'object' ? 'this' : JSON.stringify(field.data)
+    return this.fail(field, `${shown} is not one of ${words}`, near && `did you mean \`${near}\`?`)
+  }
+
+  private options(spot: Spot, type: BudgetType): BudgetOptions {
+    const { examples, required } = kindOf(type)
+    const keys = Object.keys(spot.data as object).filter((key) => key !== 'type')
+    const isSnake = !keys.some((key) => /[a-z][A-Z]/.test(key))
+    const spell = (name: string): string => (isSnake ? snakeCase(name) : name)
+    const options: Record<string, unknown> = {}
+    for (const key of keys) {
+      const field = fieldOf(this.source, spot, key) ?? spot
+      const name = camelCase(key)
+      if (!Object.hasOwn(examples, name)) {
+        const near = nearest(key, Object.keys(examples).map(spell))
+        this.fail(field, `${type} has no such option`, near && `did you mean \`${near}\`?`, true)
+      } else if (Object.hasOwn(options, name)) {
+        this.fail(field, 'given in both spellings', undefined, true)
+      } else {
+        options[name] = field.data
+        const fault = faultOf(type, name, field.data)
+        if (fault !== undefined) this.fail(field, fault)
+      }
+    }
+    const missing = required.filter((name) => !Object.hasOwn(options, name))
+    if (missing.length > 0) {
+      const names = missing.map((name) => `\`${spell(name)}\``).join(' and ')
+      const example = missing.map((name) => `${spell(name)}: ${String(examples[name])}`).join(', ')
+      this.fail(spot, `${type} needs ${names}`, `such as \`{type: ${type}, ${example}}\``, true)
+    }
+    return options
+  }
+
+  private fail(spot: Spot, message: string, suggestion?: string, atKey = false): undefined {
+    this.problems.push(problemOf(this.source, spot, message, suggestion, atKey))
+    return undefined
+  }
+}

@@ -1,0 +1,17 @@
+/** A file that somebody named, or what they type or pipe in for `-`. Imports the reader and the source. */
+import type { CommandContext } from '../command-context.js'
+import { InputError } from '../problem.js'
+import type { Output } from '../world.js'
+import { readText, STDIN } from './read-text.js'
+import { parseSource, type Source } from './source.js'
+
+export async function openSource(name: string, { world, settings }: CommandContext): Promise<Source> {
+  if (name === '-' && world.stdin.isTTY) waitForTyping(settings.input, world.stderr)
+  const { file, text } = await readText(name, world.stdin)
+  return parseSource(file, text)
+}
+
+function waitForTyping(mayAsk: boolean, stderr: Output): void {
+  if (!mayAsk) throw new InputError([{ file: STDIN, message: 'nobody may be asked, and nothing is piped in' }])
+  stderr.write('Type a policy, such as `attempts: 5`, and end it with Ctrl-D.\n')
+}

@@ -1,0 +1,42 @@
+/** A scenario in words. Imports durations and numbers. */
+import { formatDuration } from 'reprise'
+import type { FaultKind } from 'reprise/simulate'
+import type { StormScenario } from '../input/scenario-flags.js'
+import { plainNumber } from '../output/figures.js'
+
+/** What happens to the server. */
+const FAULTS: Readonly<Record<FaultKind, (amount: number, time: string) => string>> = {
+  none: () => 'to which nothing happens',
+  hang: (_, time) => `which hangs for ${time}`,
+  refuse: (_, time) => `which refuses everything for ${time}`,
+  capacity: (amount, time) => `which can do ${given(amount)} of that for ${time}`,
+  slow: (amount, time) => `which takes ${plainNumber(amount)} times as long for ${time}`,
+  errors: (amount, time) => `which fails ${given(amount)} of the calls for ${time}`,
+  flap: (_, time) => `which hangs by turns of 2s, for ${time}`,
+}
+
+/** A noun for the time while it goes on: `in the hang`. */
+export const FAULT_NOUNS: Readonly<Record<FaultKind, string>> = {
+  none: 'time without a fault',
+  hang: 'hang',
+  refuse: 'outage',
+  capacity: 'brown-out',
+  slow: 'slow-down',
+  errors: 'spell of errors',
+  flap: 'flapping',
+}
+
+/** A share that somebody wrote, and not a figure that was measured. */
+function given(share: number): string {
+  return `${plainNumber(share * 100)} %`
+}
+
+/** A sentence. */
+export function scenarioWords(scenario: StormScenario): string {
+  const { clients, load, capacity, fault, amount = 0, during, errorRate } = scenario
+  const who = clients === 1 ? '1 client offers' : `${clients} clients offer`
+  const chance = errorRate === 0 ? '' : `; ${given(errorRate)} of all answers fail by chance`
+  const what = FAULTS[fault](amount, formatDuration(during))
+  const rates = `${plainNumber(load * capacity)} calls/s to a server for ${plainNumber(capacity)}/s`
+  return `${who} ${rates}, ${what}${chance}.`
+}

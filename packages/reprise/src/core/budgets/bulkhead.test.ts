@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { Bulkhead } from './bulkhead.js'
+
+/** 4 · 100 · 0.025: ten slots. */
+const RATE = 100
+const FLOOR_MS = 25
+
+const slots = (bulkhead: Bulkhead): number => bulkhead.slots(RATE, FLOOR_MS)
+const answer = (bulkhead: Bulkhead, count: number, share = 0.1): void => {
+  for (let i = 0; i < count; i++) bulkhead.answered(share, RATE, FLOOR_MS)
+}
+const miss = (bulkhead: Bulkhead, count: number): void => {
+  for (let i = 0; i < count; i++) bulkhead.missed(RATE, FLOOR_MS)
+}
+/** A whole round of answers, for which somebody found no slot. */
+const crowdedRound = (bulkhead: Bulkhead, share = 0.1): number => {
+  bulkhead.refused()
+  answer(bulkhead, slots(bulkhead) + 1, share)
+  return slots(bulkhead)
+}
+
+describe('the slots of a bulkhead', () => {
+  it.each([
+    [0, 10, 2],
+    [10, 10, 2],
+    [50, 10, 2],
+    [51, 10, 3],
+    [100, 25, 10],
+    [100, 0, 2],
+  ])('at %d calls a second and a floor of %d ms are %d', (rate, floorMs, expected) => {
+    expect(new Bulkhead().slots(rate, floorMs)).toBe(expected)
+  })
+
+  it('are without end while the floor is unknown, whatever happens', () => {
+    const bulkhead = new Bulkhead()
+    for (let i = 0; i < 50; i++) bulkhead.missed(RATE, undefined)
+    expect(bulkhead.slots(RATE, undefined)).toBe(Infinity)
+    bulkhead.refused()
+    for (let i = 0; i < 50; i++) bulkhead.answered(0.1, RATE, undefined)
+    expect(slots(bulkhead)).toBe(10)
+  })
+
+  it('are more by half after a round of answers in good time for which some call found none', () => {
+    const bulkhead = new Bulkhead()
+    bulkhead.refused()
+    answer(bulkhead, 9)
+    expect(slots(bulkhead)).toBe(10)
+    answer(bulkhead, 1)
+    expect(slots(bulkhead)).toBe(15)
+    expect(crowdedRound(bulkhead)).toBe(22)
+  })
+
+  it('stay when nobody found none', () => {
+    const bulkhead = new Bulkhead()
+    answer(bulkhead, 1000)
+    expect(slots(bulkhead)).toBe(10)
+  })
+
+  it('become fewer when answers take more than half the patience, but not fewer than are explained', () => {
+    const bulkhead = new Bulkhead()
+    for (let i = 0; i < 3; i++) crowdedRound(bulkhead)
+    expect(slots(bulkhead)).toBe(33)
+    expect(crowdedRound(bulkhead, 0.6)).toBe(23)
+    expect(crowdedRound(bulkhead, 0.9)).toBe(16)
+    for (let i = 0; i < 5; i++) crowdedRound(bulkhead, 0.9)
+    expect(slots(bulkhead)).toBe(10)
+  })
+
+  it('grow one by one after they were once too many, until that is forgotten', () => {
+    const bulkhead = new Bulkhead()
+    crowdedRound(bulkhead)
+    crowdedRound(bulkhead, 0.9)
+    const before = slots(bulkhead)
+    expect(crowdedRound(bulkhead)).toBe(before + 1)
+    expect(crowdedRound(bulkhead)).toBe(before + 2)
+    answer(bulkhead, 2000)
+    expect(slots(bulkhead)).toBe(10)
+    expect(crowdedRound(bulkhead)).toBe(15)
+  })
+
+  it('fade when nobody needs them', () => {
+    const bulkhead = new Bulkhead()
+    crowdedRound(bulkhead)
+    const seen = Array.from({ length: 60 }, () => (answer(bulkhead, 15), slots(bulkhead)))
+    expect(seen.toSorted((a, b) => b - a)).toEqual(seen)
+    expect(seen.at(-1)).toBe(10)
+  })
+
+  it('are halved by every round of time limits without an answer, down to one', () => {
+    const bulkhead = new Bulkhead()
+    miss(bulkhead, 9)
+    expect(slots(bulkhead)).toBe(10)
+    miss(bulkhead, 1)
+    expect(slots(bulkhead)).toBe(5)
+    miss(bulkhead, 5)
+    expect(slots(bulkhead)).toBe(2)
+    miss(bulkhead, 4)
+    expect(slots(bulkhead)).toBe(2)
+    miss(bulkhead, 1)
+    expect(slots(bulkhead)).toBe(1)
+    miss(bulkhead, 10_000)
+    expect(slots(bulkhead)).toBe(1)
+  })
+
+  it('are all there again with the first answer, and a round begins anew', () => {
+    const bulkhead = new Bulkhead()
+    miss(bulkhead, 1000)
+    answer(bulkhead, 1, 0.9)
+    expect(slots(bulkhead)).toBe(10)
+    for (let i = 0; i < 20; i++) {
+      miss(bulkhead, 9)
+      answer(bulkhead, 1, 0.9)
+    }
+    expect(slots(bulkhead)).toBe(10)
+  })
+})
