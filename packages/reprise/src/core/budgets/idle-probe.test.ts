@@ -16,24 +16,23 @@ describe('the probe of an idle dependency', () => {
     expect(new IdleProbe().wakeAtMs(BUSY)).toBeLessThanOrEqual(0)
   })
 
-  it.each([
-    [1000, 1000],
-    [2, 1000],
-    [1.25, 1600],
-    [1, 2000],
-    [0.1, 2000],
-    [0, 2000],
-  ])('at %d calls a second is due %d ms after the last attempt', (perSecond, ms) => {
+  it.each([1000, 2])('at %d calls a second is due a second after the last attempt', (perSecond) => {
     const probe = new IdleProbe()
     probe.succeeded()
     probe.attempted(7000)
-    expect(dueAfterMs(probe, 7000, perSecond)).toBe(ms)
+    expect(dueAfterMs(probe, 7000, perSecond)).toBe(1000)
   })
 
-  it('is due after a second as long as nothing has ever succeeded, however few the calls', () => {
-    const probe = new IdleProbe()
-    probe.attempted(7000)
-    expect(dueAfterMs(probe, 7000, 0.01)).toBe(1000)
+  it('waits longer for a client with fewer calls, the time of two of them, but never more than ten seconds', () => {
+    const waits = [2, 1.6, 1, 0.3, 0.01, 0].map((perSecond) => {
+      const probe = new IdleProbe()
+      probe.succeeded()
+      probe.attempted(7000)
+      return dueAfterMs(probe, 7000, perSecond)
+    })
+    expect(waits.slice(0, 3)).toEqual([1000, 1250, 2000])
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b))
+    expect(waits.at(-1)).toBeLessThanOrEqual(10_000)
   })
 
   it('waits after a failed retry as long as after a first probe', () => {

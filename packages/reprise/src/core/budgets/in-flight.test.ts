@@ -31,8 +31,16 @@ describe('what is in flight', () => {
     flying.ended(1500)
     flying.forgetLost(3499)
     expect(flying.count).toBe(2)
-    flying.started(3400, 500)
-    expect(flying.lostAtMs).toBe(4400)
+    flying.started(3400, 1000)
+    expect(flying.lostAtMs).toBe(5400)
+  })
+
+  it.fails('is not given up because of others who would wait less', () => {
+    const flying = started(1, 0, 60_000)
+    flying.started(0, 100)
+    flying.ended(50)
+    flying.forgetLost(10_000)
+    expect(flying.count).toBe(1)
   })
 
   it('does not count the end of what was lost', () => {

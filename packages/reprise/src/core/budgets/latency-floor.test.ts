@@ -9,13 +9,18 @@ const fill = (floor: LatencyFloor, bucket: number, latencyMs: number, count = 5)
 }
 
 describe('the latency floor', () => {
-  it('is unknown until a bucket with five successes is over', () => {
+  it('is unknown until there were five successes, then what the running bucket says until one has ended', () => {
     const floor = new LatencyFloor()
+    fill(floor, 0, 20, 4)
     expect(floor.ms).toBeUndefined()
-    fill(floor, 0, 20)
-    expect(floor.ms).toBeUndefined()
-    floor.add(90, BUCKET_MS)
+    floor.add(20, 4)
     expect(floor.ms).toBe(20)
+    floor.add(80, 5)
+    expect(floor.ms).toBe(30)
+    expect(floor.snapshot()).toEqual([])
+    fill(floor, 1, 1)
+    expect(floor.ms).toBe(30)
+    expect(floor.snapshot()).toEqual([30])
   })
 
   it('is not made by a bucket with fewer successes', () => {

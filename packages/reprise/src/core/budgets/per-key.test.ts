@@ -148,8 +148,11 @@ describe('a budget for every key', () => {
     expect(budget.wakeAtMs()).toBe(Infinity)
     budget.poll(1e9, even)
     const due = perKey(() => ({ allowAttempt: () => DENIED, park: () => () => undefined, wakeAtMs: () => 5 }))
-    park(due, 'a', [])
+    const leave = park(due, 'a', [])
+    expect(due.wakeAtMs()).toBe(5)
     expect(() => due.poll(5, even)).not.toThrow()
+    leave()
+    expect(due.wakeAtMs()).toBe(Infinity)
   })
 
   it('counts a grant with a release out of the line until its release', () => {
