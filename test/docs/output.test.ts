@@ -21,7 +21,9 @@ const shown = [
 
 test.each(shown)('$place shows what `$command` prints', ({ command, output }) => {
   const bin = `"${process.execPath}" packages/cli/bin/reprise.js`
-  const runnable = command.replace('npm run', 'npm run --silent').replace(/(npx )?\breprise (?=explain|simulate)/, `${bin} `)
+  const runnable = command
+    .replace('npm run', 'npm run --silent')
+    .replace(/(npx )?\breprise (?=explain|simulate)/, `${bin} `)
   const { stdout, stderr } = spawnSync('sh', ['-c', runnable], { cwd: ROOT, encoding: 'utf8' })
   expect(stdout + stderr).toContain(output)
 })

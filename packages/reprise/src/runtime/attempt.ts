@@ -201,7 +201,15 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
       now,
       error: this.error,
     }
-    giveBack(this.plan.environment, budget, decision, request, outcome)
+    giveBack(this.plan.environment, budget, decision, this.settled(request), outcome)
+  }
+
+  /** The request that all first attempts share counts its deadline from whenever it is asked: at the end that is too late. */
+  private settled(request: BudgetRequest): BudgetRequest {
+    const { environment, policy, key, firstGates } = this.plan
+    if (request !== firstGates.request || policy.timeoutMs === undefined) return request
+    const deadlineMs = this.call?.deadlineAtMs ?? this.startMs + policy.timeoutMs
+    return new AttemptRequest(environment, policy, key, this.attempt, this.kind, request.ref, deadlineMs)
   }
 
   /** What came out of the line, if it is a decision at all. */

@@ -90,16 +90,16 @@ describe('a bulkhead', () => {
     }
   })
 
-  it('measures patience by the deadline where an attempt has no limit, else by the longest stay in line', () => {
+  it('measures patience by the deadline where an attempt has no limit, else as half a minute', () => {
     for (const [limits, latencyMs] of [
       [{ deadlineMs: START_MS + 500 }, 500],
-      [{}, 5000],
+      [{}, 15_000],
     ] as const) {
       for (const [excess, slots] of [
         [0, 7],
         [1, 5],
       ] as const) {
-        const play = new Play({ bulkhead: true, maxPark: '10s' }, FIVE)
+        const play = new Play({ bulkhead: true, maxPark: '1s' }, FIVE)
         play.firsts(6, limits)
         for (let i = 0; i < 5; i++) play.end(1, 'success', latencyMs + 2 * excess, limits)
         expect(play.firsts(9)).toBe(slots)
@@ -143,7 +143,7 @@ describe('a bulkhead', () => {
     expect(play.budget.inFlight).toBe(1)
   })
 
-  it.fails('has the slots of lost attempts free when others end', () => {
+  it('has the slots of lost attempts free when others end', () => {
     const play = crowded({ rate: 1, floorMs: 10 })
     play.firsts(2, { attemptTimeoutMs: 1000 })
     play.pass(2000)
@@ -155,7 +155,7 @@ describe('a bulkhead', () => {
     expect(play.budget.inFlight).toBe(0)
   })
 
-  it.fails('hands the credit of a first attempt that was not used on to the next', () => {
+  it('hands the credit of a first attempt that was not used on to the next', () => {
     const play = crowded()
     play.firsts(5)
     play.park('a', 1)

@@ -59,6 +59,8 @@ const CREDIT_SHARE = 0.1
 /** A success is fast within so many latency floors, or within this share of the attempt timeout. */
 const FAST_FLOORS = 4
 const FAST_TIMEOUT_SHARE = 0.25
+/** How long somebody waits who says nothing about it. */
+const DEFAULT_PATIENCE_MS = 30_000
 
 const denied = (reason: AdaptiveReason): Decision => Object.freeze({ allowed: false, reason })
 const NO_CREDIT = denied('no_credit')
@@ -75,8 +77,8 @@ export class AdaptiveBudget implements Budget {
   protected bulkhead: Bulkhead | undefined
   private readonly strict: boolean
   private readonly maxParked: number
-  private readonly rate = new CallRate()
-  private readonly flying = new InFlight()
+  private rate = new CallRate()
+  private flying = new InFlight()
   private readonly line = new WaitingLine()
   private readonly probe = new IdleProbe()
   private waste = MIN_WASTE
@@ -123,12 +125,12 @@ export class AdaptiveBudget implements Budget {
 
   settle(request: BudgetRequest, outcome: AttemptOutcome): void {
     const isPaid = request.attempt > 1
-    const { result, latencyMs, won, now } = outcome
-    if (isPaid && result === 'aborted' && latencyMs === 0) {
+    const { result, won, now } = outcome
+    if (isPaid && isUnused(outcome)) {
       // A grant that nobody used: it goes to the next in line.
       this.addWaste(wasteOf(request), now)
       this.addCredit(1, now)
-    } else if (isPaid && result !== 'success') {
+    } else if (isPaid && (result === 'failure' || result === 'timeout')) {
       this.probe.retryFailed()
     }
     const helped = result === 'success' && (request.kind === 'retry' || won)
@@ -141,7 +143,7 @@ export class AdaptiveBudget implements Budget {
       return () => undefined
     }
     const { now, deadlineMs, attemptTimeoutMs } = request
-    const lastStartMs = deadlineMs - (this.fastMs(attemptTimeoutMs) ?? 0)
+    const lastStartMs = deadlineMs - (this.floor.ms ?? 0)
     const cost = request.attempt === 1 ? 0 : wasteOf(request)
     const place = this.line.join({ cost, deadlineMs, attemptTimeoutMs, lastStartMs, wake })
     this.drain(now)
@@ -173,11 +175,18 @@ export class AdaptiveBudget implements Budget {
   /** Credit starts at none: what was fast before a restart says nothing about now. */
   restore(state: unknown): void {
     const { waste, used, latencies, rate } = (state ?? {}) as Partial<AdaptiveBudgetState>
-    const restoredWaste = expectNumber('adaptiveBudget snapshot waste', waste)
-    this.rate.restore(rate)
-    this.flying.restore(used, this.rate.snapshot().atMs)
-    this.floor.restore(latencies)
-    this.waste = restoredWaste
+    const tokens = expectNumber('adaptiveBudget snapshot waste', waste)
+    const calls = new CallRate()
+    const flying = new InFlight()
+    const floor = new LatencyFloor()
+    calls.restore(rate)
+    flying.restore(used, calls.snapshot().atMs, DEFAULT_PATIENCE_MS)
+    floor.restore(latencies)
+    // Nothing of it was refused: now all of it counts.
+    this.waste = tokens
+    this.rate = calls
+    this.flying = flying
+    this.floor = floor
     this.credit = 0
   }
 
@@ -185,13 +194,13 @@ export class AdaptiveBudget implements Budget {
 
   private ended(limits: Limits, outcome: AttemptOutcome, refund: number): void {
     const { now, latencyMs } = outcome
-    this.flying.ended(now)
+    this.flying.ended(now, now - latencyMs)
     if (outcome.result === 'success') {
       this.probe.succeeded()
       this.floor.add(latencyMs, now)
       this.addWaste(DEPOSIT + refund, now)
       this.addCredit(this.creditFor(latencyMs, limits.attemptTimeoutMs), now)
-      const patienceMs = patienceOf(limits, now - latencyMs) ?? this.maxParkMs
+      const patienceMs = patienceOf(limits, now - latencyMs) ?? DEFAULT_PATIENCE_MS
       this.bulkhead?.answered(latencyMs / patienceMs, this.rate.perSecond(now), this.floor.ms)
     } else if (outcome.result === 'timeout') {
       this.bulkhead?.missed(this.rate.perSecond(now), this.floor.ms)
@@ -220,7 +229,7 @@ export class AdaptiveBudget implements Budget {
   }
 
   private covers(cost: number, now: number): boolean {
-    this.credit = Math.min(this.credit, this.maxCredit(now))
+    this.credit = this.strict && this.line.size === 0 ? 0 : Math.min(this.credit, this.maxCredit(now))
     this.waste = Math.min(this.waste, this.maxWaste(now))
     return this.credit >= 1 && this.waste >= cost
   }
@@ -232,7 +241,7 @@ export class AdaptiveBudget implements Budget {
   }
 
   private fly(limits: Limits, now: number): Decision {
-    this.flying.started(now, patienceOf(limits, now) ?? this.maxParkMs)
+    this.flying.started(now, patienceOf(limits, now) ?? DEFAULT_PATIENCE_MS)
     this.probe.attempted(now)
     return ALLOWED
   }
@@ -254,15 +263,26 @@ export class AdaptiveBudget implements Budget {
     return Math.max(MIN_WASTE, DEPOSIT * WASTE_SECONDS * this.rate.perSecond(now))
   }
 
+  /** A first attempt out of the line: it has paid credit, which goes on if nobody used it. */
+  private endedFirst(limits: Limits, outcome: AttemptOutcome): void {
+    if (isUnused(outcome)) this.addCredit(1, outcome.now)
+    this.ended(limits, outcome, 0)
+  }
+
   private drain(now: number): void {
     for (;;) {
       const place = this.line.next(now)
       if (place === undefined || !this.covers(place.waiter.cost, now) || !this.hasSlot(now)) return
       const { waiter } = place
       this.line.leave(place)
-      waiter.wake(this.launch(waiter, waiter.cost, now))
+      const grant = this.launch(waiter, waiter.cost, now)
+      waiter.wake(waiter.cost > 0 ? grant : { ...grant, release: (outcome) => this.endedFirst(waiter, outcome) })
     }
   }
+}
+
+function isUnused({ result, latencyMs }: AttemptOutcome): boolean {
+  return result === 'aborted' && latencyMs === 0
 }
 
 /** No cost is beyond what a client of any size may have. */

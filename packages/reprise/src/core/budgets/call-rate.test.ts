@@ -47,7 +47,7 @@ describe('the rate of calls', () => {
     expect(rate.perSecond(endMs)).toBeCloseTo(before + 0.2)
   })
 
-  it.fails('does not grow when the clock goes back to where it began', () => {
+  it('does not grow when the clock goes back to where it began', () => {
     const rate = steady(100, 10)
     expect(rate.perSecond(START_MS)).toBeCloseTo(rate.perSecond(START_MS + 10_000), 0)
   })

@@ -29,7 +29,7 @@ export class CallRate {
 
   perSecond(now: number): number {
     if (this.startMs === undefined) return 0
-    const seenMs = Math.max(MIN_SEEN_MS, now - this.startMs)
+    const seenMs = Math.max(MIN_SEEN_MS, Math.max(now, this.atMs) - this.startMs)
     const windowMs = seenMs > FULL_MS ? WINDOW_MS : WINDOW_MS * (1 - Math.exp(-seenMs / WINDOW_MS))
     return (this.weightAt(now) * 1000) / windowMs
   }

@@ -39,6 +39,9 @@ export class LatencyFloor {
     const read = expectList(place, means).map((mean) => expectNumber(place, mean))
     this.means = read.slice(-BUCKETS)
     this.least = this.smallest()
+    this.bucket = -Infinity
+    this.count = 0
+    this.sumMs = 0
   }
 
   private turn(bucket: number): void {

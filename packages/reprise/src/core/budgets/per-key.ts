@@ -63,7 +63,7 @@ export class PerKeyBudget implements Budget {
     const child = this.children.get(request.key)
     // Its budget has been forgotten since, and what it gave with it.
     if (child === undefined) return
-    child.running--
+    child.running = Math.max(0, child.running - 1)
     child.budget.settle?.(request, outcome)
   }
 
@@ -100,10 +100,16 @@ export class PerKeyBudget implements Budget {
       child.parked--
       if (child.parked === 0) this.waiting.delete(child)
     }
-    const leave = child.budget.park?.(request, (grant) => {
+    let leave: (() => void) | undefined
+    try {
+      leave = child.budget.park?.(request, (grant) => {
+        left()
+        wake(this.counted(child, grant))
+      })
+    } catch (error) {
       left()
-      wake(grant.allowed ? this.counted(child, grant) : grant)
-    })
+      throw error
+    }
     return () => {
       left()
       leave?.()
@@ -119,7 +125,7 @@ export class PerKeyBudget implements Budget {
     return {
       ...decision,
       release: (outcome) => {
-        child.running--
+        child.running = Math.max(0, child.running - 1)
         release.call(decision, outcome)
       },
     }
