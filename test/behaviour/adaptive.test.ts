@@ -8,10 +8,12 @@ import {
   type AdaptiveBudgetOptions,
   adaptiveBudget,
   BudgetDeniedError,
+  createExecutor,
   type PolicyInput,
   recommended,
   timelineOf,
 } from 'reprise'
+import { seededRandom, virtualClock } from 'reprise/testing'
 import { failing, Manual, scene, type Scene, turn, WAYS, stage, watch } from './scene.js'
 
 const down = new Error('down')
@@ -325,5 +327,27 @@ describe('two keys with the recommended settings', () => {
     await executor.run('b', () => 'x')
     await turn()
     expect(calls[1]?.state).toBe('fulfilled')
+  })
+})
+
+describe('operations that ignore their signal, under traffic', () => {
+  test('cost a healthy dependency nothing: their slots come free when their time is over', async () => {
+    const clock = virtualClock()
+    const executor = createExecutor({ ...recommended(), clock, random: seededRandom(1) })
+    const random = seededRandom(2)
+    const results: Promise<boolean>[] = []
+    for (let call = 0; call < 1500; call++) {
+      const hangs = random() < 0.02
+      const operation = (): Promise<unknown> => (hangs ? new Promise(() => undefined) : clock.sleep(20))
+      const done = executor.run('k', operation).then(
+        () => true,
+        () => hangs,
+      )
+      results.push(done)
+      await clock.advance(20)
+    }
+    await clock.advance(30_000)
+    const fine = await Promise.all(results)
+    expect(fine.filter((ok) => !ok)).toEqual([])
   })
 })

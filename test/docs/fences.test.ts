@@ -61,10 +61,14 @@ test.each(inLanguage('yaml', 'yml'))('yaml at $place is valid', ({ code, flags }
   }
 })
 
-test.each(commands)('$place: $command exits 0', ({ command }) => {
-  const env = { ...process.env, PATH: `${binDir}${path.delimiter}${process.env['PATH']}` }
-  execFileSync('sh', ['-c', command], { cwd: ROOT, env, stdio: 'pipe' })
-})
+test.each(commands)(
+  '$place: $command exits 0',
+  ({ command }) => {
+    const env = { ...process.env, PATH: `${binDir}${path.delimiter}${process.env['PATH']}` }
+    execFileSync('sh', ['-c', command], { cwd: ROOT, env, stdio: 'pipe' })
+  },
+  180_000,
+)
 
 test('fences are found with their place, language and flags, also inside a list', () => {
   const text =

@@ -19,11 +19,18 @@ const shown = [
   })
   .filter(({ output }) => output !== '')
 
-test.each(shown)('$place shows what `$command` prints', ({ command, output }) => {
-  const bin = `"${process.execPath}" packages/cli/bin/reprise.js`
-  const runnable = command
-    .replace('npm run', 'npm run --silent')
-    .replace(/(npx )?\breprise (?=explain|simulate)/, `${bin} `)
-  const { stdout, stderr } = spawnSync('sh', ['-c', runnable], { cwd: ROOT, encoding: 'utf8' })
-  expect(stdout + stderr).toContain(output)
-})
+/** Simulations take seconds, and the machine may be busy. */
+const PATIENCE_MS = 180_000
+
+test.each(shown)(
+  '$place shows what `$command` prints',
+  ({ command, output }) => {
+    const bin = `"${process.execPath}" packages/cli/bin/reprise.js`
+    const runnable = command
+      .replace('npm run', 'npm run --silent')
+      .replace(/(npx )?\breprise (?=explain|simulate)/, `${bin} `)
+    const { stdout, stderr } = spawnSync('sh', ['-c', runnable], { cwd: ROOT, encoding: 'utf8' })
+    expect(stdout + stderr).toContain(output)
+  },
+  PATIENCE_MS,
+)

@@ -140,7 +140,8 @@ describe.each(COMBINATIONS)('an adaptive budget, bulkhead $bulkhead, strict $str
         const heir = adaptiveBudget(options)
         heir.restore(JSON.parse(JSON.stringify(state)))
         const { rate, ...rest } = heir.snapshot()
-        expect(rest).toEqual({ waste: state.waste, used: state.used, latencies: state.latencies })
+        const { rate: _rate, ...before } = state
+        expect(rest).toEqual(before)
         expect(rate.atMs).toBe(state.rate.atMs)
         expect(rate.perSecond).toBeCloseTo(state.rate.perSecond)
         expect(heir.inFlight).toBe(scene.budget.inFlight)
@@ -166,8 +167,9 @@ describe.each(COMBINATIONS)('an adaptive budget, bulkhead $bulkhead, strict $str
       fc.property(story(), (actions) => {
         const scene = new Story(options).play(actions)
         for (let i = 0; i < 1000 && scene.budget.parked > 0; i++) {
+          // A first attempt in every place that comes free would keep the line as long as it is.
           if (scene.running.length > 0) scene.act({ type: 'end', pick: 0, result: 'success', latencyMs: 1 })
-          scene.act({ type: 'first', limits: { deadlineMs: 10, attemptTimeoutMs: undefined } })
+          else scene.act({ type: 'first', limits: { deadlineMs: 10, attemptTimeoutMs: undefined } })
           scene.act({ type: 'time', ms: 1 })
         }
         expect(scene.budget.parked).toBe(0)

@@ -58,14 +58,14 @@ async function performAll(tasks: readonly Task[]): Promise<Result[]> {
       }
       child.on('message', (result: Result) => {
         results.push(result)
-        process.stderr.write(`\r${results.length} of ${tasks.length} parts done`)
+        if (process.stderr.isTTY) process.stderr.write(`\r${results.length} of ${tasks.length} parts done`)
         next()
       })
       child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`A part ended with code ${code}`))))
       next()
     })
   await Promise.all(Array.from({ length: availableParallelism() }, work))
-  process.stderr.write('\n')
+  if (process.stderr.isTTY) process.stderr.write('\n')
   return results
 }
 

@@ -34,8 +34,7 @@ export const FULL = {
 }
 
 /**
- * For a test. A client knows its latency floor, and so has a bulkhead, once a bucket of 5 s has ended: the time before
- * is longer than that. Two of these run at once, hence half the capacity.
+ * For a test. Two of these run at once, hence half the capacity.
  * @type {Rig}
  */
 export const SHORT = {

@@ -2,8 +2,10 @@
  * From a budget's name to its decision: the rules of resolution, the same in every driver.
  * Decisions that need nothing of their own are shared frozen objects. Imports core only.
  */
-import type { Budget, BudgetRequest, Decision } from './budget.js'
+import type { AttemptOutcome, Budget, BudgetRequest, Decision } from './budget.js'
 import { BudgetError } from './errors.js'
+import type { BudgetRef, Policy } from './policy.js'
+import type { AttemptKind } from './words.js'
 
 export interface BudgetLookup {
   /** Changes with every change of what `get` would answer. */
@@ -26,6 +28,31 @@ const NOT_FOUND_DENIED = shared(false, 'budget_not_found')
 
 export function notFound(mode: MissingBudgetMode): Decision {
   return mode === 'deny' ? NOT_FOUND_DENIED : NOT_FOUND_ALLOWED
+}
+
+/** How long an attempt stands in the line of a budget that does not say. */
+export const DEFAULT_MAX_PARK_MS = 30_000
+
+/** Whether asking before the wait can tell anything: one that parks or gets things back may have by then what it lacks now. */
+export function mayPeek(budget: Budget | undefined): budget is Budget & Required<Pick<Budget, 'peek'>> {
+  return budget?.peek !== undefined && budget.park === undefined && budget.settle === undefined
+}
+
+/** The budgets that an attempt asks, all of which must allow it: a hedge its own, and the retry's if it shares that. */
+export function budgetRefs(policy: Policy, kind: AttemptKind): readonly BudgetRef[] {
+  const { budget, hedge } = policy
+  if (kind === 'retry') return budget === undefined ? [] : [budget]
+  return [hedge?.budget, hedge?.shareBudget ? budget : undefined].filter((ref) => ref !== undefined)
+}
+
+/** What was allowed goes back: by the decision's own release, else by the budget's `settle`. */
+export function giveBack(
+  budget: Budget | undefined,
+  decision: Decision,
+  request: BudgetRequest,
+  outcome: AttemptOutcome,
+): unknown {
+  return decision.release === undefined ? budget?.settle?.(request, outcome) : decision.release(outcome)
 }
 
 /** Asks a budget and checks that what it answers is a decision. */

@@ -3,7 +3,7 @@
  * Imports core and the environment's type.
  */
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
-import { askBudget, DENIED, notFound, NO_BUDGET, PANIC_IN_BUDGET } from '../core/gate.js'
+import { askBudget, DENIED, giveBack as handBack, mayPeek, notFound, NO_BUDGET, PANIC_IN_BUDGET } from '../core/gate.js'
 import type { BudgetRef } from '../core/policy.js'
 import type { Environment } from './environment.js'
 import { report, reportLater } from './hook-errors.js'
@@ -40,7 +40,7 @@ function askSafely(budget: Budget, request: BudgetRequest): Decision {
   }
 }
 
-/** Gives an allowed attempt back: by the decision's own release, else by the budget's `settle`. */
+/** Gives an allowed attempt back, whatever the budget does about it. */
 export function giveBack(
   environment: Environment,
   budget: Budget | undefined,
@@ -49,22 +49,18 @@ export function giveBack(
   outcome: AttemptOutcome,
 ): void {
   try {
-    if (decision.release !== undefined) reportLater(decision.release(outcome))
-    else reportLater(budget?.settle?.(request, outcome))
+    reportLater(handBack(budget, decision, request, outcome))
   } catch (error) {
     report(error)
   }
   if (budget?.park !== undefined) environment.lineOf(budget).follow()
 }
 
-/**
- * The denial to expect at `dueAtMs`, or undefined. A budget that parks, or that gets back what it gave, is not asked:
- * what it lacks now it may have by then.
- */
+/** The denial to expect at `dueAtMs`, or undefined where that cannot be told. */
 export function peekAt(environment: Environment, request: BudgetRequest, dueAtMs: number): Decision | undefined {
   const { key, attempt, kind, ref, deadlineMs, attemptTimeoutMs } = request
   const budget = findBudget(environment, ref)
-  if (budget?.peek === undefined || budget.park !== undefined || budget.settle !== undefined) return undefined
+  if (!mayPeek(budget)) return undefined
   const question = { key, attempt, kind, ref, now: dueAtMs, deadlineMs, attemptTimeoutMs }
   try {
     if (budget.peek(question)) return undefined

@@ -105,9 +105,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
 
   /** The budget that is asked: a hedge's own, or the retry's where it shares that one alone. */
   get budgetRef(): BudgetRef | undefined {
-    const { budget, hedge } = this.plan.policy
-    if (this.kind === 'retry') return budget
-    return hedge?.budget ?? (hedge?.shareBudget ? budget : undefined)
+    return this.plan.refs[this.kind][0]
   }
 
   private askBudgets(): Decision {
@@ -122,9 +120,9 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   }
 
   private askRetryBudgetToo(own: Decision): Decision {
-    const { environment, policy } = this.plan
-    const ref = policy.budget
-    if (ref === undefined || policy.hedge?.budget === undefined || !policy.hedge.shareBudget) return own
+    const { environment, refs } = this.plan
+    const [, ref] = refs[this.kind]
+    if (ref === undefined) return own
     const budget = findBudget(environment, ref)
     const request = this.requestFor(ref)
     const first = { budget: this.budget, request: this.request as BudgetRequest, decision: own }
@@ -201,11 +199,11 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
       now,
       error: this.error,
     }
-    giveBack(this.plan.environment, budget, decision, this.settled(request), outcome)
+    giveBack(this.plan.environment, budget, decision, this.requestAtEnd(request), outcome)
   }
 
   /** The request that all first attempts share counts its deadline from whenever it is asked: at the end that is too late. */
-  private settled(request: BudgetRequest): BudgetRequest {
+  private requestAtEnd(request: BudgetRequest): BudgetRequest {
     const { environment, policy, key, firstGates } = this.plan
     if (request !== firstGates.request || policy.timeoutMs === undefined) return request
     const deadlineMs = this.call?.deadlineAtMs ?? this.startMs + policy.timeoutMs

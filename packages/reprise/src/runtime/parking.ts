@@ -3,15 +3,12 @@
  * has ended. A grant that comes too late goes back unused. Imports core and the runtime's types.
  */
 import type { Budget, BudgetRequest, Decision } from '../core/budget.js'
-import { PARK_EXPIRED } from '../core/gate.js'
+import { DEFAULT_MAX_PARK_MS, PARK_EXPIRED } from '../core/gate.js'
 import type { Timer } from '../core/time.js'
 import type { Attempt } from './attempt.js'
 import type { Call } from './call.js'
 import { report } from './hook-errors.js'
 import type { WheelLinks } from './timer-wheel.js'
-
-/** A call without a timeout does not wait for ever. */
-const DEFAULT_MAX_PARK_MS = 30_000
 
 export class Parking implements Timer, WheelLinks {
   wheelNext = undefined

@@ -2,8 +2,10 @@
  * A policy made ready for one key: what every call would otherwise find out again. Imports core and the environment.
  */
 import type { Breaker } from '../core/breaker.js'
+import { budgetRefs } from '../core/gate.js'
 import type { LatencyHistogram } from '../core/latency.js'
-import type { Policy } from '../core/policy.js'
+import type { BudgetRef, Policy } from '../core/policy.js'
+import type { AttemptKind } from '../core/words.js'
 import type { Environment } from './environment.js'
 import { FirstGates } from './first-gates.js'
 
@@ -28,6 +30,8 @@ export class Plan {
   /** The nearer of the two time limits, as a first attempt sees them; `Infinity` without one. */
   readonly firstLimitMs: number
   readonly firstGates: FirstGates
+  /** The budgets that attempts ask, by their kind. */
+  readonly refs: Readonly<Record<AttemptKind, readonly BudgetRef[]>>
 
   constructor(
     key: string,
@@ -50,5 +54,6 @@ export class Plan {
     this.bare = this.light && !this.gated && !this.timed
     this.firstLimitMs = Math.min(policy.attemptTimeoutMs ?? Infinity, policy.timeoutMs ?? Infinity)
     this.firstGates = new FirstGates(environment, key, policy, breaker)
+    this.refs = { retry: budgetRefs(policy, 'retry'), hedge: budgetRefs(policy, 'hedge') }
   }
 }

@@ -22,16 +22,21 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
   readonly deadlineMs: number
   readonly attemptTimeoutMs: number | undefined
   decision: Decision = NO_BUDGET
+  /** The budget that a hedge asks beside its own, and what that gave. */
+  private readonly sharedRef: BudgetRef | undefined
+  private shared: Shared | undefined = undefined
   era = 0
   startMs = 0
   private over = false
 
-  constructor(call: SimulatedCall, number: number, kind: AttemptKind, ref: BudgetRef | undefined) {
+  constructor(call: SimulatedCall, number: number, kind: AttemptKind) {
     super()
+    const [ref, shared] = call.client.refs[kind]
     this.call = call
     this.attempt = number
     this.kind = kind
     this.ref = ref ?? NO_REF
+    this.sharedRef = shared
     this.line = call.client.lineOf(ref)
     this.deadlineMs = call.deadlineAtMs ?? Infinity
     this.attemptTimeoutMs = call.client.policy.attemptTimeoutMs
@@ -41,10 +46,22 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
     return this.call.events.now
   }
 
-  /** Asks the budget; a grant out of the line is answered instead. */
+  /** What a budget is told at this time. */
+  requestAt(now: number, ref = this.ref): BudgetRequest {
+    const { key, attempt, kind, deadlineMs, attemptTimeoutMs } = this
+    return { key, attempt, kind, ref, now, deadlineMs, attemptTimeoutMs }
+  }
+
+  /** Asks the budget, or both that must allow a hedge. */
   ask(): Decision {
     this.decision = this.line?.budget.allowAttempt(this) ?? NO_BUDGET
-    return this.decision
+    const line = this.call.client.lineOf(this.sharedRef)
+    if (line === undefined || !this.decision.allowed) return this.decision
+    const request = this.requestAt(this.now, this.sharedRef)
+    const decision = line.budget.allowAttempt(request)
+    if (decision.allowed) this.shared = { line, request, decision }
+    else this.line?.giveBack(this.decision, this, unusedAt(this.now))
+    return decision
   }
 
   /** Goes to the server, with the time it may take. */
@@ -72,8 +89,21 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
     if (result === 'success') client.breaker?.success(this.era)
     else if (result === 'aborted') client.breaker?.giveBack(this.era)
     else client.breaker?.failure(this.era, events.now)
-    this.line?.giveBack(this.decision, this, { result, latencyMs: events.now - this.startMs, won, now: events.now })
+    const outcome = { result, latencyMs: events.now - this.startMs, won, now: events.now }
+    this.line?.giveBack(this.decision, this, outcome)
+    this.shared?.line.giveBack(this.shared.decision, this.shared.request, outcome)
   }
+}
+
+interface Shared {
+  readonly line: Line
+  readonly request: BudgetRequest
+  readonly decision: Decision
+}
+
+/** The outcome of a grant that nobody used. */
+export function unusedAt(now: number): AttemptOutcome {
+  return { result: 'aborted', latencyMs: 0, won: false, now }
 }
 
 const NO_REF: BudgetRef = Object.freeze({ name: '', cost: 1 })

@@ -5,15 +5,14 @@
 import type { Breaker } from '../core/breaker.js'
 import type { Decision } from '../core/budget.js'
 import { type Admission, admit, advance, decide, type LaunchGates, type RetryGates } from '../core/decide.js'
-import { PARK_EXPIRED } from '../core/gate.js'
+import { DEFAULT_MAX_PARK_MS, mayPeek, PARK_EXPIRED } from '../core/gate.js'
 import { endsGroup, nextHedgeAtMs } from '../core/hedge.js'
 import { initialState, type RetryState } from '../core/state.js'
-import { SimulatedAttempt } from './attempt.js'
+import { SimulatedAttempt, unusedAt } from './attempt.js'
 import type { Client } from './client.js'
 import { type EventQueue, SimulatedEvent } from './event-queue.js'
 
 const FAILED = { type: 'failure', retryable: true, retryAfterMs: undefined } as const
-const DEFAULT_MAX_PARK_MS = 30_000
 
 /** As an event it is the end of its wait, or of its time in line. */
 export class SimulatedCall extends SimulatedEvent {
@@ -57,16 +56,12 @@ export class SimulatedCall extends SimulatedEvent {
   // ── before an attempt ──────────────────────────────────────────────────────────────────────────
 
   private launch(): void {
-    const { policy } = this.client
-    this.enter(new SimulatedAttempt(this, this.state.launched + 1, 'retry', policy.budget), undefined)
+    this.enter(new SimulatedAttempt(this, this.state.launched + 1, 'retry'), undefined)
   }
 
   launchHedge(): void {
-    const { policy, breaker } = this.client
-    const { hedge } = policy
-    if (this.over || hedge === undefined || breaker?.closed === false) return
-    const ref = hedge.budget ?? (hedge.shareBudget ? policy.budget : undefined)
-    this.enter(new SimulatedAttempt(this, this.state.launched + 1, 'hedge', ref), undefined)
+    if (this.over || this.client.breaker?.closed === false) return
+    this.enter(new SimulatedAttempt(this, this.state.launched + 1, 'hedge'), undefined)
   }
 
   private enter(attempt: SimulatedAttempt, grant: Decision | undefined): void {
@@ -94,10 +89,7 @@ export class SimulatedCall extends SimulatedEvent {
     admission: Exclude<Admission, { type: 'start' }>,
     grant: Decision | undefined,
   ): void {
-    if (grant !== undefined) {
-      const outcome = { result: 'aborted', latencyMs: 0, won: false, now: this.events.now } as const
-      attempt.line?.giveBack(grant, attempt, outcome)
-    }
+    if (grant !== undefined) attempt.line?.giveBack(grant, attempt, unusedAt(this.events.now))
     if (admission.type === 'park') this.park(attempt)
     else if (attempt.kind === 'retry') this.finish(false)
   }
@@ -165,18 +157,10 @@ export class SimulatedCall extends SimulatedEvent {
   }
 
   private retryGates(breaker: Breaker | undefined): RetryGates {
-    const { policy } = this.client
-    const budget = this.client.budgetOf(policy.budget)
-    // As in the process: one that parks or gets things back is not asked before its time.
-    if (budget?.peek === undefined || budget.park !== undefined || budget.settle !== undefined) return { breaker }
-    const next = new SimulatedAttempt(this, this.state.launched + 1, 'retry', policy.budget)
-    return {
-      breaker,
-      peek: (dueAtMs) => {
-        const { key, attempt, kind, ref, deadlineMs, attemptTimeoutMs } = next
-        return budget.peek?.({ key, attempt, kind, ref, now: dueAtMs, deadlineMs, attemptTimeoutMs }) ?? true
-      },
-    }
+    const budget = this.client.budgetOf(this.client.policy.budget)
+    if (!mayPeek(budget)) return { breaker }
+    const next = new SimulatedAttempt(this, this.state.launched + 1, 'retry')
+    return { breaker, peek: (dueAtMs) => budget.peek(next.requestAt(dueAtMs)) }
   }
 
   private endHedging(): void {

@@ -4,9 +4,11 @@
  */
 import { Breaker } from '../core/breaker.js'
 import type { Budget } from '../core/budget.js'
+import { budgetRefs } from '../core/gate.js'
 import { LatencyHistogram } from '../core/latency.js'
 import type { BudgetRef, Policy } from '../core/policy.js'
 import type { Random } from '../core/time.js'
+import type { AttemptKind } from '../core/words.js'
 import { SimulatedCall } from './call.js'
 import { exponential } from './chance.js'
 import { type EventQueue, SimulatedEvent } from './event-queue.js'
@@ -33,6 +35,8 @@ export class Client extends SimulatedEvent {
   readonly breaker: Breaker | undefined
   readonly latency: LatencyHistogram | undefined
   readonly draw: Random
+  /** The budgets that attempts ask, by their kind. */
+  readonly refs: Readonly<Record<AttemptKind, readonly BudgetRef[]>>
   private readonly lines = new Map<string, Line>()
   private readonly meanGapMs: number
 
@@ -41,6 +45,7 @@ export class Client extends SimulatedEvent {
     this.stage = stage
     this.policy = subject.policy
     this.draw = stage.random
+    this.refs = { retry: budgetRefs(this.policy, 'retry'), hedge: budgetRefs(this.policy, 'hedge') }
     this.meanGapMs = 1000 / callsPerSecond
     this.breaker = this.policy.breaker && new Breaker('', this.policy.breaker)
     this.latency = this.policy.hedge?.percentile === undefined ? undefined : new LatencyHistogram()

@@ -46,6 +46,21 @@ describe('virtual time', () => {
     expect(seen).toEqual(['at once', 'before now is now', 'planned', 'later in the same millisecond'])
   })
 
+  it('moves an event within the millisecond that runs', () => {
+    const events = new EventQueue(10)
+    const seen: [string, number][] = []
+    const note = (name: string): Note => new Note(() => seen.push([name, events.now]))
+    const moved = note('moved')
+    events.schedule(new Note(() => events.schedule(moved, 1.9)), 1.1)
+    events.schedule(moved, 1.3)
+    events.schedule(note('planned'), 1.5)
+    events.run()
+    expect(seen).toEqual([
+      ['planned', 1.5],
+      ['moved', 1.9],
+    ])
+  })
+
   it('moves an event that is scheduled again, and forgets one that is cancelled or beyond the end', () => {
     const events = new EventQueue(10)
     const times: number[] = []

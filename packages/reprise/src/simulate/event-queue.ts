@@ -28,6 +28,7 @@ export class EventQueue {
   /** Events beyond the end are forgotten. */
   schedule(event: SimulatedEvent, atMs: number): void {
     const dueMs = Math.max(atMs, this.now)
+    if (event.scheduled && Math.floor(event.dueMs) === this.current) this.forget(event)
     event.dueMs = dueMs
     event.scheduled = dueMs < this.endMs
     if (!event.scheduled) return
@@ -59,6 +60,13 @@ export class EventQueue {
       event.fire()
     }
     this.buckets[this.current] = undefined
+  }
+
+  /** In the running bucket an old entry would fire before its new time. */
+  private forget(event: SimulatedEvent): void {
+    const bucket = this.buckets[this.current] as SimulatedEvent[]
+    const place = bucket.indexOf(event, this.position + 1)
+    if (place > this.position) bucket.splice(place, 1)
   }
 
   /** Moves the last event of the running bucket to its place behind all that are not later. */

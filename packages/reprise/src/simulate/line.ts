@@ -3,6 +3,7 @@
  * Imports core and the simulator's parts.
  */
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
+import { giveBack } from '../core/gate.js'
 import { type EventQueue, SimulatedEvent } from './event-queue.js'
 import type { Stage } from './client.js'
 
@@ -42,8 +43,7 @@ export class Line extends SimulatedEvent {
   }
 
   giveBack(decision: Decision, request: BudgetRequest, outcome: AttemptOutcome): void {
-    if (decision.release !== undefined) decision.release(outcome)
-    else this.budget.settle?.(request, outcome)
+    giveBack(this.budget, decision, request, outcome)
     this.follow()
   }
 

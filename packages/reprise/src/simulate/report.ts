@@ -48,8 +48,12 @@ export function reportOn(name: string, scenario: Scenario, tally: Tally): Report
     attempts: tally.firstAttempts + tally.retries,
     amplification: amplification(tally, from, to, scenario.callsPerSecond),
     recoveryMs: recoveryMs(tally, to, end, STEADY_SHARE * share(0, from), share),
-    success: { total: share(0, end), during: share(from, to), after: share(to, Math.min(to + AFTER_SECONDS, end)) },
-    goodput: goodput(scenario, tally, from, to),
+    success: {
+      total: share(0, end),
+      during: ratio(tally.fault.succeeded, tally.fault.calls),
+      after: share(to, Math.min(to + AFTER_SECONDS, end)),
+    },
+    goodput: goodput(scenario, tally),
     wasted: ratio(tally.retriesThatFailed, calls),
     extra: ratio(tally.retries, calls),
     latencyMs: { p50: tally.latencyMs(50), p99: tally.latencyMs(99) },
@@ -64,7 +68,7 @@ function amplification(tally: Tally, from: number, to: number, callsPerSecond: n
     const calls = Math.max(tally.calls[second] ?? 0, callsPerSecond)
     worst = Math.max(worst, ratio(tally.attempts[second] ?? 0, calls))
   }
-  return { worst, mean: ratio(sum(tally.attempts, from, to), sum(tally.calls, from, to)) }
+  return { worst, mean: ratio(tally.fault.attempts, tally.fault.calls) }
 }
 
 /** The first second from which answers come as they should for a while, and calls to the end succeed as they should. */
@@ -83,14 +87,14 @@ function recoveryMs(
   return null
 }
 
-function goodput(scenario: Scenario, tally: Tally, from: number, to: number): number | null {
+function goodput(scenario: Scenario, tally: Tally): number | null {
   const { faultStartMs, faultEndMs } = scenario
   const points = turningPoints(scenario).filter((at) => at < faultEndMs)
   const bound = points.reduce((most, at, index) => {
     const untilMs = points[index + 1] ?? faultEndMs
     return most + (usefulBound(scenario, healthAt(scenario, at)) * (untilMs - at)) / 1000
   }, 0)
-  return bound === 0 || faultEndMs === faultStartMs ? null : sum(tally.useful, from, to) / bound
+  return bound === 0 || faultEndMs === faultStartMs ? null : tally.fault.useful / bound
 }
 
 function sum(seconds: readonly number[], from: number, to: number): number {

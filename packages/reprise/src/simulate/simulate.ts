@@ -19,7 +19,7 @@ export function simulate(input: ScenarioInput, subject: Subject, seed: number): 
   const ready = makeReady(subject)
   const horizonMs = scenario.endMs + Math.min(ready.policy.timeoutMs ?? GRACE_MS, GRACE_MS) + 1
   const events = new EventQueue(horizonMs)
-  const tally = new Tally(horizonMs)
+  const tally = new Tally(scenario, horizonMs)
   const random = seededRandom(seed)
   const server = new Server(events, scenario, seededRandom(seed ^ SERVER_SALT))
   const arrivals = seededRandom(seed ^ ARRIVAL_SALT)

@@ -1,6 +1,7 @@
 /**
- * What happened, second by second, and over all. Imports nothing.
+ * What happened, second by second, and over all. Imports types only.
  */
+import type { Scenario } from './scenario.js'
 
 export class Tally {
   /** Calls that began in this second; by the second they began in, those that succeeded. */
@@ -9,12 +10,19 @@ export class Tally {
   /** Attempts that began in this second, and successes of calls that came in it. */
   readonly attempts: number[]
   readonly useful: number[]
+  /** While the fault went on, by exact time. */
+  readonly fault = { calls: 0, succeeded: 0, attempts: 0, useful: 0 }
   firstAttempts = 0
   retries = 0
   retriesThatFailed = 0
   private readonly latenciesMs: number[] = []
 
-  constructor(endMs: number) {
+  private readonly faultStartMs: number
+  private readonly faultEndMs: number
+
+  constructor({ faultStartMs, faultEndMs }: Scenario, endMs: number) {
+    this.faultStartMs = faultStartMs
+    this.faultEndMs = faultEndMs
     const seconds = (): number[] => Array.from({ length: Math.ceil(endMs / 1000) }, () => 0)
     this.calls = seconds()
     this.succeeded = seconds()
@@ -24,10 +32,12 @@ export class Tally {
 
   callBegan(now: number): void {
     count(this.calls, now)
+    if (this.inFault(now)) this.fault.calls++
   }
 
   attemptBegan(now: number, number: number): void {
     count(this.attempts, now)
+    if (this.inFault(now)) this.fault.attempts++
     if (number === 1) this.firstAttempts++
     else this.retries++
   }
@@ -40,7 +50,13 @@ export class Tally {
     if (!ok) return
     count(this.succeeded, startMs)
     count(this.useful, now)
+    if (this.inFault(startMs)) this.fault.succeeded++
+    if (this.inFault(now)) this.fault.useful++
     this.latenciesMs.push(now - startMs)
+  }
+
+  private inFault(ms: number): boolean {
+    return ms >= this.faultStartMs && ms < this.faultEndMs
   }
 
   latencyMs(percentile: number): number {

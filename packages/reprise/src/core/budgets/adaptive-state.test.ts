@@ -4,7 +4,13 @@ import { Play, requestAt, START_MS } from '../../../../../test/adaptive-play.js'
 import { BudgetError } from '../errors.js'
 import { type AdaptiveBudgetOptions, adaptiveBudget } from './adaptive.js'
 
-const STATE = { waste: 3.5, used: 2, latencies: [20, 10, 30], rate: { perSecond: 40, atMs: START_MS } }
+const STATE = {
+  waste: 3.5,
+  used: 2,
+  patienceMs: 3000,
+  latencies: [20, 10, 30],
+  rate: { perSecond: 40, atMs: START_MS },
+}
 
 const roundTrip = (state: unknown): unknown => JSON.parse(JSON.stringify(state))
 

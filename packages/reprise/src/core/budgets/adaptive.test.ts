@@ -9,7 +9,7 @@ const NO_CREDIT = { allowed: false, reason: 'no_credit' }
 describe('an adaptive budget', () => {
   it('starts with five of waste, no credit, no rate and no floor', () => {
     const budget = adaptiveBudget()
-    expect(budget.snapshot()).toEqual({ waste: 5, used: 0, latencies: [], rate: { perSecond: 0, atMs: 0 } })
+    expect(budget.snapshot()).toMatchObject({ waste: 5, used: 0, latencies: [], rate: { perSecond: 0, atMs: 0 } })
     expect(budget.allowAttempt(requestAt(0, 2))).toEqual(NO_CREDIT)
     expect([budget.inFlight, budget.parked, budget.maxParkMs, budget.wakeAtMs()]).toEqual([0, 0, 30_000, Infinity])
   })

@@ -21,7 +21,7 @@ import type { Random } from '../time.js'
 import { Bulkhead } from './bulkhead.js'
 import { CallRate, type CallRateState } from './call-rate.js'
 import { IdleProbe } from './idle-probe.js'
-import { InFlight } from './in-flight.js'
+import { DEFAULT_PATIENCE_MS, InFlight } from './in-flight.js'
 import { LatencyFloor } from './latency-floor.js'
 import { costOf, expectFlag, expectNumber, expectOptions, unexpected } from './numbers.js'
 import { WaitingLine } from './waiting-line.js'
@@ -39,8 +39,9 @@ export interface AdaptiveBudgetOptions {
 
 export interface AdaptiveBudgetState {
   readonly waste: number
-  /** Attempts in flight: they stay so until somebody settles them, or nothing has happened for long. */
+  /** Attempts in flight, and how long their callers would wait: until then they count, unless somebody settles them. */
   readonly used: number
+  readonly patienceMs: number
   /** Mean success latencies of the buckets that make the floor, oldest first. */
   readonly latencies: readonly number[]
   readonly rate: CallRateState
@@ -59,8 +60,6 @@ const CREDIT_SHARE = 0.1
 /** A success is fast within so many latency floors, or within this share of the attempt timeout. */
 const FAST_FLOORS = 4
 const FAST_TIMEOUT_SHARE = 0.25
-/** How long somebody waits who says nothing about it. */
-const DEFAULT_PATIENCE_MS = 30_000
 
 const denied = (reason: AdaptiveReason): Decision => Object.freeze({ allowed: false, reason })
 const NO_CREDIT = denied('no_credit')
@@ -117,7 +116,6 @@ export class AdaptiveBudget implements Budget {
 
   private allowFirst(request: BudgetRequest, now: number): Decision {
     this.rate.count(now)
-    this.flying.forgetLost(now)
     if (this.hasSlot(now)) return this.fly(request, now)
     this.bulkhead?.refused()
     return NO_SLOT
@@ -143,6 +141,8 @@ export class AdaptiveBudget implements Budget {
       return () => undefined
     }
     const { now, deadlineMs, attemptTimeoutMs } = request
+    // What was minted for others before the line was empty is not this one's.
+    if (this.strict && this.line.size === 0) this.credit = 0
     const lastStartMs = deadlineMs - (this.floor.ms ?? 0)
     const cost = request.attempt === 1 ? 0 : wasteOf(request)
     const place = this.line.join({ cost, deadlineMs, attemptTimeoutMs, lastStartMs, wake })
@@ -164,23 +164,30 @@ export class AdaptiveBudget implements Budget {
     const { waiter } = place
     this.line.leave(place)
     this.fly(waiter, now)
-    waiter.wake({ allowed: true, reason: 'probe', release: (outcome) => this.ended(waiter, outcome, 0) })
+    waiter.wake({ allowed: true, reason: 'probe', release: (outcome) => this.probeEnded(waiter, outcome) })
   }
 
   snapshot(): AdaptiveBudgetState {
     const { waste, flying, floor, rate } = this
-    return { waste, used: flying.count, latencies: floor.snapshot(), rate: rate.snapshot() }
+    const { count: used, patienceMs } = flying
+    return { waste, used, patienceMs, latencies: floor.snapshot(), rate: rate.snapshot() }
   }
 
   /** Credit starts at none: what was fast before a restart says nothing about now. */
   restore(state: unknown): void {
-    const { waste, used, latencies, rate } = (state ?? {}) as Partial<AdaptiveBudgetState>
+    const {
+      waste,
+      used,
+      latencies,
+      rate,
+      patienceMs = DEFAULT_PATIENCE_MS,
+    } = (state ?? {}) as Partial<AdaptiveBudgetState>
     const tokens = expectNumber('adaptiveBudget snapshot waste', waste)
     const calls = new CallRate()
     const flying = new InFlight()
     const floor = new LatencyFloor()
     calls.restore(rate)
-    flying.restore(used, calls.snapshot().atMs, DEFAULT_PATIENCE_MS)
+    flying.restore(used, calls.snapshot().atMs, expectNumber('adaptiveBudget snapshot patienceMs', patienceMs))
     floor.restore(latencies)
     // Nothing of it was refused: now all of it counts.
     this.waste = tokens
@@ -194,7 +201,7 @@ export class AdaptiveBudget implements Budget {
 
   private ended(limits: Limits, outcome: AttemptOutcome, refund: number): void {
     const { now, latencyMs } = outcome
-    this.flying.ended(now, now - latencyMs)
+    this.flying.ended(now - latencyMs)
     if (outcome.result === 'success') {
       this.probe.succeeded()
       this.floor.add(latencyMs, now)
@@ -225,6 +232,7 @@ export class AdaptiveBudget implements Budget {
 
   private hasSlot(now: number): boolean {
     const { bulkhead, flying, floor, rate } = this
+    flying.forgetLost(now)
     return bulkhead === undefined || flying.count < bulkhead.slots(rate.perSecond(now), floor.ms)
   }
 
@@ -266,6 +274,12 @@ export class AdaptiveBudget implements Budget {
   /** A first attempt out of the line: it has paid credit, which goes on if nobody used it. */
   private endedFirst(limits: Limits, outcome: AttemptOutcome): void {
     if (isUnused(outcome)) this.addCredit(1, outcome.now)
+    this.ended(limits, outcome, 0)
+  }
+
+  /** One that nobody used has told nothing: the next may go at once. */
+  private probeEnded(limits: Limits, outcome: AttemptOutcome): void {
+    if (isUnused(outcome)) this.probe.unused()
     this.ended(limits, outcome, 0)
   }
 

@@ -37,6 +37,13 @@ export class IdleProbe {
     this.doublings = Math.max(1, this.doublings)
   }
 
+  /** The probe was not made after all. */
+  unused(): void {
+    this.doublings = Math.max(0, this.doublings - 1)
+    this.jitter = 0
+    this.dueMs = this.lastAttemptMs
+  }
+
   /** When to look again. */
   wakeAtMs(callsPerSecond: number): number {
     return this.jitter === undefined ? this.lastAttemptMs + this.intervalMs(callsPerSecond) * LEAST : this.dueMs

@@ -22,7 +22,7 @@ const adaptives = (options = {}): PerKeyBudget => perKey(() => adaptiveBudget(),
 const of = (budget: PerKeyBudget, key: string): AdaptiveBudget => budget.of(key) as AdaptiveBudget
 const succeed = (budget: PerKeyBudget, key: string, now = 0): void => {
   budget.allowAttempt(asking(key, 1, now))
-  budget.settle(asking(key, 1, now), done(now))
+  budget.settle?.(asking(key, 1, now), done(now))
 }
 /** Stands in line and says who it was. */
 const park = (budget: PerKeyBudget, key: string, woken: string[], now = 0): (() => void) =>
@@ -57,7 +57,7 @@ describe('a budget for every key', () => {
     const budget = adaptives()
     budget.allowAttempt(asking('a', 1))
     budget.allowAttempt(asking('b', 1))
-    budget.settle(asking('a', 1), done())
+    budget.settle?.(asking('a', 1), done())
     expect([of(budget, 'a').inFlight, of(budget, 'b').inFlight]).toEqual([0, 1])
   })
 
@@ -80,7 +80,7 @@ describe('a budget for every key', () => {
   it('works with budgets that have nothing to give back', () => {
     const budget = perKey(unlimited)
     expect(budget.allowAttempt(asking('a'))).toBe(ALLOWED)
-    budget.settle(asking('a'), done())
+    budget.settle?.(asking('a'), done())
     expect([budget.park, budget.maxParkMs, budget.wakeAtMs()]).toEqual([undefined, undefined, Infinity])
   })
 
@@ -124,7 +124,7 @@ describe('a budget for every key', () => {
       ['nobody', 0],
     ] as const) {
       budget.allowAttempt(asking(key, 1, now))
-      budget.settle(asking(key, 1, now), { ...done(now), result: 'failure' })
+      budget.settle?.(asking(key, 1, now), { ...done(now), result: 'failure' })
     }
     expect(budget.wakeAtMs()).toBe(Infinity)
     park(budget, 'later', woken, 300)
@@ -201,7 +201,7 @@ describe('a budget for every key', () => {
     const budget = perKey(() => adaptiveBudget(), { maxKeys: 1 })
     budget.allowAttempt(asking('a', 1))
     budget.allowAttempt(asking('b', 1))
-    budget.settle(asking('a', 1), done())
+    budget.settle?.(asking('a', 1), done())
     expect(of(budget, 'b').inFlight).toBe(1)
   })
 

@@ -2,8 +2,8 @@
  * A budget of its own for every key: calls with one key share one, and an outage of one dependency says nothing about
  * another. What a call's budget would answer is answered; this only finds it.
  *
- * Invariants: at most `maxKeys` budgets are kept, and one with attempts in flight or in line goes last. It parks, and
- * gives back, exactly if what `make` makes does. Imports core only.
+ * Invariants: at most `maxKeys` budgets are kept, and one with attempts in flight or in line goes last. It parks, peeks
+ * and is settled exactly if what `make` makes does. Imports core only.
  */
 import { BoundedMap } from '../bounded-map.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
@@ -29,7 +29,10 @@ interface Child {
 
 export class PerKeyBudget implements Budget {
   readonly maxParkMs?: number
-  readonly park?: NonNullable<Budget['park']>
+  park?: NonNullable<Budget['park']>
+  peek?: NonNullable<Budget['peek']>
+  denialReason?: NonNullable<Budget['denialReason']>
+  settle?: NonNullable<Budget['settle']>
   private readonly make: () => Budget
   private readonly children: BoundedMap<Child>
   /** Those in whose lines somebody stands. */
@@ -45,8 +48,7 @@ export class PerKeyBudget implements Budget {
     )
     const sample = this.makeBudget()
     if (sample.maxParkMs !== undefined) this.maxParkMs = sample.maxParkMs
-    if (sample.park !== undefined)
-      this.park = (request, wake) => this.parkWith(this.childOf(request.key), request, wake)
+    this.offerWhat(sample)
   }
 
   /** The budget of a key, if it has one by now. */
@@ -57,14 +59,6 @@ export class PerKeyBudget implements Budget {
   allowAttempt(request: BudgetRequest): Decision {
     const child = this.childOf(request.key)
     return this.counted(child, child.budget.allowAttempt(request))
-  }
-
-  settle(request: BudgetRequest, outcome: AttemptOutcome): void {
-    const child = this.children.get(request.key)
-    // Its budget has been forgotten since, and what it gave with it.
-    if (child === undefined) return
-    child.running = Math.max(0, child.running - 1)
-    child.budget.settle?.(request, outcome)
   }
 
   wakeAtMs(): number {
@@ -88,6 +82,24 @@ export class PerKeyBudget implements Budget {
     const keys: unknown = (state as Partial<PerKeyState> | null | undefined)?.keys
     if (typeof keys !== 'object' || keys === null) throw unexpected('perKey snapshot keys', keys, 'an object')
     for (const [key, own] of Object.entries(keys)) this.childOf(key).budget.restore?.(own)
+  }
+
+  /** A driver goes by what a budget has: a member too many would be a promise. */
+  private offerWhat(sample: Budget): void {
+    const of = (request: BudgetRequest): Child => this.childOf(request.key)
+    if (sample.park !== undefined) this.park = (request, wake) => this.parkWith(of(request), request, wake)
+    if (sample.settle !== undefined) this.settle = (request, outcome) => this.settleWith(request, outcome)
+    if (sample.peek !== undefined) this.peek = (request) => of(request).budget.peek?.(request) ?? true
+    if (sample.denialReason === undefined) return
+    this.denialReason = (request) => of(request).budget.denialReason?.(request) ?? ''
+  }
+
+  private settleWith(request: BudgetRequest, outcome: AttemptOutcome): void {
+    const child = this.children.get(request.key)
+    // Its budget has been forgotten since, and what it gave with it.
+    if (child === undefined) return
+    child.running = Math.max(0, child.running - 1)
+    child.budget.settle?.(request, outcome)
   }
 
   private parkWith(child: Child, request: BudgetRequest, wake: (grant: Decision) => void): () => void {
@@ -118,9 +130,9 @@ export class PerKeyBudget implements Budget {
 
   /** A decision with a release of its own is not settled: its end has to be seen here as well. */
   private counted(child: Child, decision: Decision): Decision {
-    if (!decision.allowed) return decision
-    child.running++
     const { release } = decision
+    if (!decision.allowed || (release === undefined && child.budget.settle === undefined)) return decision
+    child.running++
     if (release === undefined) return decision
     return {
       ...decision,

@@ -3,9 +3,10 @@
  * library does not have are in files of their own. Every subject has the time limits that are given, and but for
  * `fixed-3` the same waits, so that what is compared is the rule. Imports core and the simulator's types.
  */
+import type { Budget } from '../../core/budget.js'
 import { adaptiveBudget } from '../../core/budgets/adaptive.js'
 import type { DurationInput, PolicyInput } from '../../core/policy.js'
-import { recommended } from '../../core/recommended.js'
+import { RECOMMENDED_BUDGET, recommended } from '../../core/recommended.js'
 import type { Subject } from '../subject.js'
 import { budgeted } from './budgeted.js'
 import { SOURCES } from './sources.js'
@@ -40,7 +41,7 @@ export function wellKnown(limits: Limits = {}): readonly Subject[] {
       name: 'recommended',
       title: 'recommended (adaptiveBudget with bulkhead)',
       policy: recommended({ attemptTimeout, timeout }).defaultPolicy,
-      budgets: { recommended: () => adaptiveBudget({ bulkhead: true }) },
+      budgets: { [RECOMMENDED_BUDGET]: () => recommended().budgets[RECOMMENDED_BUDGET] as Budget },
     },
     { name: 'unlimited', title: 'unlimited retries', policy: { ...exponential, attempts: 1000 } },
   ]
