@@ -261,3 +261,11 @@ test.runIf(existsSync('/dev/full'))('a full disk is told from a wrong path', asy
   const { code, stderr } = await simulate([...SMALL, '--compare', 'none', '--svg', '/dev/full'])
   expect({ code, stderr }).toEqual({ code: 74, stderr: '/dev/full: error: cannot be written: no space is left\n' })
 })
+
+test('a picture is not written over a file that is none', async () => {
+  const policy = fileWith('kept.yaml', 'attempts: 3\n')
+  const { code, stderr } = await simulate([...SMALL, '--compare', 'none', '--svg', policy])
+  expect(code).toBe(2)
+  expect(stderr).toContain('is no picture')
+  expect(readFileSync(path.join(directory, policy), 'utf8')).toBe('attempts: 3\n')
+})

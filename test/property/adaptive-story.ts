@@ -211,7 +211,9 @@ export class Story {
     if (waiting.state !== 'waiting') throw new Error(`woken after it was ${waiting.state}`)
     waiting.state = 'woken'
     this.forget(waiting)
-    if (grant.allowed) this.launched(waiting.request, grant, grant.reason === 'probe' ? 'probe' : 'paid')
+    if (!grant.allowed) return
+    const usual = waiting.request.attempt === 1 ? 'free' : 'paid'
+    this.launched(waiting.request, grant, grant.reason === 'probe' ? 'probe' : usual)
   }
 
   private launched(request: BudgetRequest, decision: Decision, way: Way): void {

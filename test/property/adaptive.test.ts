@@ -191,24 +191,3 @@ describe.each(COMBINATIONS)('an adaptive budget, bulkhead $bulkhead, strict $str
     )
   })
 })
-
-describe('an adaptive budget with a bulkhead', () => {
-  it('never has more in flight than rate and floor explain, while answers take long', () => {
-    const floorMs = 15
-    /** More than half of what their callers would wait, so the bulkhead has no reason to widen. */
-    const slow = story(300).map((actions) =>
-      actions.map((action) => {
-        if (action.type === 'end') return { ...action, latencyMs: 11 + (action.latencyMs % 10) }
-        return 'limits' in action ? { ...action, limits: { ...action.limits, attemptTimeoutMs: 20 } } : action
-      }),
-    )
-    fc.assert(
-      fc.property(slow, fc.boolean(), (actions, strict) => {
-        const { events } = new Story({ bulkhead: true, strict }, floorMs).play(actions)
-        for (const event of events) {
-          if (event.type === 'launch') expect(event.inFlight).toBeLessThanOrEqual(event.slots)
-        }
-      }),
-    )
-  })
-})

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { GOALS, holds } from './goals.js'
-import { aftermath, judge } from './random-scenarios.js'
+import { aftermath, judge, TINY_CLIENTS } from './random-scenarios.js'
 import { ADAPTIVE, RECOMMENDED } from './subjects.js'
 
 /** Simulations take seconds of computing, and the machine may be busy. */
@@ -27,6 +27,16 @@ describe('the goals, with a fixed seed', () => {
     (subject, hasBulkhead) => {
       const runs = Array.from({ length: RUNS }, (_, seed) => aftermath(subject, seed))
       expect(judge(subject.name, runs, hasBulkhead).filter((finding) => !holds(finding))).toEqual([])
+    },
+    PATIENCE_MS,
+  )
+
+  it.each(TINY_CLIENTS)(
+    'E3 a busy server with a thousand tiny clients comes back: scenario %d',
+    (seed) => {
+      const { recoveryMs, after } = aftermath(ADAPTIVE, seed)
+      expect(recoveryMs).toBeLessThanOrEqual(15_000)
+      expect(after).toBeGreaterThan(0.8)
     },
     PATIENCE_MS,
   )

@@ -126,29 +126,48 @@ export function hedging(seed: number): Finding[] {
   ]
 }
 
+/** Base latency, what it is multiplied by, and the shape of the answers: some end past half of the attempt timeout. */
+const SHIFTS = [
+  ['exponential', 20, 3],
+  ['exponential', 20, 5],
+  ['exponential', 20, 10],
+  ['exponential', 20, 20],
+  ['fixed', 20, 20],
+  ['fixed', 50, 10],
+  ['fixed', 50, 15],
+  ['lognormal', 20, 20],
+  ['long-tail', 50, 15],
+] as const
+
+/** The same for the preset, whose attempts have three times as long. */
+const LONG_SHIFTS = [
+  ['exponential', 20, 10],
+  ['exponential', 50, 20],
+  ['fixed', 200, 10],
+  ['fixed', 100, 15],
+  ['long-tail', 200, 10],
+] as const
+
 /** E8: a dependency that has become slow for good is no outage. */
 export function latencyShift(seed: number): Finding[] {
-  return [3, 5, 10, 20].flatMap((amount) =>
-    [1, 10, 100].flatMap((clients) =>
-      [0.15, 0.5].flatMap((busyAfter) => {
-        const scenario: ScenarioInput = {
-          fault: 'slow',
-          amount,
-          clients,
-          capacity: 4000,
-          load: busyAfter / amount,
-          during: '120s',
-          after: '1s',
-        }
-        const least = simulate(scenario, NONE, seed).success.during - 0.005
-        return [RECOMMENDED, PRESET].map((subject): Finding => {
-          const { success } = simulate(scenario, subject, seed)
-          const what = `×${amount}, ${clients} clients, then ${busyAfter * 100} % busy: success`
-          return { goal: 'E8', subject: subject.name, what, figure: success.during, limit: { least } }
-        })
-      }),
-    ),
-  )
+  const measure = (
+    subject: Subject,
+    bare: Subject,
+    [serviceShape, serviceTime, amount]: (typeof SHIFTS | typeof LONG_SHIFTS)[number],
+  ): Finding[] =>
+    [1, 10, 100].map((clients) => {
+      const shift = { fault: 'slow', amount, serviceShape, serviceTime, clients } as const
+      const scenario: ScenarioInput = { ...shift, capacity: 10_000, load: 0.5 / amount, during: '120s', after: '1s' }
+      const least = simulate(scenario, bare, seed).success.during - 0.005
+      const { success } = simulate(scenario, subject, seed)
+      const what = `${serviceShape} ${serviceTime} ms ×${amount}, ${clients} clients: success`
+      return { goal: 'E8', subject: subject.name, what, figure: success.during, limit: { least } }
+    })
+  const bare: Subject = { name: 'none', policy: { ...(PRESET.policy as PolicyInput), attempts: 1 } }
+  return [
+    ...SHIFTS.flatMap((shift) => measure(RECOMMENDED, NONE, shift)),
+    ...LONG_SHIFTS.flatMap((shift) => measure(PRESET, bare, shift)),
+  ]
 }
 
 export const GOALS: Readonly<Record<string, (seed: number) => Finding[]>> = {

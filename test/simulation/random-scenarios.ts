@@ -26,6 +26,9 @@ export function randomScenario(seed: number): ScenarioInput {
   }
 }
 
+/** What simpler rules have failed at: a thousand clients with about a call a second on a busy server. */
+export const TINY_CLIENTS = [20261181, 20261346, 20261387]
+
 export interface Aftermath {
   readonly seed: number
   readonly scenario: ScenarioInput

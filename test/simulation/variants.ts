@@ -86,7 +86,9 @@ export class FloorThatForgets extends AdaptiveBudget {
 
 /** The bulkhead is what rate and floor explain, whatever answers take. */
 class StiffBulkhead extends Bulkhead {
-  override answered(): void {}
+  override answered(): number {
+    return 0
+  }
 }
 
 export class BulkheadThatNeverLearns extends AdaptiveBudget {

@@ -17,7 +17,7 @@ import { lookFor } from '../output/look.js'
 import { withProgress } from '../output/progress.js'
 import { showSimulation } from '../output/simulation.js'
 import { drawStorm } from '../output/svg.js'
-import { writeFile } from '../output/write-file.js'
+import { writePicture } from '../output/write-file.js'
 import { InputError, readTogether } from '../problem.js'
 import { chooseCompared } from '../simulate/compared.js'
 import { nextSteps } from '../simulate/next-steps.js'
@@ -127,7 +127,7 @@ function write(simulation: Simulation, next: string, svg: string | undefined, co
     return
   }
   // Before the text: where it cannot be written, nothing has been said yet.
-  if (svg !== undefined && picture !== undefined) writeFile(svg, picture)
+  if (svg !== undefined && picture !== undefined) writePicture(svg, picture)
   if (settings.json) writeJson(world.stdout, simulation)
   else world.stdout.write(showSimulation(simulation, next, lookFor(world, settings)))
   if (svg !== undefined && !settings.quiet) world.stderr.write(`${plainText(svg)} is written.${leftOut(simulation)}\n`)

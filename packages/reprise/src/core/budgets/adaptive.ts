@@ -6,7 +6,7 @@
  * - A retry also needs one *credit*, which only a fast success mints: as acks clock a sender, the answers of a dependency
  *   that is well let the next retry go. In a total outage nothing is minted, however many calls fail.
  * - Who finds no credit waits in line until credit comes or his time is up.
- * - With a *bulkhead* first attempts that find no slot wait in the same line; they cost no waste but need credit too.
+ * - With a *bulkhead* first attempts that find no slot wait in the same line, each for an answer, fast or not, to follow.
  * - A dependency that nobody calls is probed, at the cost of neither.
  *
  * Bounds: retries in any interval ≤ credit at its start + successes in it + probes; wasted retries ≤ waste at its start +
@@ -82,6 +82,8 @@ export class AdaptiveBudget implements Budget {
   private readonly probe = new IdleProbe()
   private waste = MIN_WASTE
   private credit = 0
+  /** Answers that first attempts in line may follow: with a slot, any answer will do for them. */
+  private answers = 0
 
   constructor(options: AdaptiveBudgetOptions = {}) {
     const given = expectOptions('adaptiveBudget', options, ['bulkhead', 'strict', 'maxPark', 'maxParked'])
@@ -208,7 +210,10 @@ export class AdaptiveBudget implements Budget {
       this.addWaste(DEPOSIT + refund, now)
       this.addCredit(this.creditFor(latencyMs, limits.attemptTimeoutMs), now)
       const patienceMs = patienceOf(limits, now - latencyMs) ?? DEFAULT_PATIENCE_MS
-      this.bulkhead?.answered(latencyMs / patienceMs, this.rate.perSecond(now), this.floor.ms)
+      this.addAnswers(
+        this.bulkhead?.answered(latencyMs / patienceMs, this.rate.perSecond(now), this.floor.ms) ?? 0,
+        now,
+      )
     } else if (outcome.result === 'timeout') {
       this.bulkhead?.missed(this.rate.perSecond(now), this.floor.ms)
     }
@@ -271,9 +276,9 @@ export class AdaptiveBudget implements Budget {
     return Math.max(MIN_WASTE, DEPOSIT * WASTE_SECONDS * this.rate.perSecond(now))
   }
 
-  /** A first attempt out of the line: it has paid credit, which goes on if nobody used it. */
+  /** A first attempt out of the line: the answer it followed goes on if nobody used it. */
   private endedFirst(limits: Limits, outcome: AttemptOutcome): void {
-    if (isUnused(outcome)) this.addCredit(1, outcome.now)
+    if (isUnused(outcome)) this.answers++
     this.ended(limits, outcome, 0)
   }
 
@@ -283,15 +288,25 @@ export class AdaptiveBudget implements Budget {
     this.ended(limits, outcome, 0)
   }
 
+  /** A place in flight has come free, and as many more as the bulkhead was widened by. Nobody in line: nobody's. */
+  private addAnswers(widened: number, now: number): void {
+    this.answers = this.line.size === 0 ? 0 : Math.min(this.answers + 1 + widened, this.maxCredit(now) + widened)
+  }
+
   private drain(now: number): void {
     for (;;) {
       const place = this.line.next(now)
-      if (place === undefined || !this.covers(place.waiter.cost, now) || !this.hasSlot(now)) return
+      if (place === undefined || !this.hasSlot(now)) return
       const { waiter } = place
+      if (waiter.cost === 0 ? this.answers < 1 : !this.covers(waiter.cost, now)) return
       this.line.leave(place)
-      const grant = this.launch(waiter, waiter.cost, now)
-      waiter.wake(waiter.cost > 0 ? grant : { ...grant, release: (outcome) => this.endedFirst(waiter, outcome) })
+      waiter.wake(waiter.cost === 0 ? this.followAnswer(waiter, now) : this.launch(waiter, waiter.cost, now))
     }
+  }
+
+  private followAnswer(waiter: Limits, now: number): Decision {
+    this.answers--
+    return { ...this.fly(waiter, now), release: (outcome) => this.endedFirst(waiter, outcome) }
   }
 }
 

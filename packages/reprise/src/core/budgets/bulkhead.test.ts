@@ -47,7 +47,20 @@ describe('the slots of a bulkhead', () => {
     expect(slots(bulkhead)).toBe(10)
     answer(bulkhead, 1)
     expect(slots(bulkhead)).toBe(15)
+  })
+
+  it('are judged a round after they changed: until then answers are of attempts from before', () => {
+    const bulkhead = new Bulkhead()
+    expect(crowdedRound(bulkhead)).toBe(15)
+    expect(crowdedRound(bulkhead)).toBe(15)
     expect(crowdedRound(bulkhead)).toBe(22)
+  })
+
+  it('tell how many have come', () => {
+    const bulkhead = new Bulkhead()
+    bulkhead.refused()
+    const added = Array.from({ length: 10 }, () => bulkhead.answered(0.1, RATE, FLOOR_MS))
+    expect(added).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 5])
   })
 
   it('stay when nobody found none', () => {
@@ -56,26 +69,47 @@ describe('the slots of a bulkhead', () => {
     expect(slots(bulkhead)).toBe(10)
   })
 
-  it('become fewer when answers take more than half the patience, but not fewer than are explained', () => {
+  it('are tried twice as many when answers are slow but nobody gives up, and kept if that makes them no slower', () => {
     const bulkhead = new Bulkhead()
-    for (let i = 0; i < 3; i++) crowdedRound(bulkhead)
+    expect(crowdedRound(bulkhead, 0.7)).toBe(20)
+    crowdedRound(bulkhead, 0.7)
+    expect(crowdedRound(bulkhead, 0.7)).toBe(40)
+  })
+
+  it('are given back if answers have become slower by it, and not tried again for a while', () => {
+    const bulkhead = new Bulkhead()
+    expect(crowdedRound(bulkhead, 0.6)).toBe(20)
+    crowdedRound(bulkhead, 0.6)
+    expect(crowdedRound(bulkhead, 0.95)).toBe(10)
+    crowdedRound(bulkhead, 0.95)
+    for (let round = 0; round < 2; round++) expect(crowdedRound(bulkhead, 0.6)).toBe(10)
+    // More carefully the second time.
+    expect(crowdedRound(bulkhead, 0.6)).toBe(15)
+  })
+
+  it('become fewer when answers are slow and some too late, at once when those are many, but not below what is explained', () => {
+    const bulkhead = new Bulkhead()
+    for (let i = 0; i < 5; i++) crowdedRound(bulkhead)
     expect(slots(bulkhead)).toBe(33)
-    expect(crowdedRound(bulkhead, 0.6)).toBe(23)
-    expect(crowdedRound(bulkhead, 0.9)).toBe(16)
-    for (let i = 0; i < 5; i++) crowdedRound(bulkhead, 0.9)
+    answer(bulkhead, 20, 0.8)
+    miss(bulkhead, 6)
+    expect(slots(bulkhead)).toBe(23)
+    // What follows is of before.
+    answer(bulkhead, 1, 0.8)
+    miss(bulkhead, 6)
+    expect(slots(bulkhead)).toBe(23)
+    for (let i = 0; i < 12; i++) {
+      answer(bulkhead, 20, 0.8)
+      miss(bulkhead, 6)
+    }
+    answer(bulkhead, 1, 0.8)
     expect(slots(bulkhead)).toBe(10)
   })
 
-  it('grow one by one after they were once too many, until that is forgotten', () => {
+  it('stay when answers are slow, nobody gives up and everybody found a slot', () => {
     const bulkhead = new Bulkhead()
-    crowdedRound(bulkhead)
-    crowdedRound(bulkhead, 0.9)
-    const before = slots(bulkhead)
-    expect(crowdedRound(bulkhead)).toBe(before + 1)
-    expect(crowdedRound(bulkhead)).toBe(before + 2)
-    answer(bulkhead, 2000)
+    for (let i = 0; i < 5; i++) answer(bulkhead, 11, 0.9)
     expect(slots(bulkhead)).toBe(10)
-    expect(crowdedRound(bulkhead)).toBe(15)
   })
 
   it('fade when nobody needs them', () => {

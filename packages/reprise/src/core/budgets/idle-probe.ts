@@ -7,8 +7,8 @@
 import type { Random } from '../time.js'
 
 const MIN_MS = 1000
-/** Clients with few calls wait for the time of two of them, but not longer than this: theirs would be over. */
-const FEW_CALLS_MS = 2000
+/** Silence of so many calls' time is no chance: until then the next call tells as much as a probe would. */
+const SILENT_CALLS = 4
 const MAX_MS = 10_000
 /** Jitter: from half the interval to one and a half. */
 const LEAST = 0.5
@@ -59,7 +59,12 @@ export class IdleProbe {
   }
 
   private intervalMs(callsPerSecond: number): number {
-    const fewCallsMs = Math.min(FEW_CALLS_MS, Math.max(MIN_MS, 2000 / callsPerSecond))
-    return Math.min(MAX_MS, (this.everSucceeded ? fewCallsMs : MIN_MS) * 2 ** this.doublings)
+    return Math.min(MAX_MS, this.firstIntervalMs(callsPerSecond) * 2 ** this.doublings)
+  }
+
+  private firstIntervalMs(callsPerSecond: number): number {
+    // Nothing is known yet: somebody has to find out.
+    if (!this.everSucceeded) return MIN_MS
+    return Math.max(MIN_MS, (SILENT_CALLS * 1000) / callsPerSecond)
   }
 }
