@@ -12,6 +12,8 @@ export type ErrorCode =
   | 'invalid_policy'
   | 'invalid_budget'
   | 'invalid_scenario'
+  | 'ledger'
+  | 'refused'
   | 'invalid_state'
   | 'result_failed'
 

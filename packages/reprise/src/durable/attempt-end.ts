@@ -1,0 +1,48 @@
+/**
+ * From how an execution ended to what is recorded of it. The policy's own functions are asked here, before the
+ * transaction: what they throw is a failure that is not retried. Imports core and its own layer.
+ */
+import { expectAnswer, isRetryable } from '../core/classify.js'
+import { ResultError } from '../core/errors.js'
+import { mayStateRetryAfter, retryAfterMs } from '../core/retry-after.js'
+import type { Definition } from './definition.js'
+import type { ExecutionEnd } from './execution.js'
+import { failureOf } from './failure-record.js'
+import { expectJson } from './json.js'
+import type { AttemptEnd } from './transitions.js'
+
+export function attemptEndOf(
+  { name, policy }: Definition,
+  end: Exclude<ExecutionEnd, { type: 'stopped' }>,
+  attempt: number,
+  wallMs: number,
+): AttemptEnd {
+  if (end.type === 'value') return valueEnd(name, policy.failIf, end.value, (error) => failed(error))
+  if (end.type === 'call_timeout') return { ...failed(end.error), result: 'timeout', outOfTime: true }
+  return { ...failed(end.error), result: end.type === 'error' ? 'failure' : 'timeout' }
+
+  function failed(error: unknown): Exclude<AttemptEnd, { result: 'success' }> {
+    const waitMs = mayStateRetryAfter(error) ? retryAfterMs(error, wallMs) : undefined
+    try {
+      const retryable = isRetryable(policy, error, { key: name, attempt, kind: 'retry' })
+      return { result: 'failure', failure: failureOf(error), retryable, retryAfterMs: waitMs }
+    } catch (thrown) {
+      return { result: 'failure', failure: failureOf(thrown), retryable: false, retryAfterMs: undefined }
+    }
+  }
+}
+
+function valueEnd(
+  name: string,
+  failIf: ((value: unknown) => boolean) | undefined,
+  value: unknown,
+  failed: (error: unknown) => AttemptEnd,
+): AttemptEnd {
+  try {
+    if (failIf !== undefined && expectAnswer(failIf(value), 'failIf')) return failed(new ResultError(name, value))
+    return { result: 'success', value: value === undefined ? null : expectJson(value, 'result') }
+  } catch (error) {
+    // Trying again would give the same kind of result.
+    return { result: 'failure', failure: failureOf(error), retryable: false, retryAfterMs: undefined }
+  }
+}

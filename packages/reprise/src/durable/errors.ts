@@ -1,0 +1,57 @@
+/** What durable tasks reject with, beside the errors of the operation. Imports core and the ledger's types. */
+import { RepriseError } from '../core/errors.js'
+import type { StopReason } from '../core/words.js'
+import type { FailureRecord, TaskKey, TaskRecord } from '../ledger/records.js'
+import type { FieldChange } from './policy-record.js'
+
+/** The task failed, in this process or another: what the ledger knows of it. */
+export class RecordedFailureError extends RepriseError {
+  readonly stopReason: StopReason
+  readonly attempts: number
+  readonly failure: FailureRecord | null
+  readonly task: TaskKey
+
+  constructor(task: TaskRecord) {
+    const { lastFailure, retry } = task.progress
+    const reason = task.stopReason ?? 'aborted'
+    const said = lastFailure === null ? '' : `: ${lastFailure.name}: ${lastFailure.message}`
+    super(reason, `Task ${task.run}/${task.id} ended with ${reason} after ${attemptsWord(retry.launched)}${said}`)
+    this.stopReason = reason
+    this.attempts = retry.launched
+    this.failure = lastFailure
+    this.task = { run: task.run, id: task.id }
+  }
+
+  override get name(): string {
+    return 'RecordedFailureError'
+  }
+}
+
+function attemptsWord(count: number): string {
+  return count === 1 ? '1 attempt' : `${count} attempts`
+}
+
+export type RefusalKind =
+  | 'conflict'
+  | 'policy_changed'
+  | 'not_found'
+  | 'finished'
+  | 'not_waiting'
+  | 'exhausted'
+  | 'closed'
+
+/** What was asked for is not done, and nothing was touched. */
+export class TaskRefusedError extends RepriseError {
+  readonly kind: RefusalKind
+  readonly changes: readonly FieldChange[]
+
+  constructor(kind: RefusalKind, message: string, changes: readonly FieldChange[] = []) {
+    super('refused', message)
+    this.kind = kind
+    this.changes = changes
+  }
+
+  override get name(): string {
+    return 'TaskRefusedError'
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * One execution of an operation: its context, its time limits, and how it ended as a value. After a limit the operation
+ * is not waited for; its signal tells it. Imports core and types.
+ */
+import { AttemptTimeoutError, CallTimeoutError } from '../core/errors.js'
+import type { Clock, Timer } from '../core/time.js'
+import type { TaskRecord } from '../ledger/records.js'
+import type { Definition } from './definition.js'
+
+export interface DurableContext {
+  /** 1, 2, 3 …; an attempt that was interrupted runs again under its number. */
+  readonly attempt: number
+  readonly group: number
+  readonly kind: 'retry'
+  /** The task's name. */
+  readonly key: string
+  readonly signal: AbortSignal
+  readonly remainingMs?: number | undefined
+  readonly taskId: string
+  /** The same for all attempts, resumes and resets of the task: hand it to what must not happen twice. */
+  readonly idempotencyKey: string
+  readonly correlationId: string
+  /** Starts of this attempt: above 1, an earlier one was interrupted, and nobody knows how far it came. */
+  readonly execution: number
+}
+
+export type ExecutionEnd =
+  | { readonly type: 'value'; readonly value: unknown }
+  | { readonly type: 'error'; readonly error: unknown }
+  | { readonly type: 'attempt_timeout'; readonly error: unknown }
+  | { readonly type: 'call_timeout'; readonly error: unknown }
+  | { readonly type: 'stopped'; readonly started: boolean }
+
+export interface Limits {
+  readonly attemptTimeoutMs: number | undefined
+  /** Until the whole call must have ended, from now. */
+  readonly remainingMs: number | undefined
+}
+
+export class Execution {
+  readonly ended: Promise<ExecutionEnd>
+  private readonly clock: Clock
+  private readonly controller = new AbortController()
+  private readonly timers: Timer[] = []
+  private started = false
+  private finish: (end: ExecutionEnd) => void = () => undefined
+
+  constructor(clock: Clock) {
+    this.clock = clock
+    this.ended = new Promise((resolve) => {
+      this.finish = (end) => {
+        for (const timer of this.timers) clock.cancel(timer)
+        resolve(end)
+      }
+    })
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  run(operation: () => unknown, key: string, attempt: number, { attemptTimeoutMs, remainingMs }: Limits): void {
+    this.started = true
+    if (attemptTimeoutMs !== undefined) {
+      this.limit(attemptTimeoutMs, () => ({
+        type: 'attempt_timeout',
+        error: new AttemptTimeoutError(key, attempt, attemptTimeoutMs),
+      }))
+    }
+    if (remainingMs !== undefined) {
+      this.limit(Math.max(0, remainingMs), () => ({
+        type: 'call_timeout',
+        error: new CallTimeoutError(key, remainingMs),
+      }))
+    }
+    // In a microtask, so that an operation that throws at once is no other case.
+    void Promise.resolve()
+      .then(operation)
+      .then(
+        (value) => this.finish({ type: 'value', value }),
+        (error: unknown) => this.finish({ type: 'error', error }),
+      )
+  }
+
+  /** An orderly stop: the operation is told, and not waited for. */
+  stop(reason: unknown): void {
+    this.controller.abort(reason)
+    this.finish({ type: 'stopped', started: this.started })
+  }
+
+  private limit(afterMs: number, end: () => Extract<ExecutionEnd, { error: unknown }>): void {
+    const timer: Timer = {
+      fire: () => {
+        const how = end()
+        this.controller.abort(how.error)
+        this.finish(how)
+      },
+    }
+    this.timers.push(timer)
+    this.clock.schedule(timer, this.clock.monotonicMs() + afterMs)
+  }
+}
+
+export function contextOf(
+  { name }: Definition,
+  task: TaskRecord,
+  signal: AbortSignal,
+  remainingMs: number | undefined,
+): DurableContext {
+  const { current, retry } = task.progress
+  return {
+    attempt: current?.number ?? retry.launched,
+    group: retry.failures + 1,
+    kind: 'retry',
+    key: name,
+    signal,
+    remainingMs,
+    taskId: task.id,
+    idempotencyKey: `${task.run}/${task.id}`,
+    correlationId: task.correlationId,
+    execution: current?.execution ?? 1,
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Errors as data: bounded, and never failing on what was thrown. Imports core and the ledger's types.
+ */
+import type { FailureRecord } from '../ledger/records.js'
+
+const MAX_NAME = 200
+const MAX_MESSAGE = 4000
+
+export function failureOf(error: unknown): FailureRecord {
+  if (typeof error !== 'object' || error === null) return { name: 'Error', message: cut(String(error), MAX_MESSAGE) }
+  const name = read(error, 'name')
+  const message = read(error, 'message')
+  const code = read(error, 'code')
+  const exitCode = read(error, 'exitCode')
+  return {
+    name: typeof name === 'string' && name !== '' ? cut(name, MAX_NAME) : 'Error',
+    message: typeof message === 'string' ? cut(message, MAX_MESSAGE) : 'an error without a message',
+    ...((typeof code === 'string' || typeof code === 'number') && { code: cut(String(code), MAX_NAME) }),
+    ...(Number.isSafeInteger(exitCode) && { exitCode: exitCode as number }),
+  }
+}
+
+/** A getter or proxy may throw. */
+function read(error: object, field: string): unknown {
+  try {
+    return (error as Record<string, unknown>)[field]
+  } catch {
+    return undefined
+  }
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
+}

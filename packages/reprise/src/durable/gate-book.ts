@@ -1,0 +1,192 @@
+/**
+ * Budgets and breakers of durable tasks. They live in the process and are written down with every attempt they gate, so
+ * that a restart finds them as they were. Imports core, the runtime's environment and the ledger's types.
+ */
+import { Breaker, type BreakerState } from '../core/breaker.js'
+import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
+import type { RetryGates } from '../core/decide.js'
+import { askBudget, giveBack, mayPeek, NO_BUDGET, notFound, PANIC_IN_BUDGET } from '../core/gate.js'
+import type { BreakerPolicy } from '../core/policy.js'
+import type { View } from '../ledger/ledger.js'
+import { type GateRecord, type Json, type TaskRecord, TERMINAL } from '../ledger/records.js'
+import type { Environment } from '../runtime/environment.js'
+import type { Definition } from './definition.js'
+
+/** What an attempt was granted, until it ends. */
+export interface Grant {
+  readonly request: BudgetRequest
+  readonly decision: Decision
+}
+
+export class GateBook {
+  private readonly environment: Environment
+  /** As the ledger has them, as far as is known here. */
+  private readonly stored: Map<string, GateRecord>
+  /** What was written from here last: the ledger says something else if somebody else has written since. */
+  private readonly written = new Map<string, string>()
+  private readonly breakers = new Map<string, Breaker>()
+  private readonly restored = new Set<Budget>()
+  private readonly grants = new Map<string, Grant>()
+
+  constructor(environment: Environment, stored: readonly GateRecord[]) {
+    this.environment = environment
+    this.stored = new Map(stored.map((gate) => [gate.key, gate]))
+  }
+
+  breakerOf({ name, policy }: Definition): Breaker | undefined {
+    return policy.breaker && this.breaker(policy.breaker.key ?? name, policy.breaker)
+  }
+
+  budgetOf({ policy }: Definition): Budget | undefined {
+    if (policy.budget === undefined) return undefined
+    const budget = this.environment.budgets?.get(policy.budget.name)
+    if (budget !== undefined) this.restoreOnce(policy.budget.name, budget)
+    return budget
+  }
+
+  /** Keys of what the attempts of this task may change. */
+  keysOf({ name, policy }: Definition): string[] {
+    const keys: string[] = []
+    if (policy.budget !== undefined) keys.push(`budget:${policy.budget.name}`)
+    if (policy.breaker !== undefined) keys.push(`breaker:${policy.breaker.key ?? name}`)
+    return keys.toSorted()
+  }
+
+  /** What others have written since is taken in before anybody is asked; to be called first in every transaction. */
+  refresh(definition: Definition, view: View): void {
+    for (const key of this.keysOf(definition)) {
+      const gate = view.gate(key)
+      if (gate === undefined) continue
+      const known = this.written.get(key)
+      this.stored.set(key, gate)
+      if (known !== undefined && known !== JSON.stringify(gate.state)) this.takeIn(definition, gate)
+    }
+  }
+
+  private takeIn(definition: Definition, { kind, state }: GateRecord): void {
+    if (kind === 'budget') {
+      const budget = this.budgetOf(definition)
+      // One with a line of its own knows more than its snapshot says.
+      if (budget !== undefined && budget.park === undefined) budget.restore?.(state)
+      return
+    }
+    const breaker = this.breakerOf(definition)
+    const stored = state as unknown as BreakerState
+    // Attempts of now would lose their era: only what is less permissive is worth that.
+    if (breaker?.closed && stored.phase === 'open') breaker.restore(stored)
+  }
+
+  /** As they are now, to be written in the transaction of the attempt. */
+  records(definition: Definition): GateRecord[] {
+    const { policy } = definition
+    const records: GateRecord[] = []
+    const state = this.budgetOf(definition)?.snapshot?.()
+    if (state !== undefined && policy.budget !== undefined) {
+      records.push({ key: `budget:${policy.budget.name}`, kind: 'budget', state: state as Json })
+    }
+    const breaker = this.breakerOf(definition)
+    if (breaker !== undefined) {
+      records.push({ key: `breaker:${breaker.key}`, kind: 'breaker', state: breaker.snapshot() as unknown as Json })
+    }
+    for (const { key, state: text } of records) this.written.set(key, JSON.stringify(text))
+    return records
+  }
+
+  /** What is asked before a wait, for an attempt after it. */
+  retryGates(definition: Definition, task: TaskRecord, now: number): RetryGates {
+    const breaker = this.breakerOf(definition)
+    const budget = this.budgetOf(definition)
+    const request = this.request(definition, task, now)
+    if (request === undefined || !mayPeek(budget)) return { breaker }
+    return { breaker, peek: (dueAtMs) => peekSafely(budget, { ...request, now: dueAtMs }) }
+  }
+
+  request(definition: Definition, task: TaskRecord, now: number): BudgetRequest | undefined {
+    const { name, policy } = definition
+    if (policy.budget === undefined) return undefined
+    return {
+      key: name,
+      attempt: task.progress.retry.launched + 1,
+      kind: 'retry',
+      ref: policy.budget,
+      now,
+      deadlineMs: task.progress.retry.deadlineAtMs ?? Infinity,
+      attemptTimeoutMs: policy.attemptTimeoutMs,
+    }
+  }
+
+  ask(definition: Definition, task: TaskRecord, now: number): Decision {
+    const request = this.request(definition, task, now)
+    if (request === undefined || this.environment.budgets === undefined) return NO_BUDGET
+    const budget = this.budgetOf(definition)
+    const decision = budget === undefined ? notFound(this.environment.missingBudgetMode) : askSafely(budget, request)
+    if (decision.allowed) this.keep(task, { request, decision })
+    return decision
+  }
+
+  keep(task: TaskRecord, grant: Grant): void {
+    this.grants.set(`${task.run}\u0000${task.id}`, grant)
+  }
+
+  /** The attempt in flight will not be heard of: what it was granted goes back, if nobody carries it on. */
+  giveUp(definition: Definition, before: TaskRecord, after: TaskRecord, now: number): void {
+    const { current } = before.progress
+    const isCarriedOn = !TERMINAL.has(after.status) && after.progress.current?.number === current?.number
+    if (current === null || isCarriedOn) return
+    this.settle(definition, before, { result: 'aborted', latencyMs: 0, won: false, now })
+  }
+
+  /** Somebody else has the task, and its grant with it. */
+  drop(task: TaskRecord): void {
+    this.grants.delete(`${task.run}\u0000${task.id}`)
+  }
+
+  /** What the attempt was granted goes back. */
+  settle(definition: Definition, task: TaskRecord, outcome: AttemptOutcome): void {
+    const name = `${task.run}\u0000${task.id}`
+    const budget = this.budgetOf(definition)
+    // An attempt that began in another process was granted there: what its end gives back is known all the same.
+    const request = this.request(definition, task, outcome.now)
+    const grant = this.grants.get(name) ?? (request && { request, decision: NO_BUDGET })
+    this.grants.delete(name)
+    if (budget === undefined || grant === undefined) return
+    giveBack(budget, grant.decision, grant.request, outcome)
+    if (budget.park !== undefined) this.environment.lineOf(budget).follow()
+  }
+
+  private breaker(key: string, settings: BreakerPolicy): Breaker {
+    let breaker = this.breakers.get(key)
+    if (breaker === undefined) {
+      breaker = new Breaker(key, settings, (from, to) => this.environment.breakerChanged(breaker as Breaker, from, to))
+      const stored = this.stored.get(`breaker:${key}`)
+      if (stored !== undefined) breaker.restore(stored.state as unknown as BreakerState)
+      this.breakers.set(key, breaker)
+    }
+    return breaker
+  }
+
+  private restoreOnce(name: string, budget: Budget): void {
+    if (this.restored.has(budget)) return
+    const stored = this.stored.get(`budget:${name}`)
+    if (stored !== undefined) budget.restore?.(stored.state)
+    // Not before: one that cannot read its past is not used as if it had none.
+    this.restored.add(budget)
+  }
+}
+
+/** Of a budget that throws nothing is known: it allows nothing, and harms nobody else's task. */
+function askSafely(budget: Budget, request: BudgetRequest): Decision {
+  try {
+    return askBudget(budget, request)
+  } catch {
+    return PANIC_IN_BUDGET
+  }
+}
+
+function peekSafely(budget: Required<Pick<Budget, 'peek'>>, request: BudgetRequest): boolean {
+  try {
+    return budget.peek(request)
+  } catch {
+    return false
+  }
+}

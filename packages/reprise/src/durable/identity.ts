@@ -1,0 +1,69 @@
+/**
+ * Which process this is, and whether another one of this machine still lives. A pid alone says nothing: it is used
+ * again. The start time of the process tells two apart, the boot and the space of pids tell whether pids compare.
+ * Imports Node and the ledger's types.
+ */
+import { randomUUID } from 'node:crypto'
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { OwnerRecord } from '../ledger/records.js'
+
+export type Identity = Omit<OwnerRecord, 'startedAtMs' | 'leaseUntilMs'>
+
+export function ownIdentity(): Identity {
+  return {
+    id: randomUUID(),
+    host: hostname(),
+    pid: process.pid,
+    processStart: processStart(process.pid) ?? String(Math.round(performance.timeOrigin)),
+    bootId: `${firstLine('/proc/sys/kernel/random/boot_id')}/${pidSpace()}`,
+  }
+}
+
+/** Whether that process is certainly gone; false if it lives, or cannot be seen from here. */
+export function isGone(owner: OwnerRecord, self: Identity): boolean {
+  if (owner.host !== self.host) return false
+  const [boot] = owner.bootId.split('/')
+  const [ownBoot] = self.bootId.split('/')
+  if (boot !== ownBoot) return boot !== '' && ownBoot !== ''
+  if (owner.bootId !== self.bootId) return false
+  if (!exists(owner.pid)) return true
+  const start = processStart(owner.pid)
+  return start !== undefined && start !== owner.processStart
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // Somebody else's process is a process.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Where the system tells: the 22nd field, counted behind the name, which may contain anything. */
+function processStart(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  } catch {
+    return undefined
+  }
+}
+
+function pidSpace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return ''
+  }
+}
+
+function firstLine(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * That a value is JSON, all of it: what a ledger would change silently is refused with its place. Imports types only.
+ */
+import type { Json } from '../ledger/records.js'
+
+/** A value that nests deeper than this would not be written by hand. */
+const MAX_DEPTH = 64
+
+/** The value itself; throws a `TypeError` that names where it is none, such as `input.items[3].at`. */
+export function expectJson(value: unknown, place: string): Json {
+  const problem = problemIn(value, place, MAX_DEPTH)
+  if (problem !== undefined) throw new TypeError(`${problem}: what is kept must be JSON`)
+  return value as Json
+}
+
+function problemIn(value: unknown, place: string, depth: number): string | undefined {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${place} is ${value}`
+  if (typeof value !== 'object') return `${place} is ${value === undefined ? 'undefined' : `a ${typeof value}`}`
+  if (depth === 0) return `${place} is nested deeper than ${MAX_DEPTH} levels`
+  if (Array.isArray(value)) {
+    // Not `map`, which leaves out holes.
+    return firstProblem(Array.from(value, (item, index) => () => problemIn(item, `${place}[${index}]`, depth - 1)))
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) {
+    return `${place} is an object of class ${(value.constructor as { name?: string } | undefined)?.name ?? 'unknown'}`
+  }
+  return firstProblem(
+    Object.entries(value).map(
+      ([key, item]) =>
+        () =>
+          problemIn(item, `${place}.${key}`, depth - 1),
+    ),
+  )
+}
+
+function firstProblem(looks: readonly (() => string | undefined)[]): string | undefined {
+  for (const look of looks) {
+    const problem = look()
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+/** The same text for the same data, whatever the order of its keys. */
+export function canonical(value: Json): string {
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
+}

@@ -1,0 +1,125 @@
+/**
+ * A task in the line of a budget: it joins, and leaves exactly once, with a grant, at the end of its patience, or
+ * because its process stops. Imports core and its own layer.
+ */
+import type { Budget, BudgetRequest, Decision } from '../core/budget.js'
+import type { Timer } from '../core/time.js'
+import type { Decided } from '../ledger/ledger.js'
+import type { TaskRecord } from '../ledger/records.js'
+import type { Definition } from './definition.js'
+import { type Begun, leaveLine, unpark } from './transitions.js'
+import type { Worker } from './worker.js'
+
+export class Parked implements Timer {
+  private readonly worker: Worker
+  private readonly definition: Definition
+  private readonly task: TaskRecord
+  private readonly budget: Budget
+  private readonly request: BudgetRequest
+  private readonly onLeft: (after: Begun | undefined) => void
+  private leave: (() => void) | undefined = undefined
+  private left = false
+
+  constructor(worker: Worker, definition: Definition, task: TaskRecord, onLeft: (after: Begun | undefined) => void) {
+    const { gates, environment } = worker.parts
+    this.worker = worker
+    this.definition = definition
+    this.task = task
+    this.budget = gates.budgetOf(definition) as Budget
+    this.request = gates.request(definition, task, environment.exactMs()) as BudgetRequest
+    this.onLeft = onLeft
+  }
+
+  join(): void {
+    const { environment } = this.worker.parts
+    const line = environment.lineOf(this.budget)
+    environment.schedule(this, this.task.dueAtMs as number)
+    line.joined()
+    const leave = this.budget.park?.(this.request, (grant) => this.woken(grant))
+    if (!this.left) this.leave = leave
+    line.follow()
+  }
+
+  /** The end of its patience. */
+  fire(): void {
+    if (!this.close()) return
+    this.leave?.()
+    void this.write((task, now) => ({ ...leaveLine(task, now), era: 0 }))
+  }
+
+  /** The process stops: somebody else may take it. */
+  release(): Promise<void> {
+    if (!this.close()) return Promise.resolve()
+    this.leave?.()
+    return this.write((task, now) => ({ ...unpark(task, now), era: 0 }))
+  }
+
+  /** It never stood in line: the process stopped before it could. */
+  turnAway(): Promise<void> {
+    this.left = true
+    return this.write((task, now) => ({ ...unpark(task, now), era: 0 }))
+  }
+
+  /** The task was taken from it. */
+  abandon(): void {
+    if (this.close()) this.leave?.()
+  }
+
+  private woken(grant: Decision): void {
+    if (!this.close()) {
+      this.giveBack(grant)
+      return
+    }
+    void this.use(grant)
+  }
+
+  private async use(grant: Decision): Promise<void> {
+    let used = !grant.allowed
+    await this.write((task, now) => {
+      if (!grant.allowed) return { ...leaveLine(task, now), era: 0 }
+      const begun = this.worker.beginGranted(this.definition, task, grant, now)
+      if (begun.task.status !== 'running') return begun
+      used = true
+      this.worker.parts.gates.keep(task, { request: this.request, decision: grant })
+      return begun
+    })
+    if (!used) this.giveBack(grant)
+  }
+
+  private giveBack(grant: Decision): void {
+    const { environment } = this.worker.parts
+    const unused = { result: 'aborted', latencyMs: 0, won: false, now: environment.exactMs() } as const
+    if (grant.release !== undefined) grant.release(unused)
+    else if (grant.allowed) this.budget.settle?.(this.request, unused)
+  }
+
+  private close(): boolean {
+    if (this.left) return false
+    this.left = true
+    const { environment } = this.worker.parts
+    environment.cancel(this)
+    environment.lineOf(this.budget).left()
+    return true
+  }
+
+  private write(change: (task: TaskRecord, now: number) => Begun): Promise<void> {
+    return this.worker.track(this.commit(change))
+  }
+
+  private async commit(change: (task: TaskRecord, now: number) => Begun): Promise<void> {
+    const { ledger, gates, onFailure } = this.worker.parts
+    try {
+      const keys = { tasks: [this.task], gates: gates.keysOf(this.definition) }
+      const after = await ledger.transact(keys, (view): Decided<Begun | undefined> => {
+        const current = view.task(this.task)
+        if (current === undefined || current.fence !== this.task.fence) return { result: undefined }
+        gates.refresh(this.definition, view)
+        const changed = change(current, view.now)
+        return { ...changed, gates: gates.records(this.definition), result: changed }
+      })
+      this.onLeft(after)
+    } catch (error) {
+      onFailure(error)
+    }
+  }
+}

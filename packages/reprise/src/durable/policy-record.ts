@@ -1,0 +1,44 @@
+/**
+ * A policy as data, so that a ledger can keep it and a later program can tell whether its own is still the same.
+ * Functions are kept by name: they are taken from the running program. Imports core, the ledger's types and crypto.
+ */
+import { createHash } from 'node:crypto'
+import type { Policy } from '../core/policy.js'
+import type { Json, PolicyRecord } from '../ledger/records.js'
+import { canonical } from './json.js'
+
+/** What becomes of an attempt that was running when its process was lost. */
+export type InterruptRule = 'rerun' | 'fail'
+
+export function recordOf(policy: Policy, onInterrupt: InterruptRule): PolicyRecord {
+  const data = { ...(asJson(policy) as object), onInterrupt } as Json
+  return { hash: fingerprint(data), policy: data }
+}
+
+export function fingerprint(data: Json): string {
+  return createHash('sha256').update(canonical(data)).digest('hex').slice(0, 32)
+}
+
+function asJson(value: unknown): Json {
+  if (typeof value === 'function') return { function: value.name }
+  if (Array.isArray(value)) return value.map(asJson)
+  if (typeof value !== 'object' || value === null) return value === undefined ? null : (value as Json)
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
+  return Object.fromEntries(entries.map(([key, item]) => [key, asJson(item)]))
+}
+
+export interface FieldChange {
+  readonly field: string
+  readonly from: Json
+  readonly to: Json
+}
+
+/** What differs between two records, field by field. */
+export function differences(from: Json, to: Json): FieldChange[] {
+  const [before, after] = [from as Record<string, Json>, to as Record<string, Json>]
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...fields].flatMap((field) => {
+    const [old, now] = [before[field] ?? null, after[field] ?? null]
+    return canonical(old) === canonical(now) ? [] : [{ field, from: old, to: now }]
+  })
+}

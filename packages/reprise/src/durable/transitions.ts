@@ -1,0 +1,316 @@
+/**
+ * What happens to a task, as pure functions from its record to the changes a ledger commits: an attempt begins, ends, or
+ * is interrupted; somebody resets, hastens or cancels it. Decisions are those of `core/decide`; this file only says what
+ * of them is written. Imports core and the ledger's types.
+ *
+ * Invariants: every change of owner raises the fence. An attempt's number is written before it starts, its outcome
+ * together with what follows from it.
+ */
+import type { Breaker } from '../core/breaker.js'
+import type { Decision } from '../core/budget.js'
+import { admit, advance, decide, type Outcome, type RetryGates } from '../core/decide.js'
+import type { Policy } from '../core/policy.js'
+import { drawsOf, initialState, type RetryState, snapshot } from '../core/state.js'
+import type { AttemptResult, StopReason } from '../core/words.js'
+import type { Changes } from '../ledger/ledger.js'
+import type {
+  AttemptRow,
+  DeadLetter,
+  FailureRecord,
+  Json,
+  LedgerEvent,
+  TaskProgress,
+  TaskRecord,
+} from '../ledger/records.js'
+import type { InterruptRule } from './policy-record.js'
+
+/** After so many interruptions that nobody ordered, an attempt counts as failed: it may be what kills its process. */
+export const MAX_INTERRUPTIONS = 3
+
+/** Who asks before an attempt, and hears of its end. */
+export interface TaskGates {
+  readonly breaker: Breaker | undefined
+  /** As the policy of now allows: one that was accepted later may allow fewer than were made. */
+  readonly attempts: number
+  /** Whether the process that chose the wait is gone: then the date of expiry counts. */
+  readonly resumed: boolean
+  /** How long a task that is denied may stand in the budget's line; undefined if there is none. */
+  readonly maxParkMs: number | undefined
+  ask(): Decision
+}
+
+/** The task runs, is parked, or is over: its status says which. */
+export interface Begun extends Changes {
+  readonly task: TaskRecord
+  /** What the breaker wants to hear with the result. */
+  readonly era: number
+}
+
+/** The next attempt begins, if it may: else the task is over. */
+export function begin(task: TaskRecord, owner: string, gates: TaskGates, now: number): Begun {
+  const { progress } = task
+  const interrupted = progress.current
+  const retry = gates.resumed ? { ...progress.retry, resumed: true } : progress.retry
+  const state: RetryState = { ...retry }
+  if (state.failures >= gates.attempts) return { ...ended(task, 'failed', 'attempts_exhausted', now), era: 0 }
+  // The grant of an attempt that was interrupted goes on with it: it is the same attempt.
+  const ask = interrupted === null ? () => gates.ask() : () => CARRIED_ON
+  const parks = gates.maxParkMs !== undefined
+  const admission = admit(state, { aborted: false, now, breaker: gates.breaker, ask, parks })
+  if (admission.type === 'stop') return { ...ended(task, 'failed', admission.reason, now), era: 0 }
+  if (admission.type === 'park') return { ...parked(task, owner, now + (gates.maxParkMs ?? 0), now), era: 0 }
+  const number = interrupted?.number ?? state.launched + 1
+  const current = { number, startedAtMs: now, execution: (interrupted?.execution ?? 0) + 1 }
+  const { hastened: _hastened, decided: _decided, restedBy: _restedBy, ...rest } = progress
+  const begun: TaskRecord = {
+    ...task,
+    status: 'running',
+    owner,
+    fence: task.fence + 1,
+    dueAtMs: null,
+    progress: { ...rest, current, retry: { ...retry, launched: number } },
+    updatedAtMs: now,
+  }
+  return { task: begun, tasks: [begun], era: admission.era }
+}
+
+/** In line: it keeps its owner, and its due time is the end of its patience. */
+function parked(task: TaskRecord, owner: string, untilMs: number, now: number): Settled {
+  const dueAtMs = Math.min(untilMs, task.progress.retry.deadlineAtMs ?? Infinity)
+  const next: TaskRecord = { ...task, status: 'parked', owner, fence: task.fence + 1, dueAtMs, updatedAtMs: now }
+  return { task: next, tasks: [next] }
+}
+
+/** The line was left without a grant. */
+export function leaveLine(task: TaskRecord, now: number): Settled {
+  const { deadlineAtMs } = task.progress.retry
+  return ended(task, 'failed', deadlineAtMs !== null && now >= deadlineAtMs ? 'timeout' : 'budget_denied', now)
+}
+
+/** A parked task goes back to where others can see it. */
+export function unpark(task: TaskRecord, now: number): Settled {
+  const next: TaskRecord = {
+    ...task,
+    status: 'waiting',
+    owner: null,
+    fence: task.fence + 1,
+    dueAtMs: now,
+    updatedAtMs: now,
+  }
+  return { task: next, tasks: [next] }
+}
+
+const CARRIED_ON: Decision = Object.freeze({ allowed: true, reason: 'allowed' })
+
+export type AttemptEnd =
+  | { readonly result: 'success'; readonly value: Json }
+  | {
+      readonly result: Exclude<AttemptResult, 'success' | 'denied'>
+      readonly failure: FailureRecord
+      readonly retryable: boolean
+      readonly retryAfterMs: number | undefined
+      /** The whole call is out of time, whatever else there would be to say. */
+      readonly outOfTime?: boolean
+    }
+
+export interface Settled extends Changes {
+  readonly task: TaskRecord
+}
+
+/** The attempt has ended: what follows is decided and written with it. */
+export function settle(task: TaskRecord, policy: Policy, end: AttemptEnd, gates: RetryGates, now: number): Settled {
+  const row = attemptRow(task, end.result, end.result === 'success' ? null : end.failure, now)
+  if (end.result === 'success') {
+    const over = ended({ ...task, result: end.value }, 'succeeded', null, now)
+    return { ...over, attempts: [row] }
+  }
+  if (end.outOfTime) {
+    const late = ended(withProgress(task, { lastFailure: end.failure }), 'failed', 'timeout', now)
+    return { ...late, attempts: [row] }
+  }
+  const outcome: Outcome = { type: 'failure', retryable: end.retryable, retryAfterMs: end.retryAfterMs }
+  const state: RetryState = { ...task.progress.retry }
+  const verdict = decide(policy, state, outcome, now, drawsOf(task.progress.retry.seed), gates)
+  const failed = withProgress(task, { lastFailure: end.failure })
+  if (verdict.type !== 'retry') {
+    const reason = verdict.type === 'stop' ? verdict.reason : 'attempts_exhausted'
+    return { ...ended(failed, 'failed', reason, now), attempts: [row] }
+  }
+  advance(state, verdict)
+  const waiting = atRest(
+    withProgress(failed, { retry: snapshot(state, task.progress.retry.seed) }),
+    verdict.dueAtMs,
+    now,
+  )
+  return { task: waiting, tasks: [waiting], attempts: [row] }
+}
+
+/** The process that ran the attempt is gone, or was asked to stop (`orderly`). */
+export function interrupt(
+  task: TaskRecord,
+  policy: Policy,
+  rule: InterruptRule,
+  orderly: boolean,
+  gates: RetryGates,
+  now: number,
+): Settled {
+  const resumed = withProgress(task, { retry: { ...task.progress.retry, resumed: true } })
+  // Nothing ran: it stood in line.
+  if (task.progress.current === null) return unpark(orderly ? task : resumed, now)
+  const interruptions = task.progress.interruptions + (orderly ? 0 : 1)
+  if (interruptions >= MAX_INTERRUPTIONS) {
+    const end = { result: 'interrupted', failure: KILLED, retryable: true, retryAfterMs: undefined } as const
+    // The owner changes, so that whoever was believed lost writes nothing when he comes back.
+    const settled = settle({ ...resumed, fence: task.fence + 1 }, policy, end, gates, now)
+    return { ...settled, events: [eventOf('interrupted', task, now, { interruptions })] }
+  }
+  const attempts = [attemptRow(task, 'interrupted', null, now)]
+  const events = [eventOf('interrupted', task, now, { number: task.progress.current.number, orderly })]
+  const { retry } = orderly ? task.progress : resumed.progress
+  const stopped = { ...task, progress: { ...task.progress, retry, interruptions }, fence: task.fence + 1 }
+  const next: TaskRecord =
+    rule === 'fail'
+      ? { ...stopped, status: 'undecided', owner: null, dueAtMs: null, stopReason: 'interrupted', updatedAtMs: now }
+      : { ...stopped, status: 'waiting', owner: null, dueAtMs: now, updatedAtMs: now }
+  return { task: next, tasks: [next], attempts, events }
+}
+
+const KILLED: FailureRecord = {
+  name: 'InterruptedError',
+  message: `The attempt was interrupted ${MAX_INTERRUPTIONS} times: it may be what ends its process`,
+}
+
+/** A fresh set of attempts. History, gates and the idempotency key stay. */
+export function reset(task: TaskRecord, policy: Policy, seed: number, now: number): Settled {
+  const deadline = policy.timeoutMs === undefined ? null : now + policy.timeoutMs
+  const progress = freshProgress(seed, deadline)
+  const { result: _result, ...rest } = task
+  const next: TaskRecord = {
+    ...rest,
+    generation: task.generation + 1,
+    status: 'waiting',
+    owner: null,
+    fence: task.fence + 1,
+    dueAtMs: now,
+    progress,
+    stopReason: null,
+    updatedAtMs: now,
+  }
+  return { task: next, tasks: [next], events: [eventOf('reset', task, now, { generation: next.generation })] }
+}
+
+export function cancel(task: TaskRecord, now: number): Settled {
+  const next: TaskRecord = {
+    ...task,
+    status: 'cancelled',
+    owner: null,
+    fence: task.fence + 1,
+    dueAtMs: null,
+    stopReason: 'aborted',
+    updatedAtMs: now,
+  }
+  const attempts = task.status === 'running' ? [attemptRow(task, 'aborted', null, now)] : []
+  return { task: next, tasks: [next], attempts, events: [eventOf('cancelled', task, now, {})] }
+}
+
+/** The wait is over now; recorded, since the attempt starts before its time. */
+export function retryNow(task: TaskRecord, now: number): Settled {
+  const next = { ...withProgress(task, { hastened: true }), dueAtMs: now, updatedAtMs: now }
+  return { task: next, tasks: [next], events: [eventOf('retry_now', task, now, { dueAtMs: task.dueAtMs })] }
+}
+
+/** What is left to wait when the clock was set back since: never more than there was when it was written. */
+export function sinceSetBack(task: TaskRecord, now: number): TaskRecord {
+  if (task.dueAtMs === null || now >= task.updatedAtMs) return task
+  return {
+    ...task,
+    dueAtMs: Math.min(task.dueAtMs, now + Math.max(0, task.dueAtMs - task.updatedAtMs)),
+    updatedAtMs: now,
+  }
+}
+
+/** The program's policy is the task's from now on; what was counted counts. */
+export function acceptPolicy(task: TaskRecord, policyHash: string, now: number): Settled {
+  const next: TaskRecord = { ...task, policyHash, updatedAtMs: now }
+  const detail = { from: task.policyHash, to: policyHash }
+  return { task: next, tasks: [next], events: [eventOf('policy_accepted', task, now, detail)] }
+}
+
+/** A person says what became of an interrupted attempt. */
+export function resolve(task: TaskRecord, answer: 'done' | 'rerun', now: number): Settled {
+  const events = [eventOf('decided', task, now, { answer })]
+  if (answer === 'done') return { ...ended({ ...task, result: null }, 'succeeded', null, now), events }
+  const next: TaskRecord = { ...task, status: 'waiting', dueAtMs: now, stopReason: null, updatedAtMs: now }
+  return { task: next, tasks: [next], events }
+}
+
+export function freshProgress(seed: number, deadlineAtMs: number | null): TaskProgress {
+  return {
+    retry: snapshot(initialState(deadlineAtMs), seed),
+    current: null,
+    interruptions: 0,
+    lastFailure: null,
+  }
+}
+
+function withProgress(task: TaskRecord, progress: Partial<TaskProgress>): TaskRecord {
+  return { ...task, progress: { ...task.progress, ...progress } }
+}
+
+/** Between two attempts: no owner, but a time. */
+function atRest(task: TaskRecord, dueAtMs: number, now: number): TaskRecord {
+  const restedBy = task.owner === null ? {} : { restedBy: task.owner }
+  const progress = { ...task.progress, current: null, interruptions: 0, ...restedBy }
+  return { ...task, status: 'waiting', owner: null, dueAtMs, progress, updatedAtMs: now }
+}
+
+function ended(task: TaskRecord, status: 'succeeded' | 'failed', stopReason: StopReason | null, now: number): Settled {
+  const progress = { ...task.progress, current: null, interruptions: 0 }
+  const over: TaskRecord = { ...task, status, owner: null, dueAtMs: null, progress, stopReason, updatedAtMs: now }
+  return { task: over, tasks: [over], dead: status === 'failed' ? [deadLetterOf(over, now)] : [] }
+}
+
+function deadLetterOf(task: TaskRecord, now: number): DeadLetter {
+  const failure = task.progress.lastFailure
+  return {
+    run: task.run,
+    id: task.id,
+    generation: task.generation,
+    atMs: now,
+    signature: signatureOf(failure),
+    stopReason: task.stopReason as StopReason,
+    failure,
+  }
+}
+
+/** Errors that differ only in numbers, ids and quoted text are of one kind. */
+export function signatureOf(failure: FailureRecord | null): string {
+  if (failure === null) return 'none'
+  const message = failure.message
+    .slice(0, 500)
+    .replaceAll(/(["'`]).*?\1/g, '$1…$1')
+    .replaceAll(/\b[0-9a-f]{8,}(?:-[0-9a-f]{4,})*\b/gi, '#')
+    .replaceAll(/\d+/g, '#')
+  return `${failure.name}: ${message}`
+}
+
+function attemptRow(task: TaskRecord, outcome: AttemptResult, failure: FailureRecord | null, now: number): AttemptRow {
+  const { current, retry } = task.progress
+  return {
+    run: task.run,
+    id: task.id,
+    generation: task.generation,
+    number: current?.number ?? retry.launched,
+    execution: current?.execution ?? 1,
+    startedAtMs: current?.startedAtMs ?? now,
+    endedAtMs: now,
+    outcome,
+    delayBeforeMs: retry.lastDelayMs,
+    failure,
+    owner: task.owner ?? '',
+  }
+}
+
+export function eventOf(type: LedgerEvent['type'], task: TaskRecord, now: number, detail: Json): LedgerEvent {
+  return { type, run: task.run, id: task.id, atMs: now, correlationId: task.correlationId, detail }
+}

@@ -1,0 +1,57 @@
+/** Callers that wait for tasks to end, in this process or another. Imports the ledger's types. */
+import { type TaskKey, type TaskRecord, TERMINAL } from '../ledger/records.js'
+
+interface Waiter {
+  readonly resolve: (task: TaskRecord) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Awaited {
+  readonly key: TaskKey
+  readonly waiters: Waiter[]
+}
+
+export class Waiters {
+  private readonly awaited = new Map<string, Awaited>()
+
+  /** Resolves with the task when it has ended. */
+  wait(key: TaskKey): Promise<TaskRecord> {
+    return new Promise((resolve, reject) => {
+      const name = nameOf(key)
+      const known = this.awaited.get(name) ?? { key, waiters: [] }
+      known.waiters.push({ resolve, reject })
+      this.awaited.set(name, known)
+    })
+  }
+
+  settled(task: TaskRecord): void {
+    for (const { resolve } of this.take(task)) resolve(task)
+  }
+
+  /** Nobody will know any more. */
+  failAll(error: unknown): void {
+    for (const { key } of [...this.awaited.values()]) {
+      for (const { reject } of this.take(key)) reject(error)
+    }
+  }
+
+  keys(): TaskKey[] {
+    return [...this.awaited.values()].map(({ key }) => key)
+  }
+
+  private take(key: TaskKey): readonly Waiter[] {
+    const name = nameOf(key)
+    const waiters = this.awaited.get(name)?.waiters ?? []
+    this.awaited.delete(name)
+    return waiters
+  }
+}
+
+/** Nothing will happen to it by itself any more. */
+export function isOver({ status }: TaskRecord): boolean {
+  return TERMINAL.has(status) || status === 'undecided'
+}
+
+export function nameOf({ run, id }: TaskKey): string {
+  return `${run}\u0000${id}`
+}

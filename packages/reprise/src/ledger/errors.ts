@@ -1,0 +1,20 @@
+/**
+ * What a ledger rejects with. `unusable` says that nothing more can be written through this handle: a disk that is full
+ * or fails is not asked twice. Imports core only.
+ */
+import { RepriseError } from '../core/errors.js'
+
+export type LedgerProblem = 'unusable' | 'busy' | 'newer_format' | 'corrupt' | 'missing_driver' | 'closed'
+
+export class LedgerError extends RepriseError {
+  readonly problem: LedgerProblem
+
+  constructor(problem: LedgerProblem, message: string, cause?: unknown) {
+    super('ledger', message, cause === undefined ? undefined : { cause })
+    this.problem = problem
+  }
+
+  override get name(): string {
+    return 'LedgerError'
+  }
+}

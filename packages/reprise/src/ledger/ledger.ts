@@ -1,0 +1,114 @@
+/**
+ * The port to a durable store: a few transactional verbs, and no retry logic behind them. What is written is decided by
+ * the function that `transact` is given: pure, synchronous, shown the locked rows, answering with their changes.
+ * Imports types of its own layer.
+ */
+import type {
+  AttemptRow,
+  DeadLetter,
+  GateRecord,
+  LedgerEvent,
+  OwnerRecord,
+  PolicyRecord,
+  StoredEvent,
+  TaskKey,
+  TaskRecord,
+  TaskStatus,
+} from './records.js'
+
+/** What the deciding function sees: the rows it named, as of the ledger's own time. */
+export interface View {
+  readonly now: number
+  task(key: TaskKey): TaskRecord | undefined
+  gate(key: string): GateRecord | undefined
+}
+
+/** What it wants to be true afterwards, all or nothing. */
+export interface Changes {
+  readonly tasks?: readonly TaskRecord[]
+  readonly attempts?: readonly AttemptRow[]
+  readonly gates?: readonly GateRecord[]
+  readonly dead?: readonly DeadLetter[]
+  readonly events?: readonly LedgerEvent[]
+}
+
+export interface Decided<T> extends Changes {
+  readonly result: T
+}
+
+export interface Keys {
+  readonly tasks: readonly TaskKey[]
+  /** Locked first, in order of their keys. */
+  readonly gates?: readonly string[]
+}
+
+export interface NewTask {
+  readonly task: TaskRecord
+  readonly policy: PolicyRecord
+  /** What makes two submissions the same. */
+  readonly payloadHash: string
+}
+
+/** `conflict`: there is a task with this key and another payload. */
+export interface Creation {
+  readonly type: 'created' | 'existing' | 'conflict'
+  readonly task: TaskRecord
+}
+
+/** Tasks of a queue that have this policy: one with another is not touched before somebody has agreed to the change. */
+export interface QueueRef {
+  readonly queue: string
+  readonly policyHash: string
+}
+
+export interface DueRequest {
+  readonly queues: readonly QueueRef[]
+  readonly limit: number
+  /** Gates that the deciding function may look at and change. */
+  readonly gates?: readonly string[]
+}
+
+export interface TaskFilter {
+  readonly run?: string
+  readonly queue?: string
+  readonly statuses?: readonly TaskStatus[]
+  readonly owner?: string
+  readonly limit?: number
+  /** Continue after this one, in order of key. */
+  readonly after?: TaskKey
+}
+
+export interface Ledger {
+  /** What to call it in messages: never a secret. */
+  readonly name: string
+  /** The ledger's own time. */
+  now(): Promise<number>
+
+  /** Idempotent by key and payload. */
+  create(tasks: readonly NewTask[]): Promise<readonly Creation[]>
+  /** Locks what is named, lets `decide` see it, and commits what it answers. What it throws is thrown; nothing is written. */
+  transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>
+  /** The same for tasks that are due, each decided in turn; the earliest first. */
+  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>
+  /** When the next task of these queues is due; null if none waits. */
+  nextDueAtMs(queues: readonly QueueRef[]): Promise<number | null>
+
+  /** Writes the owner's row; false if the ledger knows that it was given up. */
+  heartbeat(owner: OwnerRecord): Promise<boolean>
+  owners(): Promise<readonly OwnerRecord[]>
+  removeOwner(id: string): Promise<void>
+
+  get(key: TaskKey): Promise<TaskRecord | undefined>
+  list(filter: TaskFilter): Promise<readonly TaskRecord[]>
+  policy(hash: string): Promise<PolicyRecord | undefined>
+  keepPolicy(policy: PolicyRecord): Promise<void>
+  attempts(key: TaskKey): Promise<readonly AttemptRow[]>
+  gates(): Promise<readonly GateRecord[]>
+  deadLetters(run?: string): Promise<readonly DeadLetter[]>
+  /** In order, after `seq`; never past one that an open transaction may still come before. */
+  events(afterSeq: number, limit: number): Promise<readonly StoredEvent[]>
+
+  /** Removes finished tasks that have not changed since, with all that belongs to them; answers how many. */
+  forget(finishedBeforeMs: number, limit: number): Promise<number>
+  close(): Promise<void>
+}

@@ -1,0 +1,150 @@
+/**
+ * What a ledger holds: plain data, the same in every store. Times are milliseconds since the epoch on the ledger's own
+ * clock. Imports types of core only.
+ *
+ * Invariants: an unfinished task has exactly one of owner and due time, but for a parked one, which has both: its due
+ * time is the end of its patience. A fence never falls. What is terminal stays so, within its generation.
+ */
+import type { StoredState } from '../core/state.js'
+import type { AttemptResult, StopReason } from '../core/words.js'
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/** `run` groups tasks: a task's name, or the id of a workflow's run. `id` is unique within it. */
+export interface TaskKey {
+  readonly run: string
+  readonly id: string
+}
+
+export const TASK_STATUSES = ['waiting', 'running', 'parked', 'undecided', 'succeeded', 'failed', 'cancelled'] as const
+
+/** `undecided`: interrupted, and only a person can say whether it happened. */
+export type TaskStatus = (typeof TASK_STATUSES)[number]
+
+export const TERMINAL: ReadonlySet<TaskStatus> = new Set(['succeeded', 'failed', 'cancelled'])
+
+/** An error as data. */
+export interface FailureRecord {
+  readonly name: string
+  readonly message: string
+  readonly code?: string
+  readonly exitCode?: number
+}
+
+/** How far the attempt in flight is known to have come. */
+export interface CurrentAttempt {
+  readonly number: number
+  readonly startedAtMs: number
+  /** Starts of this number: 1, and one more for every interruption. */
+  readonly execution: number
+}
+
+/** The part of a task that changes with every attempt; kept as one value. */
+export interface TaskProgress {
+  readonly retry: StoredState
+  /** The attempt that runs, or was running when its owner was lost; null between attempts. */
+  readonly current: CurrentAttempt | null
+  /** Interruptions of the current number that nobody ordered. */
+  readonly interruptions: number
+  /** How the last failed attempt failed. */
+  readonly lastFailure: FailureRecord | null
+  /** Who chose the wait: if he is gone when it is over, the task was resumed. */
+  readonly restedBy?: string
+  /** The person's answer to an undecided attempt, until it is used. */
+  readonly decided?: 'rerun'
+  /** Set by `retryNow`: the next attempt may start before its time. */
+  readonly hastened?: boolean
+}
+
+export interface TaskRecord extends TaskKey {
+  readonly queue: string
+  readonly generation: number
+  readonly status: TaskStatus
+  readonly dueAtMs: number | null
+  readonly owner: string | null
+  readonly fence: number
+  readonly progress: TaskProgress
+  /** The key of the policy as data: see `PolicyRecord`. */
+  readonly policyHash: string
+  readonly input: Json
+  /** Absent until it succeeded. */
+  readonly result?: Json
+  readonly stopReason: StopReason | null
+  readonly correlationId: string
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+/** A resolved policy, kept once for all tasks that have it. */
+export interface PolicyRecord {
+  readonly hash: string
+  readonly policy: Json
+}
+
+/** One start of an attempt that has ended, or was interrupted. */
+export interface AttemptRow extends TaskKey {
+  readonly generation: number
+  readonly number: number
+  readonly execution: number
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+  readonly outcome: AttemptResult
+  readonly delayBeforeMs: number
+  readonly failure: FailureRecord | null
+  readonly owner: string
+}
+
+/** A budget or breaker, as its own snapshot. */
+export interface GateRecord {
+  readonly key: string
+  readonly kind: 'budget' | 'breaker'
+  readonly state: Json
+}
+
+/** A process that may own tasks. */
+export interface OwnerRecord {
+  readonly id: string
+  readonly host: string
+  readonly pid: number
+  /** When the process started, in the system's own unit: a pid that is used again has another. */
+  readonly processStart: string
+  readonly bootId: string
+  readonly startedAtMs: number
+  readonly leaseUntilMs: number
+}
+
+export const LEDGER_EVENTS = [
+  'resumed',
+  'interrupted',
+  'reset',
+  'cancelled',
+  'retry_now',
+  'decided',
+  'policy_accepted',
+  'dead_lettered',
+  'state_refused',
+  'compacted',
+] as const
+
+/** What happened beside attempts, which have rows of their own. */
+export interface LedgerEvent {
+  readonly type: (typeof LEDGER_EVENTS)[number]
+  readonly run: string
+  readonly id: string
+  readonly atMs: number
+  readonly correlationId: string
+  readonly detail: Json
+}
+
+export interface StoredEvent extends LedgerEvent {
+  readonly seq: number
+}
+
+/** A task that is out of attempts, kept for people to look at and to try again. */
+export interface DeadLetter extends TaskKey {
+  readonly generation: number
+  readonly atMs: number
+  readonly signature: string
+  readonly stopReason: StopReason
+  readonly failure: FailureRecord | null
+}

@@ -1,0 +1,115 @@
+/**
+ * The schema, as numbered steps that only go forward. A step that has been released is never changed: another one
+ * follows. Two migrators at once are safe, since each step runs in a transaction that locks first and looks again.
+ * Imports its own layer.
+ */
+import { LedgerError } from '../ledger/errors.js'
+import type { SqliteDatabase } from './driver.js'
+
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE policies (
+    hash TEXT PRIMARY KEY,
+    policy TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE tasks (
+    pk INTEGER PRIMARY KEY,
+    run TEXT NOT NULL,
+    id TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    due_at REAL,
+    owner TEXT,
+    fence INTEGER NOT NULL,
+    progress TEXT NOT NULL,
+    policy_hash TEXT NOT NULL,
+    payload_hash TEXT NOT NULL,
+    input TEXT NOT NULL,
+    result TEXT,
+    stop_reason TEXT,
+    correlation_id TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL,
+    UNIQUE (run, id)
+  ) STRICT;
+  CREATE INDEX tasks_due ON tasks (queue, policy_hash, due_at) WHERE status = 'waiting';
+  CREATE INDEX tasks_owned ON tasks (owner) WHERE owner IS NOT NULL;
+  CREATE INDEX tasks_finished ON tasks (updated_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
+
+  CREATE TABLE attempts (
+    task INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    execution INTEGER NOT NULL,
+    started_at REAL NOT NULL,
+    ended_at REAL NOT NULL,
+    outcome TEXT NOT NULL,
+    delay_before REAL NOT NULL,
+    failure TEXT,
+    owner TEXT NOT NULL,
+    PRIMARY KEY (task, generation, number, execution)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE gates (
+    key TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE owners (
+    id TEXT PRIMARY KEY,
+    record TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE dead (
+    run TEXT NOT NULL,
+    id TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    at REAL NOT NULL,
+    signature TEXT NOT NULL,
+    stop_reason TEXT NOT NULL,
+    failure TEXT,
+    PRIMARY KEY (run, id, generation)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    type TEXT NOT NULL,
+    run TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at REAL NOT NULL,
+    correlation_id TEXT NOT NULL,
+    detail TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX events_task ON events (run, id);
+  `,
+]
+
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+export function schemaVersion(database: SqliteDatabase): number {
+  const row = database.prepare('PRAGMA user_version').get() as { user_version: number }
+  return row.user_version
+}
+
+/** Refuses a schema that a newer version of the library wrote. Throws what SQLite throws if somebody else is writing. */
+export function migrate(database: SqliteDatabase, name: string): void {
+  if (schemaVersion(database) === SCHEMA_VERSION) return
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    // Somebody else may have been faster.
+    const version = schemaVersion(database)
+    if (version > SCHEMA_VERSION) {
+      const versions = `version ${version}, and this program knows ${SCHEMA_VERSION}`
+      throw new LedgerError('newer_format', `${name} was written by a newer Reprise (${versions}): update this program`)
+    }
+    for (const step of MIGRATIONS.slice(version)) database.exec(step)
+    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+    database.exec('COMMIT')
+  } catch (error) {
+    database.exec('ROLLBACK')
+    throw error
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Rows of the tables and the records they are: columns for what is searched, JSON for the rest. A row that is none of
+ * ours is told as what it is, corrupt, with its place. Imports its own layer and the records.
+ */
+import { LedgerError } from '../ledger/errors.js'
+import type {
+  AttemptRow,
+  DeadLetter,
+  GateRecord,
+  Json,
+  LedgerEvent,
+  StoredEvent,
+  TaskProgress,
+  TaskRecord,
+} from '../ledger/records.js'
+import type { SqlRow, SqlValue } from './driver.js'
+
+export interface TaskRow {
+  readonly pk: number
+  readonly task: TaskRecord
+}
+
+export const TASK_COLUMNS = `pk, run, id, queue, generation, status, due_at, owner, fence, progress, policy_hash, input,
+  result, stop_reason, correlation_id, created_at, updated_at`
+
+export function taskOf(row: SqlRow): TaskRow {
+  const place = `task ${String(row['run'])}/${String(row['id'])}`
+  const result = row['result']
+  const task: TaskRecord = {
+    run: row['run'] as string,
+    id: row['id'] as string,
+    queue: row['queue'] as string,
+    generation: row['generation'] as number,
+    status: row['status'] as TaskRecord['status'],
+    dueAtMs: row['due_at'] as number | null,
+    owner: row['owner'] as string | null,
+    fence: row['fence'] as number,
+    progress: parse(row['progress'], place) as unknown as TaskProgress,
+    policyHash: row['policy_hash'] as string,
+    input: parse(row['input'], place),
+    ...(typeof result === 'string' && { result: parse(result, place) }),
+    stopReason: row['stop_reason'] as TaskRecord['stopReason'],
+    correlationId: row['correlation_id'] as string,
+    createdAtMs: row['created_at'] as number,
+    updatedAtMs: row['updated_at'] as number,
+  }
+  return { pk: row['pk'] as number, task }
+}
+
+/** What a change may change, in the order of the update statement. */
+export const UPDATED_COLUMNS = [
+  'queue',
+  'generation',
+  'status',
+  'due_at',
+  'owner',
+  'fence',
+  'progress',
+  'policy_hash',
+  'result',
+  'stop_reason',
+  'updated_at',
+] as const
+
+export function updatedValues(task: TaskRecord): SqlValue[] {
+  return [
+    task.queue,
+    task.generation,
+    task.status,
+    task.dueAtMs,
+    task.owner,
+    task.fence,
+    text(task.progress),
+    task.policyHash,
+    task.result === undefined ? null : text(task.result),
+    task.stopReason,
+    task.updatedAtMs,
+  ]
+}
+
+export function attemptValues(pk: number, row: AttemptRow): SqlValue[] {
+  return [
+    pk,
+    row.generation,
+    row.number,
+    row.execution,
+    row.startedAtMs,
+    row.endedAtMs,
+    row.outcome,
+    row.delayBeforeMs,
+    row.failure === null ? null : text(row.failure),
+    row.owner,
+  ]
+}
+
+export function attemptOf(row: SqlRow, run: string, id: string): AttemptRow {
+  return {
+    run,
+    id,
+    generation: row['generation'] as number,
+    number: row['number'] as number,
+    execution: row['execution'] as number,
+    startedAtMs: row['started_at'] as number,
+    endedAtMs: row['ended_at'] as number,
+    outcome: row['outcome'] as AttemptRow['outcome'],
+    delayBeforeMs: row['delay_before'] as number,
+    failure: parseOrNull(row['failure'], `attempt of ${run}/${id}`) as AttemptRow['failure'],
+    owner: row['owner'] as string,
+  }
+}
+
+export function gateOf(row: SqlRow): GateRecord {
+  const key = row['key'] as string
+  return { key, kind: row['kind'] as GateRecord['kind'], state: parse(row['state'], `gate ${key}`) }
+}
+
+export function deadLetterOf(row: SqlRow): DeadLetter {
+  const [run, id] = [row['run'] as string, row['id'] as string]
+  return {
+    run,
+    id,
+    generation: row['generation'] as number,
+    atMs: row['at'] as number,
+    signature: row['signature'] as string,
+    stopReason: row['stop_reason'] as DeadLetter['stopReason'],
+    failure: parseOrNull(row['failure'], `dead letter ${run}/${id}`) as DeadLetter['failure'],
+  }
+}
+
+export function eventOf(row: SqlRow): StoredEvent {
+  const seq = row['seq'] as number
+  return {
+    seq,
+    type: row['type'] as LedgerEvent['type'],
+    run: row['run'] as string,
+    id: row['id'] as string,
+    atMs: row['at'] as number,
+    correlationId: row['correlation_id'] as string,
+    detail: parse(row['detail'], `event ${seq}`),
+  }
+}
+
+export function text(value: unknown): string {
+  return JSON.stringify(value)
+}
+
+export function parse(value: SqlValue | undefined, place: string): Json {
+  try {
+    return JSON.parse(value as string) as Json
+  } catch (error) {
+    throw new LedgerError('corrupt', `The ledger is damaged: ${place} holds no JSON`, error)
+  }
+}
+
+function parseOrNull(value: SqlValue | undefined, place: string): Json {
+  return value === null || value === undefined ? null : parse(value, place)
+}

@@ -1,0 +1,312 @@
+/**
+ * What every ledger must do, as cases that any test runner can run: each opens a fresh ledger and rejects if it does not
+ * do it. Imports the ledger's types and samples.
+ */
+import type { Ledger } from '../ledger/ledger.js'
+import type { AttemptRow, OwnerRecord, TaskRecord } from '../ledger/records.js'
+import { newTask, sampleTask } from './sample-task.js'
+
+/** A ledger and the hand on its clock. */
+export interface LedgerUnderTest {
+  readonly ledger: Ledger
+  /** Sets the ledger's time. */
+  readonly setTime: (ms: number) => void
+}
+
+export interface ContractCase {
+  readonly name: string
+  readonly run: () => Promise<void>
+}
+
+type Check = (ledger: Ledger, setTime: (ms: number) => void) => Promise<void>
+
+/** `open` makes an empty ledger at time 0. */
+export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly ContractCase[] {
+  return Object.entries(CASES).map(([name, check]) => ({
+    name,
+    run: async () => {
+      const { ledger, setTime } = await open()
+      try {
+        await check(ledger, setTime)
+      } finally {
+        await ledger.close()
+      }
+    },
+  }))
+}
+
+const KEY = { run: 'mail', id: 'a' }
+const MAIL = [{ queue: 'mail', policyHash: 'p1' }]
+
+const ATTEMPT: AttemptRow = {
+  ...KEY,
+  generation: 1,
+  number: 1,
+  execution: 1,
+  startedAtMs: 10.25,
+  endedAtMs: 20.5,
+  outcome: 'failure',
+  delayBeforeMs: 0,
+  failure: { name: 'Error', message: 'no "luck" \u0000 ✓', code: 'E1', exitCode: 3 },
+  owner: 'me',
+}
+
+const OWNER: OwnerRecord = {
+  id: 'me',
+  host: 'h',
+  pid: 1,
+  processStart: '5',
+  bootId: 'b',
+  startedAtMs: 1,
+  leaseUntilMs: 2,
+}
+
+const CASES: Readonly<Record<string, Check>> = {
+  'gives back what was created, to the last field': async (ledger) => {
+    const [creation] = await ledger.create([newTask()])
+    same(creation?.type, 'created')
+    same(await ledger.get(KEY), sampleTask())
+    same(await ledger.policy('p1'), { hash: 'p1', policy: { attempts: 3 } })
+    same(await ledger.get({ run: 'mail', id: 'b' }), undefined)
+    same(await ledger.policy('p2'), undefined)
+  },
+
+  'creates once: the same payload is the same task, another is a conflict': async (ledger) => {
+    await ledger.create([newTask()])
+    const again = await ledger.create([newTask({ correlationId: 'c2' }), newTask({}, 'other')])
+    same(
+      again.map(({ type, task }) => [type, task.correlationId]),
+      [
+        ['existing', 'c1'],
+        ['conflict', 'c1'],
+      ],
+    )
+    const twice = await ledger.create([newTask({ id: 'b' }), newTask({ id: 'b' })])
+    same(
+      twice.map(({ type }) => type),
+      ['created', 'existing'],
+    )
+  },
+
+  'creates once when asked at once': async (ledger) => {
+    const made = await Promise.all(Array.from({ length: 20 }, () => ledger.create([newTask()])))
+    same(made.flat().filter(({ type }) => type === 'created').length, 1)
+  },
+
+  'commits all that was decided': async (ledger) => {
+    await ledger.create([newTask()])
+    const next = sampleTask({ status: 'failed', dueAtMs: null, stopReason: 'timeout', fence: 3, updatedAtMs: 9.5 })
+    const letter = { ...KEY, generation: 1, atMs: 9.5, signature: 's', stopReason: 'timeout', failure: null } as const
+    const event = { type: 'cancelled', ...KEY, atMs: 9.5, correlationId: 'c1', detail: { why: ['x'] } } as const
+    const gate = { key: 'budget:api', kind: 'budget', state: { tokens: 1.5 } } as const
+    const result = await ledger.transact({ tasks: [KEY], gates: ['budget:api'] }, (view) => {
+      same(view.task(KEY), sampleTask())
+      same(view.gate('budget:api'), undefined)
+      return { tasks: [next], attempts: [ATTEMPT], gates: [gate], dead: [letter], events: [event], result: 'done' }
+    })
+    same(result, 'done')
+    same(await ledger.get(KEY), next)
+    same(await ledger.attempts(KEY), [ATTEMPT])
+    same(await ledger.gates(), [gate])
+    same(await ledger.deadLetters(), [letter])
+    same(await ledger.deadLetters('mail'), [letter])
+    same(await ledger.deadLetters('other'), [])
+    const events = await ledger.events(0, 10)
+    same(
+      events.map(({ seq: _seq, ...rest }) => rest),
+      [event],
+    )
+    same(await ledger.events(events[0]?.seq ?? 0, 10), [])
+    await ledger.transact({ tasks: [], gates: ['budget:api'] }, (view) => {
+      same(view.gate('budget:api'), gate)
+      return { gates: [{ ...gate, state: 2 }], result: 0 }
+    })
+    same(
+      (await ledger.gates()).map(({ state }) => state),
+      [2],
+    )
+  },
+
+  'writes nothing when the deciding function throws, and goes on': async (ledger) => {
+    await ledger.create([newTask()])
+    const boom = new Error('boom')
+    const failed = ledger.transact({ tasks: [KEY] }, () => {
+      throw boom
+    })
+    const fine = ledger.transact({ tasks: [KEY] }, (view) => {
+      const task = view.task(KEY) as TaskRecord
+      return { tasks: [{ ...task, fence: task.fence + 1 }], result: 1 }
+    })
+    same(await rejection(failed), boom)
+    same(await fine, 1)
+    same((await ledger.get(KEY))?.fence, 1)
+  },
+
+  'shows each transaction what those before it wrote': async (ledger) => {
+    await ledger.create([newTask()])
+    const seen = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        ledger.transact({ tasks: [KEY] }, (view) => {
+          const task = view.task(KEY) as TaskRecord
+          return { tasks: [{ ...task, fence: task.fence + 1 }], result: task.fence }
+        }),
+      ),
+    )
+    same(
+      seen.toSorted((a, b) => a - b),
+      Array.from({ length: 50 }, (_, index) => index),
+    )
+    same((await ledger.get(KEY))?.fence, 50)
+  },
+
+  'refuses to show or change what was not named': async (ledger) => {
+    await ledger.create([newTask(), newTask({ id: 'b' })])
+    const reading = ledger.transact({ tasks: [KEY] }, (view) => ({ result: view.task({ run: 'mail', id: 'b' }) }))
+    isError(await rejection(reading), 'was not named')
+    const gate = ledger.transact({ tasks: [KEY] }, (view) => ({ result: view.gate('x') }))
+    isError(await rejection(gate), 'was not named')
+    const missing = ledger.transact({ tasks: [{ run: 'mail', id: 'z' }] }, (view) => ({
+      tasks: [sampleTask({ id: 'z' })],
+      result: view.task({ run: 'mail', id: 'z' }),
+    }))
+    isError(await rejection(missing), 'does not exist')
+  },
+
+  'hands out what is due, the earliest first, and no more than asked for': async (ledger, setTime) => {
+    await ledger.create([
+      newTask({ id: 'late', dueAtMs: 5000 }),
+      newTask({ id: 'second', dueAtMs: 20 }),
+      newTask({ id: 'first', dueAtMs: 10.5 }),
+      newTask({ id: 'other', queue: 'print', dueAtMs: 1 }),
+      newTask({ id: 'owned', status: 'running', owner: 'x', dueAtMs: null }),
+    ])
+    same(await ledger.nextDueAtMs(MAIL), 10.5)
+    same(await ledger.nextDueAtMs([...MAIL, { queue: 'print', policyHash: 'p1' }]), 1)
+    same(await ledger.nextDueAtMs([{ queue: 'nobody', policyHash: 'p1' }]), null)
+    same(await ledger.nextDueAtMs([{ queue: 'mail', policyHash: 'another' }]), null)
+    const claim = (limit: number): Promise<readonly string[]> =>
+      ledger.claim({ queues: MAIL, limit }, (task, view) => {
+        same(view.task(task), task)
+        return {
+          tasks: [{ ...task, status: 'running', owner: 'me', dueAtMs: null, fence: task.fence + 1 }],
+          result: task.id,
+        }
+      })
+    setTime(10)
+    same(await claim(9), [])
+    setTime(100)
+    same(await claim(1), ['first'])
+    same(await claim(9), ['second'])
+    same(await claim(9), [])
+    same(await ledger.nextDueAtMs(MAIL), 5000)
+    const others = [{ queue: 'mail', policyHash: 'another' }]
+    setTime(9000)
+    same(await ledger.claim({ queues: others, limit: 9 }, () => ({ result: 1 })), [])
+  },
+
+  'hands every due task to one of many who ask at once': async (ledger, setTime) => {
+    await ledger.create(Array.from({ length: 40 }, (_, index) => newTask({ id: `t${index}`, dueAtMs: index })))
+    setTime(1000)
+    const claims = await Promise.all(
+      Array.from({ length: 10 }, (_, owner) =>
+        ledger.claim({ queues: MAIL, limit: 7 }, (task) => ({
+          tasks: [{ ...task, status: 'running', owner: `o${owner}`, dueAtMs: null }],
+          result: task.id,
+        })),
+      ),
+    )
+    same(claims.flat().length, 40)
+    same(new Set(claims.flat()).size, 40)
+  },
+
+  'keeps its own time': async (ledger, setTime) => {
+    setTime(1234.5)
+    same(await ledger.now(), 1234.5)
+    await ledger.create([newTask()])
+    same(await ledger.transact({ tasks: [] }, (view) => ({ result: view.now })), 1234.5)
+  },
+
+  'keeps owners until they are removed': async (ledger) => {
+    same(await ledger.heartbeat(OWNER), true)
+    await ledger.heartbeat({ ...OWNER, leaseUntilMs: 99 })
+    await ledger.heartbeat({ ...OWNER, id: 'you' })
+    same(
+      (await ledger.owners()).map(({ id, leaseUntilMs }) => [id, leaseUntilMs]),
+      [
+        ['me', 99],
+        ['you', 2],
+      ],
+    )
+    await ledger.removeOwner('me')
+    await ledger.removeOwner('nobody')
+    same(
+      (await ledger.owners()).map(({ id }) => id),
+      ['you'],
+    )
+  },
+
+  'lists by run, queue, status and owner, in pages': async (ledger) => {
+    await ledger.create([
+      newTask({ id: 'a' }),
+      newTask({ id: 'b', status: 'running', owner: 'x', dueAtMs: null }),
+      newTask({ id: 'c', queue: 'print' }),
+      newTask({ run: 'other', id: 'a' }),
+    ])
+    const ids = async (filter: Parameters<Ledger['list']>[0]): Promise<string[]> =>
+      (await ledger.list(filter)).map(({ run, id }) => `${run}/${id}`)
+    same(await ids({}), ['mail/a', 'mail/b', 'mail/c', 'other/a'])
+    same(await ids({ run: 'mail', statuses: ['waiting'] }), ['mail/a', 'mail/c'])
+    same(await ids({ queue: 'print' }), ['mail/c'])
+    same(await ids({ owner: 'x' }), ['mail/b'])
+    same(await ids({ limit: 2 }), ['mail/a', 'mail/b'])
+    same(await ids({ limit: 2, after: { run: 'mail', id: 'b' } }), ['mail/c', 'other/a'])
+  },
+
+  'forgets what has been finished for long, and nothing else': async (ledger) => {
+    await ledger.create([
+      newTask({ id: 'old', status: 'succeeded', dueAtMs: null, result: { ok: true }, updatedAtMs: 10 }),
+      newTask({ id: 'new', status: 'failed', dueAtMs: null, updatedAtMs: 90 }),
+      newTask({ id: 'waiting', updatedAtMs: 1 }),
+    ])
+    same((await ledger.get({ run: 'mail', id: 'old' }))?.result, { ok: true })
+    same(await ledger.forget(50, 10), 1)
+    same(await ledger.forget(50, 10), 0)
+    same(await ledger.attempts({ run: 'mail', id: 'old' }), [])
+    same(
+      (await ledger.list({})).map(({ id }) => id),
+      ['new', 'waiting'],
+    )
+  },
+}
+
+// ── checks of our own, so that the suite needs no runner ─────────────────────────────────────────
+
+function same(actual: unknown, expected: unknown): void {
+  const [is, wanted] = [stable(actual), stable(expected)]
+  if (is !== wanted) throw new Error(`expected ${wanted}, got ${is}`)
+}
+
+function isError(error: unknown, part: string): void {
+  const message = error instanceof Error ? error.message : String(error)
+  if (!message.includes(part)) throw new Error(`expected an error that says "${part}", got ${message}`)
+}
+
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  throw new Error('expected a rejection')
+}
+
+/** Text that is equal for equal data: keys in order, an error as itself. */
+function stable(value: unknown): string {
+  if (value instanceof Error) return `${value.name}: ${value.message}`
+  if (Array.isArray(value)) return `[${value.map(stable).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return value === undefined ? 'undefined' : JSON.stringify(value)
+  const entries = Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([key, item]) => `${key}: ${stable(item)}`).join(', ')}}`
+}

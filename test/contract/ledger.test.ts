@@ -1,0 +1,53 @@
+/** One suite over every ledger. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, describe, it } from 'vitest'
+import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
+import { SQLITE_DRIVERS, openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
+import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
+import { type LedgerUnderTest, ledgerContract } from '../../packages/reprise/src/testing/ledger-contract.js'
+
+const directory = mkdtempSync(path.join(tmpdir(), 'reprise-ledger-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+function clocked<T>(open: (clock: () => number) => T): { opened: T; setTime: (ms: number) => void } {
+  let now = 0
+  const opened = open(() => now)
+  return { opened, setTime: (ms) => void (now = ms) }
+}
+
+async function openMemory(): Promise<LedgerUnderTest> {
+  const { opened, setTime } = clocked((clock) => new MemoryLedger(clock))
+  return { ledger: opened, setTime }
+}
+
+let files = 0
+
+async function available(): Promise<readonly (typeof SQLITE_DRIVERS)[number][]> {
+  const found = await Promise.all(
+    SQLITE_DRIVERS.map(async (driver) => {
+      try {
+        ;(await openDatabase(':memory:', driver)).close()
+        return [driver]
+      } catch {
+        return []
+      }
+    }),
+  )
+  return found.flat()
+}
+
+describe('the memory ledger', () => {
+  for (const { name, run } of ledgerContract(openMemory)) it(name, run)
+})
+
+for (const driver of await available()) {
+  const open = async (): Promise<LedgerUnderTest> => {
+    const { opened, setTime } = clocked((clock) => openSqlite(path.join(directory, `${files++}.db`), { clock, driver }))
+    return { ledger: await opened, setTime }
+  }
+  describe(`the SQLite ledger on ${driver}`, () => {
+    for (const { name, run } of ledgerContract(open)) it(name, run)
+  })
+}

@@ -1,0 +1,279 @@
+/** Budgets and breakers of durable tasks are kept with them: resume.md 10, reliability.md I4 and I9. */
+import { describe, expect, it } from 'vitest'
+import type { Budget } from '../../packages/reprise/src/core/budget.js'
+import { concurrencyBudget } from '../../packages/reprise/src/core/budgets/concurrency.js'
+import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
+import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/durable.js'
+import type { InterruptRule } from '../../packages/reprise/src/durable/policy-record.js'
+import { deferred, type Host, rejection, turns, World } from './world.js'
+
+type Opened = Host & { task: TaskHandle<null, unknown> }
+interface Setting {
+  readonly policy: PolicyInput
+  readonly budget?: Budget
+  readonly operation: () => unknown
+  readonly onInterrupt?: InterruptRule
+}
+
+async function open(world: World, { policy, budget, operation, onInterrupt = 'rerun' }: Setting): Promise<Opened> {
+  const host = await world.open(budget === undefined ? {} : { budgets: { shared: budget } })
+  return { ...host, task: host.durable.task<null, unknown>('t', policy, operation, { onInterrupt }) }
+}
+
+const fail = (): never => {
+  throw new Error('no')
+}
+const hang = (): Promise<never> => new Promise(() => undefined)
+
+describe('a count budget', () => {
+  const policy = { attempts: 10, initialDelay: '1s', backoff: 'fixed', jitter: false, budget: 'shared' } as const
+
+  it('is not exceeded over restarts', async () => {
+    const world = new World()
+    const total = 5
+    let made = 0
+    const operation = (): never => {
+      made++
+      return fail()
+    }
+    let host = await open(world, { policy, operation, budget: countBudget({ total }) })
+    await host.task.start(null, { id: 'a' })
+    await host.task.start(null, { id: 'b' })
+    for (let restart = 0; restart < 12; restart++) {
+      await world.clock.advance(1000)
+      if (restart % 2 === 0) await host.kill()
+      else await host.durable.close()
+      host = await open(world, { policy, operation, budget: countBudget({ total }) })
+      await host.durable.resume()
+      await turns()
+    }
+    expect(made).toBe(2 + total)
+    expect(await host.task.status('a')).toMatchObject({ state: 'failed', stopReason: 'budget_denied' })
+    expect((await world.ledger.gates())[0]?.state).toMatchObject({ used: total })
+    await host.durable.close()
+  })
+
+  it('is not granted afresh by a process that was open all the while', async () => {
+    const world = new World()
+    let made = 0
+    const operation = (): never => {
+      made++
+      return fail()
+    }
+    const standby = await open(world, { policy, operation, budget: countBudget({ total: 3 }) })
+    standby.line.hold()
+    const first = await open(world, { policy, operation, budget: countBudget({ total: 3 }) })
+    await first.task.start(null, { id: 'a' })
+    await world.clock.advance(2000)
+    await first.kill()
+    standby.line.release()
+    await standby.durable.resume()
+    await world.clock.advance(60_000)
+    expect(made).toBe(4)
+    await standby.durable.close()
+  })
+
+  it('is not charged again for an attempt that was interrupted', async () => {
+    const world = new World()
+    const first = await open(world, { policy, operation: fail, budget: countBudget({ total: 5 }) })
+    await first.task.start(null, { id: 'a' })
+    await turns()
+    await first.durable.close()
+    let host = await open(world, { policy, operation: hang, budget: countBudget({ total: 5 }) })
+    await world.clock.advance(1000)
+    for (let loss = 0; loss < 2; loss++) {
+      await turns()
+      await host.kill()
+      host = await open(world, { policy, operation: hang, budget: countBudget({ total: 5 }) })
+      await host.durable.resume()
+    }
+    await turns()
+    expect(await world.task('t', 'a')).toMatchObject({ status: 'running' })
+    expect((await world.ledger.gates())[0]?.state).toMatchObject({ used: 1 })
+    await host.durable.close()
+  })
+
+  it('denies before the wait what it would deny after it, as a live call does', async () => {
+    const world = new World()
+    const host = await open(world, { policy, operation: fail, budget: countBudget({ total: 0 }) })
+    await host.task.start(null, { id: 'a' })
+    await turns()
+    expect(await host.task.status('a')).toMatchObject({ state: 'failed', stopReason: 'budget_denied', totalDelayMs: 0 })
+    await host.durable.close()
+  })
+})
+
+describe('a place of a concurrency budget', () => {
+  const policy = { attempts: 3, initialDelay: '1s', jitter: false, budget: 'shared' } as const
+  const inUse = async (world: World): Promise<unknown> =>
+    ((await world.ledger.gates())[0]?.state as { inUse: number } | undefined)?.inUse
+
+  it('comes back with the end of an attempt that began in a lost process', async () => {
+    const world = new World()
+    const first = await open(world, { policy, operation: hang, budget: concurrencyBudget({ max: 1 }) })
+    await first.task.start(null, { id: 'a' })
+    await turns()
+    expect(await inUse(world)).toBe(1)
+    await first.kill()
+    const second = await open(world, { policy, operation: () => 'done', budget: concurrencyBudget({ max: 1 }) })
+    await second.durable.resume()
+    await turns()
+    expect(await inUse(world)).toBe(0)
+    expect(await second.task.run(null, { id: 'b' })).toBe('done')
+    await second.durable.close()
+  })
+
+  it('comes back when a running task is cancelled', async () => {
+    const world = new World()
+    const budget = concurrencyBudget({ max: 1 })
+    const host = await open(world, { policy, operation: hang, budget })
+    await host.task.start(null, { id: 'a' })
+    await turns()
+    await host.task.cancel('a')
+    await turns()
+    expect(budget.inUse).toBe(0)
+    await host.durable.close()
+  })
+
+  it('comes back when a third interruption ends the attempt', async () => {
+    const world = new World()
+    let host = await open(world, { policy, operation: hang, budget: concurrencyBudget({ max: 1 }) })
+    await host.task.start(null, { id: 'a' })
+    for (let loss = 0; loss < 3; loss++) {
+      await turns()
+      await host.kill()
+      host = await open(world, { policy, operation: hang, budget: concurrencyBudget({ max: 1 }) })
+      await host.durable.resume()
+    }
+    expect(await world.task('t', 'a')).toMatchObject({ status: 'waiting' })
+    expect(await inUse(world)).toBe(0)
+    await host.durable.close()
+  })
+
+  it('comes back when an interrupted attempt is not run again', async () => {
+    const world = new World()
+    const timed = { ...policy, timeout: '10s' } as const
+    const first = await open(world, { policy: timed, operation: hang, budget: concurrencyBudget({ max: 1 }) })
+    await first.task.start(null, { id: 'a' })
+    await turns()
+    await first.kill()
+    await world.clock.advance(10_000)
+    const second = await open(world, { policy: timed, operation: hang, budget: concurrencyBudget({ max: 1 }) })
+    await second.durable.resume()
+    await turns()
+    expect(await world.task('t', 'a')).toMatchObject({ status: 'failed', stopReason: 'timeout' })
+    expect(await inUse(world)).toBe(0)
+    await second.durable.close()
+  })
+
+  it('comes back when somebody decides about an attempt that nobody knows the end of', async () => {
+    const world = new World()
+    const setting = { policy, operation: hang, onInterrupt: 'fail' } as const
+    const first = await open(world, { ...setting, budget: concurrencyBudget({ max: 1 }) })
+    await first.task.start(null, { id: 'a' })
+    await turns()
+    await first.kill()
+    const second = await open(world, { ...setting, budget: concurrencyBudget({ max: 1 }) })
+    await second.durable.resume()
+    await second.task.decide('a', 'done')
+    expect(await inUse(world)).toBe(0)
+    await second.durable.close()
+  })
+})
+
+describe('a breaker', () => {
+  const breaker = { failureThreshold: 2, recoveryTimeout: '60s', halfOpenMaxCalls: 1 } as const
+  const policy = { attempts: 1, breaker } as const
+
+  async function opened(world: World): Promise<void> {
+    const host = await open(world, { policy, operation: fail })
+    await rejection(host.task.run(null, { id: 'a' }))
+    await rejection(host.task.run(null, { id: 'b' }))
+    await host.kill()
+  }
+
+  it('that was open at the kill is open after it', async () => {
+    const world = new World()
+    await opened(world)
+    await world.clock.advance(59_999)
+    const host = await open(world, { policy, operation: () => 'fine' })
+    expect(await rejection(host.task.run(null, { id: 'c' }))).toMatchObject({ stopReason: 'breaker_open', attempts: 0 })
+    await host.durable.close()
+  })
+
+  it('is half-open when the recovery time has passed meanwhile, and lets one probe through', async () => {
+    const world = new World()
+    await opened(world)
+    await world.clock.advance(60_000)
+    const end = deferred<string>()
+    const host = await open(world, { policy, operation: () => end.promise })
+    const probe = host.task.run(null, { id: 'c' })
+    await turns()
+    expect(await rejection(host.task.run(null, { id: 'd' }))).toMatchObject({ stopReason: 'breaker_open' })
+    end.resolve('fine')
+    expect(await probe).toBe('fine')
+    expect(await host.task.run(null, { id: 'e' })).toBe('fine')
+    await host.durable.close()
+  })
+
+  it('keeps its count over a restart', async () => {
+    const world = new World()
+    const first = await open(world, { policy, operation: fail })
+    await rejection(first.task.run(null, { id: 'a' }))
+    await first.kill()
+    const second = await open(world, { policy, operation: fail })
+    await rejection(second.task.run(null, { id: 'b' }))
+    expect(await rejection(second.task.run(null, { id: 'c' }))).toMatchObject({ stopReason: 'breaker_open' })
+    await second.durable.close()
+  })
+
+  it('gets the place of a probe back when that is cancelled', async () => {
+    const world = new World()
+    await opened(world)
+    await world.clock.advance(60_000)
+    let calls = 0
+    const host = await open(world, { policy, operation: () => (calls++ === 0 ? hang() : 'fine') })
+    await host.task.start(null, { id: 'c' })
+    await turns()
+    await host.task.cancel('c')
+    await turns()
+    expect(await host.task.run(null, { id: 'd' })).toBe('fine')
+    await host.durable.close()
+  })
+})
+
+describe('a budget that is no good', () => {
+  const policy = { attempts: 3, budget: 'shared' } as const
+
+  it('that throws ends the task that asked, and nothing else', async () => {
+    const world = new World()
+    const budget: Budget = {
+      allowAttempt: () => {
+        throw new Error('broken budget')
+      },
+    }
+    const host = await open(world, { policy, operation: () => 'fine', budget })
+    const free = host.durable.task('free', {}, () => 'free')
+    const error = rejection(host.task.run(null, { id: 'a' }))
+    await turns()
+    expect(await free.run(null, { id: 'x' })).toBe('free')
+    expect(await error).toMatchObject({ stopReason: 'budget_denied' })
+    await host.durable.close()
+  })
+
+  it('that cannot read its snapshot is not used as if it were new', async () => {
+    const world = new World()
+    await world.ledger.transact({ tasks: [] }, () => ({
+      gates: [{ key: 'budget:shared', kind: 'budget', state: { used: 'many' } }],
+      result: 0,
+    }))
+    let ran = 0
+    const host = await open(world, { policy, operation: () => void ran++, budget: countBudget({ total: 1 }) })
+    await host.task.start(null, { id: 'a' }).catch(() => undefined)
+    await host.task.start(null, { id: 'b' }).catch(() => undefined)
+    await world.clock.advance(5000)
+    expect(ran).toBe(0)
+    await host.durable.close()
+  })
+})

@@ -1,0 +1,161 @@
+/** Tasks that stand in the line of a budget: they keep their owner, and leave exactly once. */
+import { describe, expect, it } from 'vitest'
+import type { Budget, BudgetRequest, Decision } from '../../packages/reprise/src/core/budget.js'
+import { adaptiveBudget } from '../../packages/reprise/src/core/budgets/adaptive.js'
+import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/durable.js'
+import { type Host, rejection, turns, World } from './world.js'
+
+/** Lets through whom it is told to. */
+class Doorkeeper implements Budget {
+  readonly maxParkMs = 20_000
+  readonly line: ((grant: Decision) => void)[] = []
+  inside = 0
+
+  allowAttempt(_request: BudgetRequest): Decision {
+    return { allowed: false, reason: 'wait' }
+  }
+
+  park(_request: BudgetRequest, wake: (grant: Decision) => void): () => void {
+    this.line.push(wake)
+    return () => void this.line.splice(this.line.indexOf(wake), 1)
+  }
+
+  /** The first in line may go. */
+  open(): void {
+    this.inside++
+    this.line.shift()?.({ allowed: true, reason: 'allowed', release: () => void this.inside-- })
+  }
+}
+
+type Opened = Host & { task: TaskHandle<null, unknown>; door: Doorkeeper; runs: () => number }
+
+async function open(world: World, policy: PolicyInput = { attempts: 2 }): Promise<Opened> {
+  const door = new Doorkeeper()
+  let runs = 0
+  const host = await world.open({ budgets: { door } })
+  const whole = { ...(policy as object), budget: 'door' }
+  const task = host.durable.task<null, unknown>('t', whole, () => {
+    runs++
+    return 'done'
+  })
+  return { ...host, task, door, runs: () => runs }
+}
+
+async function parked(world: World, policy?: PolicyInput): Promise<Opened> {
+  const host = await open(world, policy)
+  await host.task.start(null, { id: 'a' })
+  await turns()
+  expect(await world.task('t', 'a')).toMatchObject({ status: 'parked', owner: host.line.owner?.id })
+  return host
+}
+
+describe('a parked task', () => {
+  it('runs when it is let through, and gives back what it was given', async () => {
+    const world = new World()
+    const { durable, task, door } = await parked(world)
+    const result = task.run(null, { id: 'a' })
+    door.open()
+    expect(await result).toBe('done')
+    expect(door.inside).toBe(0)
+    expect(world.clock.pending).toBe(0)
+    await durable.close()
+  })
+
+  it('fails at the end of its patience, and is not let through afterwards', async () => {
+    const world = new World()
+    const { durable, task, door, runs } = await parked(world)
+    await world.clock.advance(20_000)
+    expect(await rejection(task.run(null, { id: 'a' }))).toMatchObject({ stopReason: 'budget_denied', attempts: 0 })
+    expect(door.line).toEqual([])
+    expect(runs()).toBe(0)
+    await durable.close()
+  })
+
+  it('ends with its deadline, if that comes first', async () => {
+    const world = new World()
+    const { durable, task } = await parked(world, { attempts: 2, timeout: '5s' })
+    await world.clock.advance(5000)
+    expect(await rejection(task.run(null, { id: 'a' }))).toMatchObject({ stopReason: 'timeout' })
+    await durable.close()
+  })
+
+  it('is left for others when its process stops', async () => {
+    const world = new World()
+    const { durable, door } = await parked(world)
+    await durable.close()
+    expect(await world.task('t', 'a')).toMatchObject({ status: 'waiting', owner: null, dueAtMs: world.now })
+    expect(door.line).toEqual([])
+    const second = await parked(world)
+    second.door.open()
+    await turns()
+    expect(second.runs()).toBe(1)
+    await second.durable.close()
+  })
+
+  it('is taken from a lost owner, and known to be resumed', async () => {
+    const world = new World()
+    const first = await parked(world)
+    await first.kill()
+    const second = await open(world)
+    expect(await second.durable.resume()).toMatchObject({ resumed: 1 })
+    await turns()
+    expect(await world.task('t', 'a')).toMatchObject({ status: 'parked', progress: { retry: { resumed: true } } })
+    first.door.open()
+    second.door.open()
+    await turns()
+    expect([first.runs(), second.runs()]).toEqual([0, 1])
+    await second.durable.close()
+  })
+
+  it('leaves the line when it is cancelled, and keeps nothing of what it is given', async () => {
+    const world = new World()
+    const { durable, task, door, runs } = await parked(world)
+    await task.cancel('a')
+    await turns()
+    expect(door.line).toEqual([])
+    expect(runs()).toBe(0)
+    await durable.close()
+    expect(world.clock.pending).toBe(0)
+  })
+
+  it('gives back a grant that comes while another takes the task', async () => {
+    const world = new World()
+    const { durable, task, door, line } = await parked(world)
+    const other = await open(world)
+    line.hold()
+    door.open()
+    await other.task.cancel('a')
+    line.release()
+    await turns()
+    expect(door.inside).toBe(0)
+    expect(await task.status('a')).toMatchObject({ state: 'cancelled' })
+    await durable.close()
+    await other.durable.close()
+  })
+})
+
+describe('an adaptive budget', () => {
+  it('parks what a failing dependency cannot bear, and lets it go on when that is well again', async () => {
+    const world = new World()
+    const host = await world.open({ budgets: { adaptive: adaptiveBudget({}) }, concurrency: 100 })
+    let isDown = true
+    const policy = { attempts: 4, initialDelay: '100ms', budget: 'adaptive' } as const
+    const task = host.durable.task('t', policy, () => {
+      if (isDown) throw new Error('down')
+      return 'up'
+    })
+    const results = Array.from({ length: 30 }, (_, index) => task.run(null, { id: `i${index}` }))
+    await world.clock.advance(2000)
+    const waiting = await world.ledger.list({ statuses: ['parked'] })
+    expect(waiting.length).toBeGreaterThan(0)
+    isDown = false
+    const fresh = Array.from({ length: 60 }, (_, index) => task.run(null, { id: `n${index}` }))
+    await world.clock.advance(60_000)
+    expect(new Set(await Promise.all(fresh))).toEqual(new Set(['up']))
+    const ended = await Promise.allSettled(results)
+    expect(ended.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
+    expect(await world.ledger.list({ statuses: ['parked', 'running', 'waiting'] })).toEqual([])
+    await host.durable.close()
+  })
+})

@@ -1,0 +1,111 @@
+/** Whatever happens to processes, the promises of reliability.md are kept; and the checkers would tell if they were not. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Decided, Ledger, View } from '../../packages/reprise/src/ledger/ledger.js'
+import type { TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import { type Step, Story } from './story.js'
+
+const small = fc.nat({ max: 3 })
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ type: fc.constant('start' as const), task: small }) },
+    { weight: 6, arbitrary: fc.record({ type: fc.constant('end' as const), which: small, ok: fc.boolean() }) },
+    { weight: 4, arbitrary: fc.record({ type: fc.constant('pass' as const), ms: fc.constantFrom(0, 500, 4000) }) },
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        type: fc.constantFrom('open' as const, 'kill' as const, 'close' as const, 'pause' as const, 'resume' as const),
+        host: small,
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        type: fc.constantFrom('cancel' as const, 'hasten' as const, 'reset' as const),
+        task: small,
+      }),
+    },
+  ),
+  { minLength: 5, maxLength: 40 },
+)
+
+const PLAIN: readonly Step[] = [
+  { type: 'start', task: 0 },
+  { type: 'end', which: 0, ok: false },
+  { type: 'pass', ms: 4000 },
+  { type: 'kill', host: 0 },
+  { type: 'open', host: 0 },
+  { type: 'resume', host: 0 },
+  { type: 'pass', ms: 4000 },
+]
+
+describe('a life of tasks and processes', () => {
+  it('keeps every promise, whatever happens', { timeout: 60_000 }, async () => {
+    const pauses = fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 5 })
+    const property = fc.asyncProperty(steps, pauses, fc.boolean(), async (taken, waited, slow) => {
+      expect(await new Story(undefined, slow).live(taken, waited)).toEqual([])
+    })
+    await fc.assert(property, { numRuns: 300, seed: Number(process.env['SEED'] ?? 2) })
+  })
+
+  it('keeps every promise in a plain one', async () => {
+    expect(await new Story().live(PLAIN)).toEqual([])
+  })
+})
+
+describe('the checkers', () => {
+  /** A ledger that changes what is decided before it is written. */
+  const spoiled =
+    (spoil: (after: TaskRecord, before: TaskRecord | undefined) => TaskRecord) =>
+    (ledger: Ledger): Ledger => {
+      const change = <T>(decided: Decided<T>, view: View): Decided<T> => ({
+        ...decided,
+        tasks: (decided.tasks ?? []).map((task) => spoil(task, view.task(task))),
+      })
+      return new Proxy(ledger, {
+        get: (target, verb: keyof Ledger) => {
+          if (verb === 'transact') {
+            return (keys: never, decide: (view: View) => Decided<unknown>) =>
+              target.transact(keys, (view) => change(decide(view), view))
+          }
+          if (verb === 'claim') {
+            return (request: never, decide: (task: TaskRecord, view: View) => Decided<unknown>) =>
+              target.claim(request, (task, view) => change(decide(task, view), view))
+          }
+          return (target[verb] as (...args: unknown[]) => unknown).bind?.(target) ?? target[verb]
+        },
+      })
+    }
+
+  const withRetry = (task: TaskRecord, retry: Partial<TaskRecord['progress']['retry']>): TaskRecord => ({
+    ...task,
+    progress: { ...task.progress, retry: { ...task.progress.retry, ...retry } },
+  })
+
+  it.each<[string, RegExp, (after: TaskRecord, before: TaskRecord | undefined) => TaskRecord]>([
+    ['I2: numbers', /follows|skips/, (after) => withRetry(after, { launched: after.progress.retry.launched + 1 })],
+    ['I3: places', /with owner/, (after) => (after.status === 'waiting' ? { ...after, dueAtMs: null } : after)],
+    [
+      'I4: counts',
+      /totalDelayMs fall/,
+      (after) => (after.status === 'running' ? withRetry(after, { totalDelayMs: -1 }) : after),
+    ],
+    ['I7: fences', /one fence/, (after, before) => ({ ...after, fence: before?.fence ?? 0 })],
+  ])('would tell of a broken %s', async (_what, said, spoil) => {
+    // The watcher sits behind the spoiler: it sees what is written.
+    const faults = await new Story((ledger) => spoiled(spoil)(ledger)).live(PLAIN)
+    expect(faults.join('\n')).toMatch(said)
+  })
+
+  it('would tell of an attempt that the ledger lost', async () => {
+    const forgetful = (ledger: Ledger): Ledger =>
+      new Proxy(ledger, {
+        get: (target, verb: keyof Ledger) => {
+          if (verb === 'attempts') return () => Promise.resolve([])
+          return (target[verb] as (...args: unknown[]) => unknown).bind?.(target) ?? target[verb]
+        },
+      })
+    const faults = await new Story(forgetful).live(PLAIN)
+    expect(faults.join('\n')).toMatch(/the ledger does not know/)
+  })
+})

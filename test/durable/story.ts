@@ -1,0 +1,159 @@
+/**
+ * A random life of a few tasks and the processes that run them: started, failed, succeeded, killed, stopped, paused, taken
+ * over. What really ran is noted by the operations themselves. Imports the model of processes and the checkers.
+ */
+import { seededRandom } from 'reprise/testing'
+import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/durable.js'
+import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
+import { faultsOf, type Start } from '../crash/history.js'
+import { watched } from './watched-ledger.js'
+import { deferred, type Host, turns, World } from './world.js'
+
+export const ATTEMPTS = 3
+export const TOTAL = 6
+const POLICY = { attempts: ATTEMPTS, initialDelay: '1s', maxDelay: '4s', jitter: 'full', budget: 'shared' } as const
+
+export type Step =
+  | { readonly type: 'start'; readonly task: number }
+  | { readonly type: 'end'; readonly which: number; readonly ok: boolean }
+  | { readonly type: 'pass'; readonly ms: number }
+  | { readonly type: 'open' | 'kill' | 'close' | 'pause' | 'resume'; readonly host: number }
+  | { readonly type: 'cancel' | 'hasten' | 'reset'; readonly task: number }
+
+interface Process extends Host {
+  readonly handle: TaskHandle<number, unknown>
+  paused: boolean
+}
+
+interface Noted extends Start {
+  readonly generation: number
+}
+
+interface Flight {
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+export class Story {
+  readonly world: World
+  readonly faults: string[] = []
+  private readonly starts: Noted[] = []
+  private readonly flights: Flight[] = []
+  private readonly processes: Process[] = []
+  private readonly random = seededRandom(7)
+  private readonly slow: boolean
+  private calm = false
+
+  constructor(spoil: (ledger: Ledger) => Ledger = (ledger) => ledger, slow = false) {
+    this.slow = slow
+    this.world = new World((ledger) => spoil(watched(ledger, this.faults)))
+  }
+
+  /** All that is wrong with the life and with what the ledger says of it. */
+  async live(steps: readonly Step[], pauses: readonly number[] = [4]): Promise<string[]> {
+    await this.open()
+    for (const [index, step] of steps.entries()) {
+      await this.take(step)
+      await turns(pauses[index % pauses.length])
+    }
+    await this.comeToRest()
+    const expected = { attempts: ATTEMPTS, finished: true }
+    return [
+      ...this.faults,
+      ...(await faultsOf(this.world.ledger, 't', this.starts, expected)),
+      ...(await this.overuse()),
+    ]
+  }
+
+  private async open(): Promise<void> {
+    const { random, slow } = this
+    const budgets = { shared: countBudget({ total: TOTAL }) }
+    const host = await this.world.open({ concurrency: 2, budgets, random, slow })
+    const handle = host.durable.task<number, unknown>('t', POLICY, async (_input, context) => {
+      const { taskId, attempt, execution } = context
+      const task = await this.world.task('t', taskId)
+      this.starts.push({ task: taskId, attempt, execution, generation: task.generation })
+      if (this.calm) return 'calm'
+      const flight = deferred<unknown>()
+      this.flights.push(flight)
+      return flight.promise
+    })
+    this.processes.push({ ...host, handle, paused: false })
+  }
+
+  private async take(step: Step): Promise<void> {
+    if (step.type === 'pass') return this.world.clock.advance(step.ms)
+    if (step.type === 'open') return this.processes.length < 4 ? this.open() : undefined
+    if (step.type === 'end') return this.end(step.which, step.ok)
+    if ('host' in step) return this.strike(step.type, step.host)
+    const awake = this.processes.find(({ paused }) => !paused)
+    if (awake === undefined) return
+    const id = `i${step.task}`
+    const { handle } = awake
+    if (step.type === 'start') await handle.start(step.task, { id })
+    else if (step.type === 'cancel') await handle.cancel(id).catch(refused)
+    else if (step.type === 'hasten') await handle.retryNow(id).catch(refused)
+    else await handle.reset(id).catch(refused)
+  }
+
+  private end(which: number, ok: boolean): void {
+    const [flight] = this.flights.splice(which % Math.max(1, this.flights.length), 1)
+    if (ok) flight?.resolve('fine')
+    else flight?.reject(new Error('no'))
+  }
+
+  private async strike(type: 'kill' | 'close' | 'pause' | 'resume', which: number): Promise<void> {
+    const index = which % Math.max(1, this.processes.length)
+    const target = this.processes[index]
+    if (target === undefined) return
+    if (type === 'resume') {
+      if (!target.paused) await target.durable.resume()
+      return
+    }
+    if (type === 'pause') {
+      // It stands still for longer than its lease; the next one wakes it.
+      if (target.paused) target.line.release()
+      else target.line.hold()
+      target.paused = !target.paused
+      await target.expire()
+      return
+    }
+    this.processes.splice(index, 1)
+    if (type === 'close' && !target.paused) await target.durable.close()
+    else await target.kill()
+  }
+
+  private async comeToRest(): Promise<void> {
+    this.calm = true
+    for (const one of this.processes.splice(0)) {
+      const { paused, line, durable } = one
+      if (paused) line.release()
+      await turns()
+      if (paused) await one.kill()
+      else await durable.close()
+    }
+    await this.open()
+    const [last] = this.processes as [Process]
+    await last.durable.resume()
+    await this.world.clock.advance(60_000)
+    for (const flight of this.flights.splice(0)) flight.resolve('late')
+    await turns()
+    await last.durable.close()
+  }
+
+  /** I4 */
+  private async overuse(): Promise<string[]> {
+    const state = (await this.world.ledger.gates())[0]?.state as { used: number } | undefined
+    const retries = new Set<string>()
+    for (const { task, attempt, generation } of this.starts)
+      if (attempt > 1) retries.add(`${task} ${generation} ${attempt}`)
+    const used = state?.used ?? 0
+    const faults = used > TOTAL ? [`the budget of ${TOTAL} was used ${used} times`] : []
+    return retries.size > used ? [...faults, `${retries.size} retries ran, and ${used} were charged`] : faults
+  }
+}
+
+function refused(error: unknown): void {
+  if ((error as { code?: string }).code !== 'refused') throw error
+}

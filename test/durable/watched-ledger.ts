@@ -1,0 +1,136 @@
+/**
+ * A ledger that looks at every commit before it is made, and notes what breaks a promise: what a history no longer shows
+ * because it was written over. Imports the ledger's types.
+ */
+import type { Decided, Ledger, View } from '../../packages/reprise/src/ledger/ledger.js'
+import { type GateRecord, type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
+
+type Changes = Omit<Decided<unknown>, 'result'>
+
+/** The same ledger; `faults` gets a line for every promise that a commit breaks. */
+export function watched(ledger: Ledger, faults: string[]): Ledger {
+  const note = (view: View, changes: Changes): void => void faults.push(...faultsOfCommit(view, changes))
+  return new Proxy(ledger, {
+    get: (target, verb: keyof Ledger) => {
+      if (verb === 'transact') return transact
+      if (verb === 'claim') return claim
+      const value: unknown = target[verb]
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+
+  function transact<T>(keys: Parameters<Ledger['transact']>[0], decide: (view: View) => Decided<T>): Promise<T> {
+    return ledger.transact(keys, (view) => {
+      const decided = decide(view)
+      note(view, decided)
+      return decided
+    })
+  }
+
+  function claim<T>(
+    request: Parameters<Ledger['claim']>[0],
+    decide: (task: TaskRecord, view: View) => Decided<T>,
+  ): Promise<readonly T[]> {
+    return ledger.claim(request, (task, view) => {
+      const decided = decide(task, view)
+      note(view, decided)
+      return decided
+    })
+  }
+}
+
+export function faultsOfCommit(view: View, changes: Changes): string[] {
+  const faults = (changes.tasks ?? []).flatMap((after) => {
+    const before = view.task(after)
+    const found = before === undefined ? ['written, but not there'] : faultsOfChange(before, after, changes, view.now)
+    return found.map((fault) => `${after.id}: ${fault}`)
+  })
+  return [...faults, ...(changes.gates ?? []).flatMap((after) => faultsOfGate(view.gate(after.key), after))]
+}
+
+function faultsOfChange(before: TaskRecord, after: TaskRecord, changes: Changes, now: number): string[] {
+  return [
+    ...placeFaults(after),
+    ...fenceFaults(before, after, changes),
+    ...endFaults(before, after, changes),
+    ...rowFaults(before, after, changes),
+    ...countFaults(before, after),
+    ...startFaults(before, after, changes, now),
+  ]
+}
+
+/** I3 */
+function placeFaults({ status, owner, dueAtMs }: TaskRecord): string[] {
+  const place = [owner !== null, dueAtMs !== null].join()
+  const expected = { running: 'true,false', parked: 'true,true', waiting: 'false,true' }[status as string]
+  return place === (expected ?? 'false,false') ? [] : [`is ${status} with owner ${owner} and due time ${dueAtMs}`]
+}
+
+/** I7 */
+function fenceFaults(before: TaskRecord, after: TaskRecord, { events = [] }: Changes): string[] {
+  if (after.fence < before.fence) return [`its fence falls from ${before.fence} to ${after.fence}`]
+  const isTaken = events.some(({ type, id }) => id === after.id && (type === 'resumed' || type === 'cancelled'))
+  const changesOwner = after.owner !== null && after.owner !== before.owner
+  const isOwned = before.owner !== null
+  return (changesOwner || (isTaken && isOwned)) && after.fence === before.fence
+    ? ['changes hands behind one fence']
+    : []
+}
+
+/** I5 and I6 */
+function endFaults(before: TaskRecord, after: TaskRecord, { dead = [], events = [] }: Changes): string[] {
+  const faults: string[] = []
+  const isReset = events.some(({ type, id }) => type === 'reset' && id === after.id)
+  if (after.generation !== before.generation + (isReset ? 1 : 0)) faults.push('has another generation without a reset')
+  if (TERMINAL.has(before.status) && !isReset) faults.push(`was ${before.status}, and becomes ${after.status}`)
+  const letters = dead.filter(({ id }) => id === after.id).length
+  if (letters !== (after.status === 'failed' ? 1 : 0))
+    faults.push(`${letters} dead letters as it becomes ${after.status}`)
+  return faults
+}
+
+/** Only the attempt in flight has an end, and it has one. */
+function rowFaults(before: TaskRecord, after: TaskRecord, { attempts = [] }: Changes): string[] {
+  const rows = attempts.filter(({ id }) => id === after.id)
+  const { current } = before.progress
+  const faults = rows.flatMap((row) => {
+    const isCurrent = row.number === current?.number && row.execution === current.execution
+    return before.status === 'running' && isCurrent && row.owner === before.owner
+      ? []
+      : [`attempt ${row.number}.${row.execution} ends, but is not in flight`]
+  })
+  if (rows.length > 1) faults.push('one attempt ends twice')
+  const isStill = after.status === 'running' && after.fence === before.fence
+  if (before.status === 'running' && rows.length === 0 && !isStill) faults.push('an attempt in flight leaves no trace')
+  return faults
+}
+
+/** I4: what was counted stays counted. */
+function countFaults(before: TaskRecord, after: TaskRecord): string[] {
+  if (after.generation !== before.generation) return []
+  const [old, now] = [before.progress.retry, after.progress.retry]
+  const faults = (['failures', 'launched', 'totalDelayMs'] as const).flatMap((field) =>
+    now[field] < old[field] ? [`its ${field} fall from ${old[field]} to ${now[field]}`] : [],
+  )
+  if (now.launched > old.launched + 1) faults.push('skips an attempt')
+  if (old.resumed && !now.resumed) faults.push('was resumed, and was not')
+  if (old.expiresAtMs !== null && now.expiresAtMs !== old.expiresAtMs) faults.push('its expiry moves')
+  if (now.deadlineAtMs !== old.deadlineAtMs) faults.push('its deadline moves')
+  if (now.seed !== old.seed) faults.push('its seed changes')
+  return faults
+}
+
+/** I8 */
+function startFaults(before: TaskRecord, after: TaskRecord, { attempts = [] }: Changes, now: number): string[] {
+  if (after.status !== 'running' || after.fence === before.fence) return []
+  const isEarly = before.status === 'waiting' && now < (before.dueAtMs as number)
+  if (isEarly) return [`starts ${(before.dueAtMs as number) - now} ms before its time`]
+  return before.status === 'running' && attempts.length === 0 ? ['starts while it runs'] : []
+}
+
+/** I9: a count never falls, an open breaker does not close before its time. */
+function faultsOfGate(before: GateRecord | undefined, after: GateRecord): string[] {
+  const [old, now] = [before?.state, after.state] as { used?: number; phase?: string; openUntilMs?: number }[]
+  if (typeof old?.used === 'number' && (now?.used ?? 0) < old.used) return [`${after.key}: its use falls`]
+  return old?.phase === 'open' && now?.phase === 'closed' ? [`${after.key}: closes without a probe`] : []
+}
