@@ -267,3 +267,25 @@ describe('making a budget for every key', () => {
     expect(() => adaptives({ maxKeys: undefined })).not.toThrow()
   })
 })
+
+describe('peeking at the budget of a key', () => {
+  it('is offered exactly if the budgets have it, and answers for the key', () => {
+    const counts = perKey(() => countBudget({ total: 1 }))
+    counts.allowAttempt(asking('spent'))
+    expect(counts.peek?.(asking('spent'))).toBe(false)
+    expect(counts.denialReason?.(asking('spent'))).toBe('count_exhausted')
+    expect(counts.peek?.(asking('fresh'))).toBe(true)
+    expect(counts.settle).toBeUndefined()
+    const free = perKey(() => unlimited())
+    expect(free.park).toBeUndefined()
+    expect(free.denialReason).toBeUndefined()
+    expect(adaptives().peek).toBeUndefined()
+  })
+
+  it('says yes where the function has made another kind of budget meanwhile', () => {
+    let made = 0
+    const mixed = perKey((): Budget => (made++ === 0 ? countBudget({ total: 0 }) : { allowAttempt: () => ALLOWED }))
+    expect(mixed.peek?.(asking('a'))).toBe(true)
+    expect(mixed.denialReason?.(asking('a'))).toBe('')
+  })
+})
