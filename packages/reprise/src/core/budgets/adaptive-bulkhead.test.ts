@@ -70,12 +70,12 @@ describe('a bulkhead', () => {
     expect(play.ask(2, { kind: 'hedge' })).toBe(ALLOWED)
   })
 
-  it('widens by half when calls found no slot and a round of answers came in half the patience', () => {
+  it('widens by a quarter when calls found no slot and a round of answers came in less than half the patience', () => {
     const play = crowded()
     play.firsts(6, { attemptTimeoutMs: 1000 })
-    for (let i = 0; i < 5; i++) play.end(1, 'success', 500, { attemptTimeoutMs: 1000 })
-    // 5 + 2.5 slots
-    expect(play.firsts(9)).toBe(7)
+    for (let i = 0; i < 5; i++) play.end(1, 'success', 450, { attemptTimeoutMs: 1000 })
+    // 5 + 1.25 slots
+    expect(play.firsts(9)).toBe(6)
   })
 
   it('does not widen when nobody was refused', () => {
@@ -87,12 +87,12 @@ describe('a bulkhead', () => {
 
   it('measures patience by the deadline where an attempt has no limit, else as half a minute', () => {
     for (const [limits, latencyMs] of [
-      [{ deadlineMs: START_MS + 500 }, 500],
-      [{}, 15_000],
+      [{ deadlineMs: START_MS + 500 }, 409],
+      [{}, 13_500],
     ] as const) {
       for (const [excess, slots] of [
-        // By half for answers in half the patience, tried twice as wide for slower ones.
-        [0, 7],
+        // By a quarter for answers in less than half the patience, tried twice as wide for slower ones.
+        [0, 6],
         [1, 10],
       ] as const) {
         const play = new Play({ bulkhead: true, maxPark: '1s' }, FIVE)

@@ -40,27 +40,27 @@ describe('the slots of a bulkhead', () => {
     expect(slots(bulkhead)).toBe(10)
   })
 
-  it('are more by half after a round of answers in good time for which some call found none', () => {
+  it('are more by a quarter after a round of answers in good time for which some call found none', () => {
     const bulkhead = new Bulkhead()
     bulkhead.refused()
     answer(bulkhead, 9)
     expect(slots(bulkhead)).toBe(10)
     answer(bulkhead, 1)
-    expect(slots(bulkhead)).toBe(15)
+    expect(slots(bulkhead)).toBe(12)
   })
 
   it('are judged a round after they changed: until then answers are of attempts from before', () => {
     const bulkhead = new Bulkhead()
+    expect(crowdedRound(bulkhead)).toBe(12)
+    expect(crowdedRound(bulkhead)).toBe(12)
     expect(crowdedRound(bulkhead)).toBe(15)
-    expect(crowdedRound(bulkhead)).toBe(15)
-    expect(crowdedRound(bulkhead)).toBe(22)
   })
 
   it('tell how many have come', () => {
     const bulkhead = new Bulkhead()
     bulkhead.refused()
     const added = Array.from({ length: 10 }, () => bulkhead.answered(0.1, RATE, FLOOR_MS))
-    expect(added).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 5])
+    expect(added).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 2])
   })
 
   it('stay when nobody found none', () => {
@@ -84,20 +84,20 @@ describe('the slots of a bulkhead', () => {
     crowdedRound(bulkhead, 0.95)
     for (let round = 0; round < 2; round++) expect(crowdedRound(bulkhead, 0.6)).toBe(10)
     // More carefully the second time.
-    expect(crowdedRound(bulkhead, 0.6)).toBe(15)
+    expect(crowdedRound(bulkhead, 0.6)).toBe(12)
   })
 
   it('become fewer when answers are slow and some too late, at once when those are many, but not below what is explained', () => {
     const bulkhead = new Bulkhead()
-    for (let i = 0; i < 5; i++) crowdedRound(bulkhead)
-    expect(slots(bulkhead)).toBe(33)
+    for (let i = 0; i < 11; i++) crowdedRound(bulkhead)
+    expect(slots(bulkhead)).toBe(38)
     answer(bulkhead, 20, 0.8)
     miss(bulkhead, 6)
-    expect(slots(bulkhead)).toBe(23)
+    expect(slots(bulkhead)).toBe(26)
     // What follows is of before.
     answer(bulkhead, 1, 0.8)
     miss(bulkhead, 6)
-    expect(slots(bulkhead)).toBe(23)
+    expect(slots(bulkhead)).toBe(26)
     for (let i = 0; i < 12; i++) {
       answer(bulkhead, 20, 0.8)
       miss(bulkhead, 6)

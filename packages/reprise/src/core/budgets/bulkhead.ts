@@ -4,7 +4,7 @@
  * A dependency that has become slow for good needs more slots than the floor explains; one that is short of capacity
  * must not get them. A client cannot tell the two by latency alone, but it need not: what matters is whether answers
  * still come before their callers give up. So when calls have found no slot, a round of answers widens the bulkhead;
- * if answers took more than half the patience of their callers and some were too late, it narrows again. A short
+ * if answers took nearly half the patience of their callers or more and some were too late, it narrows again. A short
  * capacity settles where few give up, and a new normal gets all the slots it can use.
  *
  * A round of time limits without a single answer halves it, down to one slot: what is sent to a server that hangs is
@@ -14,11 +14,11 @@
 const FLOORS = 4
 const MIN_SLOTS = 2
 /** Answers in less than this share of the patience are no reason to narrow. */
-const COMFORTABLE = 0.5
+const COMFORTABLE = 0.45
 /** Nor is this share of attempts that were too late. */
 const TOLERATED = 0.1
 /** What a round of comfortable answers widens it by, and one with late ones narrows it. */
-const GROWTH = 1.5
+const GROWTH = 1.25
 const CUT = 0.7
 /** A dependency that has never been found out of breath is tried faster. */
 const FIRST_GROWTH = 2
