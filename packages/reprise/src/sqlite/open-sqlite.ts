@@ -10,6 +10,8 @@ import { SqliteLedger } from './sqlite-ledger.js'
 export interface SqliteOptions {
   /** The ledger's time; milliseconds since the epoch. */
   readonly clock: () => number
+  /** The time of leases, which processes compare: the clock on the wall, `Date.now` when absent. */
+  readonly wall?: () => number
   readonly driver?: SqliteDriverName
   /** `normal` is faster, and loses the last commits when the power fails; a crash of the process loses nothing. */
   readonly synchronous?: 'full' | 'normal'
@@ -28,7 +30,7 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
       database.exec(`PRAGMA synchronous = ${options.synchronous === 'normal' ? 'NORMAL' : 'FULL'}`)
       migrate(database, name)
     })
-    return new SqliteLedger(database, name, options.clock)
+    return new SqliteLedger(database, name, options.clock, options.wall ?? Date.now)
   } catch (error) {
     database.close()
     if (error instanceof LedgerError) throw error
