@@ -20,9 +20,14 @@ const MAX_BATCH = 500
 
 type Claimed = Started | { readonly faults: readonly string[]; readonly task: TaskRecord } | { readonly error: unknown }
 
+interface Refused {
+  readonly key: TaskKey
+  readonly faults: readonly string[]
+}
+
 export class DueTasks implements Timer {
   private readonly worker: Worker
-  private readonly refused = new Map<string, TaskKey>()
+  private readonly refused = new Map<string, Refused>()
   private claiming = false
   private again = false
   private scheduledAtMs = Infinity
@@ -48,14 +53,14 @@ export class DueTasks implements Timer {
     this.worker.wake()
   }
 
-  /** Whether it was found to be impossible. */
-  isRefused(key: TaskKey): boolean {
-    return this.refused.has(nameOf(key))
+  /** Why it was found to be impossible, if it was. */
+  faultsOf(key: TaskKey): readonly string[] {
+    return this.refused.get(nameOf(key))?.faults ?? []
   }
 
   refuse(definition: Definition, task: TaskRecord, faults: readonly string[]): void {
-    if (this.isRefused(task)) return
-    this.refused.set(nameOf(task), { run: task.run, id: task.id })
+    if (this.refused.has(nameOf(task))) return
+    this.refused.set(nameOf(task), { key: { run: task.run, id: task.id }, faults })
     this.worker.telling.refused(definition, task, faults)
   }
 
@@ -143,6 +148,6 @@ export class DueTasks implements Timer {
   }
 
   private except(): readonly TaskKey[] {
-    return [...this.refused.values()]
+    return Array.from(this.refused.values(), ({ key }) => key)
   }
 }

@@ -135,7 +135,7 @@ export class Tasks {
     if (isOver(task)) return
     if (this.parts.worker.stopped)
       throw new TaskRefusedError('closed', `Task ${name}/${task.id} has not ended, and this process takes no more work`)
-    const faults = faultsOfState(task, policy.attempts)
+    const faults = [...new Set([...this.parts.worker.due.faultsOf(task), ...faultsOfState(task, policy.attempts)])]
     if (faults.length > 0) throw TaskRefusedError.ofState(task, faults)
   }
 
