@@ -50,7 +50,11 @@ describe('a stored state that cannot be', () => {
       ],
     ],
     ['a negative delay', withRetry({ totalDelayMs: -1, lastDelayMs: -1 }), ['totalDelayMs is -1', 'lastDelayMs is -1']],
-    ['a last delay above the sum', withRetry({ lastDelayMs: 2000 }), ['the last delay is longer than all delays together']],
+    [
+      'a last delay above the sum',
+      withRetry({ lastDelayMs: 2000 }),
+      ['the last delay is longer than all delays together'],
+    ],
     ['a bad time', withRetry({ expiresAtMs: -5 }), ['expiresAtMs is -5, which is no time']],
     ['a time beyond time', withRetry({ deadlineAtMs: 9e15 }), ['deadlineAtMs is 9000000000000000, which is no time']],
     [
@@ -58,7 +62,11 @@ describe('a stored state that cannot be', () => {
       withRetry({ launched: 2, failures: 2 }),
       ['the history ends with attempt 1, and the state says 2', 'the history has 1 failures, and the state 2'],
     ],
-    ['half an attempt', withRetry({ failures: 0.5 }), ['failures is 0.5', 'the history has 1 failures, and the state 0.5']],
+    [
+      'half an attempt',
+      withRetry({ failures: 0.5 }),
+      ['failures is 0.5', 'the history has 1 failures, and the state 0.5'],
+    ],
     ['a broken seed', withRetry({ seed: 'x' as never }), ['the seed is x']],
     [
       'a newer version',
@@ -68,11 +76,7 @@ describe('a stored state that cannot be', () => {
     [
       'an attempt in flight that was never begun',
       (task) => ({ ...task, progress: { ...task.progress, current: { number: 2, execution: 0, startedAtMs: -1 } } }),
-      [
-        'attempt 2 is in flight, and 1 were begun',
-        'its execution is 0',
-        'it started at -1, which is no time',
-      ],
+      ['attempt 2 is in flight, and 1 were begun', 'its execution is 0', 'it started at -1, which is no time'],
     ],
   ])('is refused, named and left as it is: %s', async (_what, change, faults) => {
     const world = await spoiled(change)

@@ -67,7 +67,13 @@ describe('observers of a durable task', () => {
       throw new Error('order 17 is gone')
     })
     await rejection(task.run(null, { id: 'a' }))
-    expect(types()).toEqual(['call_started 0', 'attempt_started 1', 'attempt_finished 1', 'call_failed 1', 'dead_lettered 1'])
+    expect(types()).toEqual([
+      'call_started 0',
+      'attempt_started 1',
+      'attempt_finished 1',
+      'call_failed 1',
+      'dead_lettered 1',
+    ])
     expect(events[3]).toMatchObject({ stopReason: 'attempts_exhausted', attemptsMade: 1 })
     expect(events[4]).toMatchObject({ signature: 'Error: order # is gone' })
     expect(lines).toEqual(['t/a failed after 1 attempt (attempts_exhausted): order 17 is gone'])
@@ -86,10 +92,20 @@ describe('observers of a durable task', () => {
     await heir.durable.resume()
     expect(await task.run(null, { id: 'a' })).toBe('fine')
     expect(first.types()).toEqual(['call_started 0', 'attempt_started 1'])
-    expect(second.types()).toEqual(['resumed 1', 'interrupted 1', 'attempt_started 1', 'attempt_finished 1', 'call_succeeded 1'])
-    const ids = new Set([...first.events, ...second.events].map(({ correlationId, callId }) => `${correlationId} ${callId}`))
+    expect(second.types()).toEqual([
+      'resumed 1',
+      'interrupted 1',
+      'attempt_started 1',
+      'attempt_finished 1',
+      'call_succeeded 1',
+    ])
+    const ids = new Set(
+      [...first.events, ...second.events].map(({ correlationId, callId }) => `${correlationId} ${callId}`),
+    )
     expect(ids.size).toBe(1)
-    const resumeIds = new Set(second.events.filter(({ type }) => type !== 'interrupted').map(({ resumeId }) => resumeId))
+    const resumeIds = new Set(
+      second.events.filter(({ type }) => type !== 'interrupted').map(({ resumeId }) => resumeId),
+    )
     expect(resumeIds.size).toBe(1)
     expect([...resumeIds][0]).toMatch(/^[0-9a-f-]{36}$/)
     expect(second.events[0]).toMatchObject({ from: lost.line.owner?.id })
@@ -155,7 +171,9 @@ describe('observers of a durable task', () => {
     await turns()
     await world.clock.advance(2000)
     await runs
-    const rows = (await Promise.all([0, 1, 2, 3, 4].map((input) => world.ledger.attempts({ run: 't', id: `i${input}` })))).flat()
+    const rows = (
+      await Promise.all([0, 1, 2, 3, 4].map((input) => world.ledger.attempts({ run: 't', id: `i${input}` })))
+    ).flat()
     const tasks = await world.ledger.list({ run: 't' })
     const sum = (name: string): number => {
       const family = metrics.read().find((one) => one.name === name)

@@ -116,6 +116,7 @@ export class Tasks {
     const isFree = definition.policy.budget === undefined && definition.policy.breaker === undefined
     const hasRoom = isFree && worker.slots.take()
     try {
+      if (worker.stopped) await this.expectOver(definition, id)
       const { type, task } = await this.create(definition, input, id, hasRoom)
       if (type === 'existing') this.expectWillRun(definition, task)
       const ended = isOver(task) ? Promise.resolve(task) : worker.parts.waiters.wait(task)
@@ -130,11 +131,19 @@ export class Tasks {
     }
   }
 
+  /** A process that stops gives what is recorded, and takes no more work. */
+  private async expectOver({ name }: Definition, id: string | undefined): Promise<void> {
+    const { ledger, expectOpen } = this.parts
+    expectOpen()
+    const task = id === undefined ? undefined : await ledger.get({ run: name, id })
+    if (task !== undefined && isOver(task)) return
+    const what = id === undefined ? `A task ${name}` : `Task ${name}/${id}`
+    throw new TaskRefusedError('closed', `${what} would have to run, and this process takes no more work`)
+  }
+
   /** Nobody waits for what will not happen. */
-  private expectWillRun({ name, policy }: Definition, task: TaskRecord): void {
+  private expectWillRun({ policy }: Definition, task: TaskRecord): void {
     if (isOver(task)) return
-    if (this.parts.worker.stopped)
-      throw new TaskRefusedError('closed', `Task ${name}/${task.id} has not ended, and this process takes no more work`)
     const faults = [...new Set([...this.parts.worker.due.faultsOf(task), ...faultsOfState(task, policy.attempts)])]
     if (faults.length > 0) throw TaskRefusedError.ofState(task, faults)
   }
