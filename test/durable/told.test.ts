@@ -12,7 +12,7 @@ const POLICY = { attempts: 3, initialDelay: '1s', jitter: false } as const
 interface Ear {
   readonly events: RepriseEvent[]
   readonly observers: readonly [{ onEvent(event: RepriseEvent): void }]
-  types(): string[]
+  readonly types: () => string[]
 }
 
 function ear(): Ear {

@@ -104,7 +104,7 @@ describe('a look at an interrupted attempt', () => {
     await host.durable.close()
   })
 
-  it('is made again by the next process if its own is lost, and counts toward the three', async () => {
+  it('is made again by the next process if its own is lost, and left to a person the third time', async () => {
     const world = new World()
     let host = await takenOver(world, () => hang())
     for (let loss = 0; loss < 2; loss++) {
@@ -114,7 +114,10 @@ describe('a look at an interrupted attempt', () => {
       await turns()
     }
     expect(await rows(world)).toEqual(['1.1 interrupted'])
-    expect(await host.task.status('a')).toMatchObject({ state: 'waiting', attempts: 1, totalDelayMs: 1000 })
+    expect(await host.task.status('a')).toMatchObject({ state: 'undecided', attempts: 1 })
+    await host.task.decide('a', 'rerun')
+    await turns()
+    expect(host.runs).toEqual(['1.2'])
     await host.durable.close()
   })
 
@@ -128,6 +131,16 @@ describe('a look at an interrupted attempt', () => {
       await turns()
       expect(await world.task('t', 'a')).toMatchObject({ status: 'running', progress: { unverified: true } })
     }
+    expect(await rows(world)).toEqual(['1.1 interrupted'])
+    await host.durable.close()
+  })
+
+  it('that is cancelled leaves one row of the attempt', async () => {
+    const world = new World()
+    const host = await takenOver(world, () => hang())
+    await host.task.cancel('a')
+    await turns()
+    expect(await host.task.status('a')).toMatchObject({ state: 'cancelled' })
     expect(await rows(world)).toEqual(['1.1 interrupted'])
     await host.durable.close()
   })

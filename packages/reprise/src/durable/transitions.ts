@@ -196,21 +196,23 @@ export function interrupt(
   // Nothing ran: it stood in line.
   if (task.progress.current === null) return unpark(orderly ? task : resumed, now)
   const interruptions = task.progress.interruptions + (orderly ? 0 : 1)
-  if (interruptions >= MAX_INTERRUPTIONS) {
+  const isTooOften = interruptions >= MAX_INTERRUPTIONS
+  if (isTooOften && rule === 'rerun') {
     const end = { result: 'interrupted', failure: KILLED, retryable: true, retryAfterMs: undefined } as const
     // The owner changes, so that whoever was believed lost writes nothing when he comes back.
     const settled = settle({ ...resumed, fence: task.fence + 1 }, policy, end, gates, now)
-    const attempts = task.progress.unverified ? [] : (settled.attempts ?? [])
-    return { ...settled, attempts, events: [eventOf('interrupted', task, now, { interruptions })] }
+    return { ...settled, events: [eventOf('interrupted', task, now, { interruptions })] }
   }
   // While it was looked into nothing ran: its row is there already.
   const attempts = task.progress.unverified ? [] : [attemptRow(task, 'interrupted', null, now)]
   const events = [eventOf('interrupted', task, now, { number: task.progress.current.number, orderly })]
   const { retry } = orderly ? task.progress : resumed.progress
-  const unverified = rule === 'verify' ? { unverified: true } : {}
-  const progress = { ...task.progress, retry, interruptions, ...unverified }
+  const mustLook = rule === 'verify' && !isTooOften
+  const { unverified: _unverified, ...rest } = task.progress
+  const progress = { ...rest, retry, interruptions, ...(mustLook && { unverified: true }) }
   const stopped = { ...task, progress, fence: task.fence + 1 }
-  const next = rule === 'fail' ? undecided(stopped, now) : dueNow(stopped, now)
+  // What must not run twice is not counted as failed either: that would run it again.
+  const next = rule === 'rerun' || mustLook ? dueNow(stopped, now) : undecided(stopped, now)
   return { task: next, tasks: [next], attempts, events }
 }
 
@@ -247,7 +249,9 @@ export function cancel(task: TaskRecord, now: number): Settled {
     stopReason: 'aborted',
     updatedAtMs: now,
   }
-  const attempts = task.status === 'running' ? [attemptRow(task, 'aborted', null, now)] : []
+  // While it was looked into nothing ran.
+  const isRunning = task.status === 'running' && !task.progress.unverified
+  const attempts = isRunning ? [attemptRow(task, 'aborted', null, now)] : []
   return { task: next, tasks: [next], attempts, events: [eventOf('cancelled', task, now, {})] }
 }
 
@@ -284,7 +288,8 @@ export function acceptPolicy(task: TaskRecord, policyHash: string, now: number):
 export function resolve(task: TaskRecord, answer: 'done' | 'rerun', now: number): Settled {
   const events = [eventOf('decided', task, now, { answer })]
   if (answer === 'done') return { ...ended({ ...task, result: null }, 'succeeded', null, now), events }
-  const next = dueNow(task, now)
+  // Whoever decides has seen what became of it: the count of losses begins anew.
+  const next = dueNow(withProgress(task, { interruptions: 0 }), now)
   return { task: next, tasks: [next], events }
 }
 
