@@ -44,7 +44,7 @@ export interface FailurePattern {
   readonly recovered: number
   /** Of these, those that have failed for good; the others are under way, or cancelled. */
   readonly failed: number
-  /** The latest first. */
+  /** The latest first; of those at one time, those of the task that was created last. */
   readonly examples: readonly FailureExample[]
 }
 

@@ -28,6 +28,8 @@ export interface Contents {
 
 /** An attempt and its task. */
 interface Entry {
+  /** The task's, in order of creation. */
+  readonly place: number
   readonly task: TaskRecord
   readonly row: AttemptRow
 }
@@ -121,11 +123,11 @@ export class MemoryAnalytics implements LedgerAnalytics {
   }
 
   private entries(filter: AnalyticsFilter): Entry[] {
-    return this.tasks(filter).flatMap((task) =>
+    return this.tasks(filter).flatMap((task, place) =>
       this.contents
         .attempts(task)
         .filter(({ endedAtMs }) => isIn(endedAtMs, filter))
-        .map((row) => ({ task, row })),
+        .map((row) => ({ place, task, row })),
     )
   }
 }
@@ -151,14 +153,13 @@ function exampleOf({ task, row }: Entry): FailureExample {
   return { run, id, generation, number, execution, atMs: endedAtMs, message: failure?.message ?? '', correlationId }
 }
 
-function latestFirst({ row: a }: Entry, { row: b }: Entry): number {
+function latestFirst(a: Entry, b: Entry): number {
   return (
-    b.endedAtMs - a.endedAtMs ||
-    compareText(a.run, b.run) ||
-    compareText(a.id, b.id) ||
-    b.generation - a.generation ||
-    b.number - a.number ||
-    b.execution - a.execution
+    b.row.endedAtMs - a.row.endedAtMs ||
+    b.place - a.place ||
+    b.row.generation - a.row.generation ||
+    b.row.number - a.row.number ||
+    b.row.execution - a.row.execution
   )
 }
 

@@ -58,6 +58,7 @@ export const MIGRATIONS: readonly string[] = [
     owner TEXT NOT NULL,
     PRIMARY KEY (task, generation, number, execution)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX attempts_failed ON attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
   CREATE TABLE gates (
     key TEXT PRIMARY KEY,

@@ -82,7 +82,8 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
   'refuses to forget what is not finished': async (ledger) => {
     await ledger.create([newTask({ id: 'a', updatedAtMs: 1 })])
     for (const status of ['waiting', 'running', 'parked', 'undecided'] as string[]) {
-      isError(await rejection(forgotten(ledger, status as FinishedStatus)), 'cannot be forgotten: say one of succeeded')
+      const request = { status: status as FinishedStatus, beforeMs: 99, limit: 9 }
+      isError(await rejection(ledger.forget(request)), 'cannot be forgotten: say one of succeeded')
     }
     same(await idsOf(ledger), ['a'])
   },
@@ -185,7 +186,7 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
 
   'refuses a limit that would leave no history': async (ledger) => {
     for (const maxHistoryPerTask of [9, 10.5, -1, Number.NaN]) {
-      const error = await rejection(compacted(ledger, { maxHistoryPerTask, limit: 9 }))
+      const error = await rejection(ledger.compact({ maxHistoryPerTask, limit: 9 }))
       isError(error, 'say a whole number of 10 or more')
     }
   },
@@ -264,13 +265,4 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
     same(await ledger.compact({ limit: 9 }), nothing)
     same((await ledger.attempts(KEY)).length, 500)
   },
-}
-
-/** A ledger may throw or reject. */
-async function forgotten(ledger: Ledger, status: FinishedStatus): Promise<unknown> {
-  return ledger.forget({ status, beforeMs: 99, limit: 9 })
-}
-
-async function compacted(ledger: Ledger, request: CompactRequest): Promise<unknown> {
-  return ledger.compact(request)
 }
