@@ -85,6 +85,7 @@ export interface Swept {
   readonly shortened: number
   readonly policies: number
   readonly owners: number
+  readonly reclaimedBytes: number
   /** It stopped at its limit: the next sweep may come at once. */
   readonly more: boolean
 }
@@ -119,7 +120,16 @@ export class Retention {
   }
 
   private async sweepOnce(): Promise<Swept> {
-    const counts = { tasks: 0, attempts: 0, events: 0, deadLetters: 0, shortened: 0, policies: 0, owners: 0 }
+    const counts = {
+      tasks: 0,
+      attempts: 0,
+      events: 0,
+      deadLetters: 0,
+      shortened: 0,
+      policies: 0,
+      owners: 0,
+      reclaimedBytes: 0,
+    }
     let more = false
     const add = (removed: Partial<Counts>): void => {
       for (const [kind, count] of Object.entries(removed)) counts[kind as keyof Counts] += count
@@ -144,10 +154,15 @@ export class Retention {
       async (now: number) => compacted(await ledger.compact({ policiesBeforeMs: now - GRACE_MS, limit }), 'policies'),
       async (now: number) => compacted(await ledger.compact({ ownersBeforeMs: now - GRACE_MS, limit }), 'owners'),
     ]
-    if (eventsMs === undefined) return [...forgetting, ...compacting]
+    // Last, since what goes before it makes the room; one bit of it per sweep.
+    const reclaiming = async (): Promise<Batch> => {
+      const { reclaimedBytes } = await ledger.compact({ reclaim: true, limit })
+      return { removed: { reclaimedBytes }, size: 0 }
+    }
+    if (eventsMs === undefined) return [...forgetting, ...compacting, reclaiming]
     const events = async (now: number): Promise<Batch> =>
       compacted(await ledger.compact({ eventsBeforeMs: now - eventsMs, limit }), 'events')
-    return [...forgetting, ...compacting, events]
+    return [...forgetting, ...compacting, events, reclaiming]
   }
 
   /** Until a batch is not full; true if it never was. */

@@ -107,6 +107,8 @@ export interface CompactRequest {
   readonly policiesBeforeMs?: number
   /** Owners whose lease ran out before, and who own nothing. */
   readonly ownersBeforeMs?: number
+  /** Gives space back that is free, where the store can: some of it, if it is more than a quarter. */
+  readonly reclaim?: boolean
   /** At most so many of each kind, since nobody else writes meanwhile. */
   readonly limit: number
 }
@@ -116,6 +118,7 @@ export interface Compacted extends Omit<Forgotten, 'tasks'> {
   readonly tasks: number
   readonly policies: number
   readonly owners: number
+  readonly reclaimedBytes: number
 }
 
 export interface Ledger {

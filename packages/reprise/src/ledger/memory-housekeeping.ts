@@ -53,7 +53,7 @@ export function forget(tables: MemoryTables, request: ForgetRequest): Forgotten 
 
 export function compact(tables: MemoryTables, request: CompactRequest, now: number): Compacted {
   const { maxHistoryPerTask, eventsBeforeMs, limit } = request
-  const counts = { tasks: 0, attempts: 0, events: 0, deadLetters: 0, policies: 0, owners: 0 }
+  const counts = { tasks: 0, attempts: 0, events: 0, deadLetters: 0, policies: 0, owners: 0, reclaimedBytes: 0 }
   if (maxHistoryPerTask !== undefined) {
     expectHistory(maxHistoryPerTask)
     const long = [...tables.tasks.values()]

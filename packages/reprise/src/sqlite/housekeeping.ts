@@ -1,12 +1,13 @@
 /**
  * How the SQLite ledger forgets and compacts, within a transaction of its caller. Space that comes free is used again by
- * what is written later: the file does not shrink, and does not grow beyond what was needed at once.
+ * what is written later, so the file does not grow beyond what was needed at once; one that was created with
+ * `auto_vacuum = INCREMENTAL` is given back to the system bit by bit.
  * Imports its own layer and the port.
  */
 import type { Compacted, CompactRequest, Forgotten, ForgetRequest } from '../ledger/ledger.js'
 import { expectFinished, expectHistory } from '../ledger/limits.js'
 import type { OwnerRecord } from '../ledger/records.js'
-import type { SqliteStatement, SqlRow, SqlValue } from './driver.js'
+import type { SqliteDatabase, SqliteStatement, SqlRow, SqlValue } from './driver.js'
 import { parse, text } from './rows.js'
 import type { Statements } from './statements.js'
 
@@ -25,10 +26,15 @@ interface LongTask {
   readonly attempts_kept: number
 }
 
+/** 4 MiB in pages of 4 KiB: as much as one checkpoint writes. */
+const MAX_PAGES = 1024
+
 export class Housekeeping {
+  private readonly database: SqliteDatabase
   private readonly sql: Statements
 
-  constructor(sql: Statements) {
+  constructor(database: SqliteDatabase, sql: Statements) {
+    this.database = database
     this.sql = sql
   }
 
@@ -52,7 +58,7 @@ export class Housekeeping {
   compact(request: CompactRequest, now: number): Compacted {
     const { maxHistoryPerTask, eventsBeforeMs, policiesBeforeMs, ownersBeforeMs, limit } = request
     const { sql } = this
-    const counts = { tasks: 0, attempts: 0, events: 0, deadLetters: 0, policies: 0, owners: 0 }
+    const counts = { tasks: 0, attempts: 0, events: 0, deadLetters: 0, policies: 0, owners: 0, reclaimedBytes: 0 }
     if (maxHistoryPerTask !== undefined) expectHistory(maxHistoryPerTask)
     // First what may find damage: nothing has been written yet.
     if (ownersBeforeMs !== undefined) counts.owners = this.dropOwners(ownersBeforeMs, limit)
@@ -67,7 +73,21 @@ export class Housekeeping {
     }
     if (eventsBeforeMs !== undefined) counts.events += changesOf(sql.removeEventsBefore, limit, eventsBeforeMs)
     if (policiesBeforeMs !== undefined) counts.policies = changesOf(sql.removePolicies, policiesBeforeMs, limit)
+    if (request.reclaim === true) counts.reclaimedBytes = this.reclaim()
     return counts
+  }
+
+  /** A quarter stays, since what was needed once will be needed again; all of it where the file cannot shrink. */
+  private reclaim(): number {
+    const read = (name: string): number => {
+      const row = this.database.prepare(`PRAGMA ${name}`).get() as Record<string, number>
+      return row[name] as number
+    }
+    const [pages, free] = [read('page_count'), read('freelist_count')]
+    const spare = Math.min(free - Math.ceil(pages / 4), MAX_PAGES)
+    if (spare <= 0) return 0
+    this.database.exec(`PRAGMA incremental_vacuum(${spare})`)
+    return (free - read('freelist_count')) * read('page_size')
   }
 
   private shorten(task: LongTask, left: number, now: number): Omit<Forgotten, 'tasks'> {

@@ -62,7 +62,7 @@ export class SqliteLedger implements Ledger {
     this.clock = clock
     this.sql = prepareStatements(database)
     this.queue = new CommitQueue(database, name)
-    this.housekeeping = new Housekeeping(this.sql)
+    this.housekeeping = new Housekeeping(database, this.sql)
     this.analytics = new SqliteAnalytics(database, this.sql)
   }
 

@@ -105,7 +105,7 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
     await writeLong(ledger, 30)
     setTime(99)
     const request: CompactRequest = { maxHistoryPerTask: 20, limit: 9 }
-    const nothingElse = { policies: 0, owners: 0 }
+    const nothingElse = { policies: 0, owners: 0, reclaimedBytes: 0 }
     same(await ledger.compact(request), { tasks: 1, attempts: 20, events: 20, deadLetters: 0, ...nothingElse })
     same(await ledger.compact(request), { ...NOTHING, ...nothingElse })
     same(
@@ -261,7 +261,7 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
   'does nothing that it was not asked for': async (ledger, setTime) => {
     await writeLong(ledger, 500, { status: 'failed', dueAtMs: null })
     setTime(1e12)
-    const nothing = { ...NOTHING, policies: 0, owners: 0 }
+    const nothing = { ...NOTHING, policies: 0, owners: 0, reclaimedBytes: 0 }
     same(await ledger.compact({ limit: 9 }), nothing)
     same((await ledger.attempts(KEY)).length, 500)
   },
