@@ -11,7 +11,13 @@ describe('the option retention', () => {
   })
 
   it('reads durations as people write them', () => {
-    const input = { succeeded: '7d', cancelled: '1h30m', failed: 86_400_000, events: '1m', maxHistoryPerTask: 20 } as const
+    const input = {
+      succeeded: '7d',
+      cancelled: '1h30m',
+      failed: 86_400_000,
+      events: '1m',
+      maxHistoryPerTask: 20,
+    } as const
     expect(retentionOf(input)).toEqual({
       succeededMs: 604_800_000,
       cancelledMs: 5_400_000,
@@ -25,7 +31,10 @@ describe('the option retention', () => {
     [{ succeded: '7d' }, 'retention.succeded: unknown field (did you mean `succeeded`?)'],
     [{ succeeded: '7 days' }, `retention.succeeded: "7 days" is not a duration from 0ms to 365d such as '500ms'`],
     [{ failed: null }, "(leave it out to keep them for ever, or say '30d')"],
-    [{ failed: '59s' }, "retention.failed: 59s is too short: whoever waits for a task must have time to hear of its end"],
+    [
+      { failed: '59s' },
+      'retention.failed: 59s is too short: whoever waits for a task must have time to hear of its end',
+    ],
     [{ failed: 0 }, "(say '1m' or more)"],
     [{ maxHistoryPerTask: 9 }, 'retention.maxHistoryPerTask: 9 is not a whole number from 10 to 100000'],
     [{ maxHistoryPerTask: Infinity }, 'retention.maxHistoryPerTask: Infinity is not a whole number'],

@@ -46,6 +46,7 @@ export interface Keys {
 
 export interface NewTask {
   readonly task: TaskRecord
+  /** The one that the task names. */
   readonly policy: PolicyRecord
   /** What makes two submissions the same. */
   readonly payloadHash: string

@@ -13,7 +13,12 @@ export interface SampleHistory {
 
 /** Written as a driver would: created, then one transaction for everything. */
 export async function writeHistory(ledger: Ledger, histories: readonly SampleHistory[]): Promise<void> {
-  await ledger.create(histories.map(({ task }) => newTask({ correlationId: `c-${task.id}`, ...task })))
+  await ledger.create(
+    histories.map(({ task }) => ({
+      ...newTask({ correlationId: `c-${task.id}`, ...task }),
+      policy: { hash: task.policyHash ?? 'p1', policy: {} },
+    })),
+  )
   await Promise.all(
     histories.map(({ task, attempts = [], events = [], dead = [] }) => {
       const key: TaskKey = { run: task.run ?? 'mail', id: task.id }
