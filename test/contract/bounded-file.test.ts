@@ -126,6 +126,19 @@ describe('a sweep', () => {
     await ledger.close()
   })
 
+  it('ends after the batch it is at when it is stopped', async () => {
+    let now = 0
+    const ledger = await openSqlite(newFile(), { clock: () => now, synchronous: 'normal' })
+    await work(ledger, 0, 0)
+    now = 10 * MINUTE
+    const retention = new Retention(ledger, retentionOf({ succeeded: '1m' }), { batch: 100 })
+    const sweep = retention.sweep()
+    retention.stop()
+    expect(await sweep).toMatchObject({ tasks: 100, more: true })
+    expect((await ledger.analytics.totals()).byStatus).toEqual({ succeeded: 775, failed: 125 })
+    await ledger.close()
+  })
+
   it('rejects with what the ledger rejects with, and can be asked again', async () => {
     const ledger = await openSqlite(newFile(), { clock: () => 0 })
     const retention = new Retention(ledger, retentionOf())

@@ -103,6 +103,7 @@ export class Retention {
   private readonly batch: number
   private readonly batches: number
   private running: Promise<Swept> | undefined = undefined
+  private stopped = false
 
   constructor(ledger: Ledger, settings: RetentionSettings, limits: SweepLimits = {}) {
     this.ledger = ledger
@@ -117,6 +118,11 @@ export class Retention {
       this.running = undefined
     })
     return this.running
+  }
+
+  /** What is under way ends after its batch, and nothing is swept any more. */
+  stop(): void {
+    this.stopped = true
   }
 
   private async sweepOnce(): Promise<Swept> {
@@ -167,7 +173,7 @@ export class Retention {
 
   /** Until a batch is not full; true if it never was. */
   private async repeat(step: Step, add: (removed: Batch['removed']) => void): Promise<boolean> {
-    for (let round = 0; round < this.batches; round++) {
+    for (let round = 0; round < this.batches && !this.stopped; round++) {
       const { removed, size } = await step(await this.ledger.now())
       add(removed)
       if (size < this.batch) return false

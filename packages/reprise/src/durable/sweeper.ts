@@ -33,6 +33,7 @@ export class Sweeper {
   async end(): Promise<void> {
     this.ended = true
     clearTimeout(this.timer)
+    this.parts.retention.stop()
     await this.sweeping
   }
 
