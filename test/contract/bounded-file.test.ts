@@ -126,6 +126,24 @@ describe('a sweep', () => {
     await ledger.close()
   })
 
+  it('shares the work with those of other processes', async () => {
+    const file = newFile()
+    let now = 0
+    const open = (): Promise<Ledger> => openSqlite(file, { clock: () => now, synchronous: 'normal' })
+    const [first, second] = [await open(), await open()]
+    await work(first, 0, 0)
+    now = 10 * MINUTE
+    const settings = retentionOf({ succeeded: '1m', failed: '1m' })
+    const sweeps = await Promise.all(
+      [first, second].map((ledger) => new Retention(ledger, settings, { batch: 50 }).sweep()),
+    )
+    const sum = (kind: 'tasks' | 'attempts' | 'deadLetters'): number =>
+      sweeps.reduce((total, swept) => total + swept[kind], 0)
+    expect([sum('tasks'), sum('attempts'), sum('deadLetters')]).toEqual([ROUND, 2 * ROUND, ROUND / 8])
+    await first.close()
+    await second.close()
+  })
+
   it('ends after the batch it is at when it is stopped', async () => {
     let now = 0
     const ledger = await openSqlite(newFile(), { clock: () => now, synchronous: 'normal' })

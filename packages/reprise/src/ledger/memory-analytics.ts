@@ -61,7 +61,7 @@ export class MemoryAnalytics implements LedgerAnalytics {
     return [...groups(failures, ({ row }) => row.signature as string)]
       .map(([signature, entries]) => patternOf(signature, entries, examples))
       .toSorted((a, b) => b.count - a.count || compareText(a.signature, b.signature))
-      .slice(0, limit)
+      .slice(0, Math.max(0, limit))
   }
 
   async recovery(filter: RecoveryFilter = {}): Promise<readonly RecoveryRate[]> {
@@ -143,7 +143,7 @@ function patternOf(signature: string, entries: readonly Entry[], examples: numbe
     tasks: tasks.length,
     recovered: tasks.filter(({ status }) => status === 'succeeded').length,
     failed: tasks.filter(({ status }) => status === 'failed').length,
-    examples: entries.toSorted(latestFirst).slice(0, examples).map(exampleOf),
+    examples: entries.toSorted(latestFirst).slice(0, Math.max(0, examples)).map(exampleOf),
   }
 }
 

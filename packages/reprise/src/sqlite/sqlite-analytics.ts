@@ -67,7 +67,7 @@ export class SqliteAnalytics implements LedgerAnalytics {
         FROM (SELECT a.signature, COUNT(*) AS failures, MIN(a.ended_at) AS first_at, MAX(a.ended_at) AS last_at, t.status
           FROM ${JOINED} ${where('a.signature IS NOT NULL')} GROUP BY a.signature, a.task)
         GROUP BY signature ORDER BY count DESC, signature LIMIT ?`,
-      [...values, limit],
+      [...values, Math.max(0, limit)],
     )
     return rows.map((row) => {
       const signature = row['signature'] as string
@@ -166,7 +166,7 @@ export class SqliteAnalytics implements LedgerAnalytics {
           ORDER BY a.ended_at DESC, a.task DESC, a.generation DESC, a.number DESC, a.execution DESC LIMIT ?) x
         JOIN attempts a USING (task, generation, number, execution) JOIN tasks t ON t.pk = a.task
         ORDER BY x.ended_at DESC, x.task DESC, x.generation DESC, x.number DESC, x.execution DESC`,
-      [...values, signature, count],
+      [...values, signature, Math.max(0, count)],
     )
     return rows.map(exampleOf)
   }

@@ -98,6 +98,7 @@ export const ANALYTICS_CASES: Readonly<Record<string, Check>> = {
       ['E: x', 1],
     ])
     same(await counts({ limit: 1 }), [[LUCK, 4]])
+    same(await counts({ limit: -1 }), [])
   },
 
   'shows the latest failures of a pattern, and no more than asked for': async (ledger) => {
