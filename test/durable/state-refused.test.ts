@@ -159,16 +159,22 @@ describe('a stored state that cannot be', () => {
   })
 
   it('that was shortened on record is no fault', async () => {
-    const world = await spoiled((task) => ({
-      ...task,
-      progress: {
-        ...task.progress,
-        compacted: 1,
-        retry: { ...task.progress.retry, launched: 2, failures: 2 },
-      },
-    }))
-    const { durable } = await reopened(world)
-    expect(await durable.resume()).toMatchObject({ refused: [], waiting: 1 })
-    await durable.close()
+    const world = new World()
+    const policy = { attempts: 30, initialDelay: '1s', backoff: 'fixed', jitter: false } as const
+    let host = await world.open()
+    const fail = (): never => {
+      throw new Error('no')
+    }
+    await host.durable.task('t', policy, fail).start(null, { id: 'a' })
+    for (let attempt = 0; attempt < 15; attempt++) {
+      await turns()
+      await world.clock.advance(1000)
+    }
+    await host.durable.close()
+    expect(await world.ledger.compact({ maxHistoryPerTask: 10, limit: 10 })).toMatchObject({ tasks: 1 })
+    host = await world.open()
+    host.durable.task('t', policy, fail)
+    expect(await host.durable.resume()).toMatchObject({ refused: [], waiting: 1 })
+    await host.durable.close()
   })
 })

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { normalizePolicy } from '../core/normalize.js'
 import type { BreakerInput, Policy, PolicyInput } from '../core/policy.js'
+import type { LedgerAnalytics } from '../ledger/analytics.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Json, TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
@@ -15,6 +16,8 @@ import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
 import { type OtherOwner, Ownership } from './ownership.js'
 import { type InterruptRule, recordOf } from './policy-record.js'
+import { Retention, retentionOf, type RetentionSettings, type Swept } from './retention.js'
+import { Sweeper } from './sweeper.js'
 import { expectId, type TaskHandle, Tasks } from './tasks.js'
 import { Waiters } from './waiters.js'
 import { Watching } from './watching.js'
@@ -26,6 +29,8 @@ export interface DurableSettings {
   readonly policyChange: 'refuse' | 'accept'
   /** By key; in place of what policies say of the breaker with that key. */
   readonly breakers?: Readonly<Record<string, BreakerInput>>
+  /** How long what is over is kept. */
+  readonly retention?: RetentionSettings
   /** Who this is, where it is not simply this process. */
   readonly identity?: Identity
 }
@@ -71,6 +76,8 @@ export class Durable {
   private readonly adoption: Adoption
   private readonly watching: Watching
   private readonly tasks: Tasks
+  private readonly retention: Retention
+  private readonly sweeper: Sweeper
   private failure: unknown = undefined
   private closing: Promise<void> | undefined = undefined
 
@@ -89,6 +96,8 @@ export class Durable {
     this.ownership = new Ownership({ ledger, identity, leaseMs, monotonicMs, onFailure }, this.worker)
     this.adoption = new Adoption(ledger, settings.policyChange, environment.random)
     this.watching = new Watching({ ledger, waiters, onFailure, isHere: (key) => this.worker.isHere(key) })
+    this.retention = new Retention(ledger, settings.retention ?? retentionOf())
+    this.sweeper = new Sweeper({ retention: this.retention, onFailure })
     const { worker, adoption, watching } = this
     this.tasks = new Tasks({ ledger, worker, adoption, watching, expectOpen: () => this.expectOpen() })
   }
@@ -97,6 +106,7 @@ export class Durable {
     const durable = new Durable(ledger, environment, settings, new GateBook(environment, await ledger.gates()))
     await durable.ownership.begin()
     durable.worker.begin()
+    durable.sweeper.begin()
     return durable
   }
 
@@ -145,6 +155,17 @@ export class Durable {
     return { resumed, waiting, migrated, skipped, refused, undecided, others, elapsedMs }
   }
 
+  /** Questions about many tasks: what fails, what recovers, what waiting costs. */
+  get analytics(): LedgerAnalytics {
+    return this.ledger.analytics
+  }
+
+  /** Removes what the option `retention` does not keep, at once; by itself that happens now and then. */
+  sweep(): Promise<Swept> {
+    this.expectOpen()
+    return this.retention.sweep()
+  }
+
   /** No new attempts; resolves when those that run have ended. */
   async drain(): Promise<void> {
     await this.worker.drain()
@@ -160,6 +181,7 @@ export class Durable {
     const reason = new TaskRefusedError('closed', 'The durable tasks were closed')
     try {
       if (this.failure === undefined) {
+        await this.sweeper.end()
         await this.worker.stop(reason)
         await this.ownership.end()
       }
@@ -191,6 +213,7 @@ export class Durable {
     this.failure = error
     this.worker.halt(error)
     this.ownership.halt()
+    void this.sweeper.end()
     this.waiters.failAll(error)
   }
 }

@@ -30,8 +30,8 @@ export function faultsOfState(task: TaskRecord, attempts: number): string[] {
 /** What the attempts in the ledger say beside the state; those that were compacted away are no fault. */
 export function faultsOfHistory(task: TaskRecord, rows: readonly AttemptRow[]): string[] {
   if (!isRecord(task.progress) || !isRecord(task.progress.retry)) return []
-  const { retry, current, compacted } = task.progress
-  if (compacted !== undefined) return []
+  const { retry, current } = task.progress
+  if (task.compacted !== undefined) return []
   const own = rows.filter(({ generation }) => generation === task.generation)
   const last = own.reduce((most, { number }) => Math.max(most, number), 0)
   const failed = own.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null).length

@@ -22,6 +22,7 @@ import type {
   TaskProgress,
   TaskRecord,
 } from '../ledger/records.js'
+import { signatureOf } from '../ledger/signature.js'
 import type { InterruptRule } from './policy-record.js'
 
 /** After so many interruptions that nobody ordered, an attempt counts as failed: it may be what kills its process. */
@@ -339,17 +340,6 @@ function deadLetterOf(task: TaskRecord, now: number): DeadLetter {
   }
 }
 
-/** Errors that differ only in numbers, ids and quoted text are of one kind. */
-export function signatureOf(failure: FailureRecord | null): string {
-  if (failure === null) return 'none'
-  const message = failure.message
-    .slice(0, 500)
-    .replaceAll(/(["'`]).*?\1/g, '$1…$1')
-    .replaceAll(/\b[0-9a-f]{8,}(?:-[0-9a-f]{4,})*\b/gi, '#')
-    .replaceAll(/\d+/g, '#')
-  return `${failure.name}: ${message}`
-}
-
 function attemptRow(task: TaskRecord, outcome: AttemptResult, failure: FailureRecord | null, now: number): AttemptRow {
   const { current, retry } = task.progress
   return {
@@ -363,6 +353,7 @@ function attemptRow(task: TaskRecord, outcome: AttemptResult, failure: FailureRe
     outcome,
     delayBeforeMs: retry.lastDelayMs,
     failure,
+    signature: failure === null ? null : signatureOf(failure),
     owner: task.owner ?? '',
   }
 }

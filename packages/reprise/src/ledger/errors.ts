@@ -4,7 +4,7 @@
  */
 import { RepriseError } from '../core/errors.js'
 
-export type LedgerProblem = 'unusable' | 'busy' | 'newer_format' | 'corrupt' | 'missing_driver' | 'closed'
+export type LedgerProblem = 'unusable' | 'busy' | 'newer_format' | 'corrupt' | 'missing_driver' | 'closed' | 'refused'
 
 export class LedgerError extends RepriseError {
   readonly problem: LedgerProblem

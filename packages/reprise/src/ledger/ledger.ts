@@ -3,9 +3,11 @@
  * the function that `transact` is given: pure, synchronous, shown the locked rows, answering with their changes.
  * Imports types of its own layer.
  */
+import type { LedgerAnalytics } from './analytics.js'
 import type {
   AttemptRow,
   DeadLetter,
+  FinishedStatus,
   GateRecord,
   LedgerEvent,
   OwnerRecord,
@@ -44,6 +46,7 @@ export interface Keys {
 
 export interface NewTask {
   readonly task: TaskRecord
+  /** The one that the task names. */
   readonly policy: PolicyRecord
   /** What makes two submissions the same. */
   readonly payloadHash: string
@@ -80,9 +83,52 @@ export interface TaskFilter {
   readonly after?: TaskKey
 }
 
+/** Finished tasks of one kind, and how old they must be. */
+export interface ForgetRequest {
+  readonly status: FinishedStatus
+  /** Those that have not changed since. */
+  readonly beforeMs: number
+  /** At most so many tasks, since nobody else writes meanwhile. */
+  readonly limit: number
+}
+
+/** Rows that are gone. */
+export interface Forgotten {
+  readonly tasks: number
+  readonly attempts: number
+  readonly events: number
+  readonly deadLetters: number
+}
+
+/** What may be shortened or dropped while the tasks stay; a field that is absent leaves its kind alone. */
+export interface CompactRequest {
+  /** Of a task with more attempts than this, the older ones go until half of it is left: that it did is recorded. */
+  readonly maxHistoryPerTask?: number
+  /** Events from before, whatever became of their tasks. */
+  readonly eventsBeforeMs?: number
+  /** Policies that no task has, and that nobody has asked to keep since. */
+  readonly policiesBeforeMs?: number
+  /** Owners whose lease ran out before, and who own nothing. */
+  readonly ownersBeforeMs?: number
+  /** Gives space back that is free, where the store can: some of it, if it is more than a quarter. */
+  readonly reclaim?: boolean
+  /** At most so many of each kind, since nobody else writes meanwhile. */
+  readonly limit: number
+}
+
+export interface Compacted extends Omit<Forgotten, 'tasks'> {
+  /** Tasks whose history was shortened. */
+  readonly tasks: number
+  readonly policies: number
+  readonly owners: number
+  readonly reclaimedBytes: number
+}
+
 export interface Ledger {
   /** What to call it in messages: never a secret. */
   readonly name: string
+  /** Questions about many tasks; they are answered from what is there, and write nothing. */
+  readonly analytics: LedgerAnalytics
   /** The ledger's own time. */
   now(): Promise<number>
 
@@ -117,7 +163,9 @@ export interface Ledger {
   /** In order, after `seq`; never past one that an open transaction may still come before. */
   events(afterSeq: number, limit: number): Promise<readonly StoredEvent[]>
 
-  /** Removes finished tasks that have not changed since, with all that belongs to them; answers how many. */
-  forget(finishedBeforeMs: number, limit: number): Promise<number>
+  /** Removes finished tasks with all that belongs to them: attempts, events, dead letters. Their ids are free again. */
+  forget(request: ForgetRequest): Promise<Forgotten>
+  /** Shortens what grows while tasks live. Gates stay: one that is forgotten would allow what was used up. */
+  compact(request: CompactRequest): Promise<Compacted>
   close(): Promise<void>
 }

@@ -2,7 +2,24 @@
  * A ledger in memory: for tests and for programs that want the interface without the durability. It keeps text, as the
  * others do, so that what cannot be stored fails here too. Imports its own layer and the host's clock by argument.
  */
-import type { Creation, Decided, DueRequest, Keys, Ledger, NewTask, QueueRef, TaskFilter, View } from './ledger.js'
+import type { LedgerAnalytics } from './analytics.js'
+import type {
+  Compacted,
+  CompactRequest,
+  Creation,
+  Decided,
+  DueRequest,
+  Forgotten,
+  ForgetRequest,
+  Keys,
+  Ledger,
+  NewTask,
+  QueueRef,
+  TaskFilter,
+  View,
+} from './ledger.js'
+import { MemoryAnalytics } from './memory-analytics.js'
+import { compact, forget, type MemoryTables } from './memory-housekeeping.js'
 import type {
   AttemptRow,
   DeadLetter,
@@ -13,30 +30,33 @@ import type {
   TaskKey,
   TaskRecord,
 } from './records.js'
-import { TERMINAL } from './records.js'
-
-interface Kept {
-  readonly payloadHash: string
-  task: TaskRecord
-}
 
 export class MemoryLedger implements Ledger {
   readonly name = 'memory:'
+  readonly analytics: LedgerAnalytics
   private readonly clock: () => number
   private readonly wall: () => number
   private commits = 0
-  private readonly tasks = new Map<string, Kept>()
-  private readonly policies = new Map<string, PolicyRecord>()
-  private readonly attemptRows = new Map<string, AttemptRow[]>()
+  private readonly tables: MemoryTables = {
+    tasks: new Map(),
+    policies: new Map(),
+    attempts: new Map(),
+    owners: new Map(),
+    dead: [],
+    events: [],
+    lastSeq: 0,
+  }
   private readonly gateRecords = new Map<string, GateRecord>()
-  private readonly ownerRecords = new Map<string, OwnerRecord>()
-  private readonly dead: DeadLetter[] = []
-  private readonly log: StoredEvent[] = []
 
   /** `wall`: the clock of leases. */
   constructor(clock: () => number, wall = clock) {
     this.clock = clock
     this.wall = wall
+    this.analytics = new MemoryAnalytics({
+      tasks: () => this.all(),
+      attempts: (key) => this.tables.attempts.get(nameOf(key)) ?? [],
+      events: () => this.tables.events,
+    })
   }
 
   async now(): Promise<number> {
@@ -54,11 +74,11 @@ export class MemoryLedger implements Ledger {
   async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
     this.commits++
     return tasks.map(({ task, policy, payloadHash }) => {
-      const kept = this.tasks.get(nameOf(task))
+      const kept = this.tables.tasks.get(nameOf(task))
       if (kept !== undefined)
         return { type: kept.payloadHash === payloadHash ? 'existing' : 'conflict', task: kept.task }
-      this.policies.set(policy.hash, copy(policy))
-      this.tasks.set(nameOf(task), { payloadHash, task: copy(task) })
+      this.putPolicy(policy)
+      this.tables.tasks.set(nameOf(task), { payloadHash, task: copy(task) })
       return { type: 'created', task }
     })
   }
@@ -86,19 +106,19 @@ export class MemoryLedger implements Ledger {
   }
 
   async heartbeat(owner: OwnerRecord): Promise<void> {
-    this.ownerRecords.set(owner.id, copy(owner))
+    this.tables.owners.set(owner.id, copy(owner))
   }
 
   async owners(): Promise<readonly OwnerRecord[]> {
-    return [...this.ownerRecords.values()]
+    return [...this.tables.owners.values()]
   }
 
   async removeOwner(id: string): Promise<void> {
-    this.ownerRecords.delete(id)
+    this.tables.owners.delete(id)
   }
 
   async get(key: TaskKey): Promise<TaskRecord | undefined> {
-    return this.tasks.get(nameOf(key))?.task
+    return this.tables.tasks.get(nameOf(key))?.task
   }
 
   async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
@@ -117,15 +137,15 @@ export class MemoryLedger implements Ledger {
   }
 
   async policy(hash: string): Promise<PolicyRecord | undefined> {
-    return this.policies.get(hash)
+    return this.tables.policies.get(hash)?.record
   }
 
   async keepPolicy(policy: PolicyRecord): Promise<void> {
-    this.policies.set(policy.hash, copy(policy))
+    this.putPolicy(policy)
   }
 
   async attempts(key: TaskKey): Promise<readonly AttemptRow[]> {
-    return [...(this.attemptRows.get(nameOf(key)) ?? [])]
+    return [...(this.tables.attempts.get(nameOf(key)) ?? [])]
   }
 
   async gates(): Promise<readonly GateRecord[]> {
@@ -133,28 +153,29 @@ export class MemoryLedger implements Ledger {
   }
 
   async deadLetters(run?: string): Promise<readonly DeadLetter[]> {
-    return this.dead.filter((letter) => run === undefined || letter.run === run)
+    return this.tables.dead.filter((letter) => run === undefined || letter.run === run)
   }
 
   async events(afterSeq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.log.filter(({ seq }) => seq > afterSeq).slice(0, limit)
+    return this.tables.events.filter(({ seq }) => seq > afterSeq).slice(0, limit)
   }
 
-  async forget(finishedBeforeMs: number, limit: number): Promise<number> {
-    const old = this.all()
-      .filter(({ status, updatedAtMs }) => TERMINAL.has(status) && updatedAtMs < finishedBeforeMs)
-      .slice(0, limit)
-    for (const task of old) {
-      this.tasks.delete(nameOf(task))
-      this.attemptRows.delete(nameOf(task))
-    }
-    return old.length
+  async forget(request: ForgetRequest): Promise<Forgotten> {
+    return forget(this.tables, request)
+  }
+
+  async compact(request: CompactRequest): Promise<Compacted> {
+    return compact(this.tables, request, this.clock())
   }
 
   async close(): Promise<void> {}
 
+  private putPolicy(policy: PolicyRecord): void {
+    this.tables.policies.set(policy.hash, { record: copy(policy), keptAtMs: this.clock() })
+  }
+
   private all(): TaskRecord[] {
-    return [...this.tasks.values()].map(({ task }) => task)
+    return [...this.tables.tasks.values()].map(({ task }) => task)
   }
 
   private view(gates: readonly string[], tasks: readonly TaskKey[]): View {
@@ -163,7 +184,7 @@ export class MemoryLedger implements Ledger {
       now: this.clock(),
       task: (key) => {
         if (!names.has(nameOf(key))) throw new Error(`Task ${key.run}/${key.id} was not named in the transaction`)
-        return this.tasks.get(nameOf(key))?.task
+        return this.tables.tasks.get(nameOf(key))?.task
       },
       gate: (key) => {
         if (!gates.includes(key)) throw new Error(`Gate ${key} was not named in the transaction`)
@@ -176,18 +197,21 @@ export class MemoryLedger implements Ledger {
   private commit<T>(decided: Decided<T>): T {
     const { result, tasks = [], attempts = [], gates = [], dead = [], events = [] } = copyChanges(decided)
     this.commits++
-    for (const task of tasks) {
-      const kept = this.tasks.get(nameOf(task))
+    const changed = tasks.map((task) => ({ task, kept: this.tables.tasks.get(nameOf(task)) }))
+    for (const { task, kept } of changed) {
       if (kept === undefined) throw new Error(`Task ${task.run}/${task.id} does not exist`)
-      kept.task = task
+    }
+    for (const { task, kept } of changed) {
+      const { compacted: _compacted, ...rest } = task
+      if (kept) kept.task = { ...rest, ...(kept.task.compacted && { compacted: kept.task.compacted }) }
     }
     for (const row of attempts) {
-      const rows = this.attemptRows.get(nameOf(row)) ?? []
-      this.attemptRows.set(nameOf(row), [...rows, row])
+      const rows = this.tables.attempts.get(nameOf(row)) ?? []
+      this.tables.attempts.set(nameOf(row), [...rows, row])
     }
     for (const gate of gates) this.gateRecords.set(gate.key, gate)
-    this.dead.push(...dead)
-    for (const event of events) this.log.push({ ...event, seq: this.log.length + 1 })
+    this.tables.dead.push(...dead)
+    for (const event of events) this.tables.events.push({ ...event, seq: ++this.tables.lastSeq })
     return result
   }
 }

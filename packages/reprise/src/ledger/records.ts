@@ -21,7 +21,11 @@ export const TASK_STATUSES = ['waiting', 'running', 'parked', 'undecided', 'succ
 /** `undecided`: interrupted, and only a person can say whether it happened. */
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
-export const TERMINAL: ReadonlySet<TaskStatus> = new Set(['succeeded', 'failed', 'cancelled'])
+export const FINISHED_STATUSES = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly TaskStatus[]
+
+export type FinishedStatus = (typeof FINISHED_STATUSES)[number]
+
+export const TERMINAL: ReadonlySet<TaskStatus> = new Set(FINISHED_STATUSES)
 
 /** An error as data. */
 export interface FailureRecord {
@@ -54,8 +58,6 @@ export interface TaskProgress {
   readonly unverified?: boolean
   /** The policy changed on the way: it may allow fewer attempts than were made. */
   readonly policyAccepted?: boolean
-  /** Rows of the history that were removed to keep it short. */
-  readonly compacted?: number
   /** The resume that brought it here, to join what is told about it. */
   readonly resumeId?: string
   /** Set by `retryNow`: the next attempt may start before its time. */
@@ -79,6 +81,15 @@ export interface TaskRecord extends TaskKey {
   readonly correlationId: string
   readonly createdAtMs: number
   readonly updatedAtMs: number
+  /** What of its history was removed for its length. The ledger's own: what a transaction says of it is not written. */
+  readonly compacted?: Compaction
+}
+
+/** History that is counted, and no longer there. */
+export interface Compaction {
+  readonly attempts: number
+  /** The last of them ended then. */
+  readonly untilMs: number
 }
 
 /** A resolved policy, kept once for all tasks that have it. */
@@ -97,6 +108,8 @@ export interface AttemptRow extends TaskKey {
   readonly outcome: AttemptResult
   readonly delayBeforeMs: number
   readonly failure: FailureRecord | null
+  /** The kind of failure, as it is counted; null where nothing failed. Kept, so that a store can group by it. */
+  readonly signature: string | null
   readonly owner: string
 }
 

@@ -9,13 +9,31 @@ export { RecordedFailureError, type RefusalKind, TaskRefusedError } from '../dur
 export type { DurableContext } from '../durable/execution.js'
 export type { OtherOwner } from '../durable/ownership.js'
 export type { FieldChange } from '../durable/policy-record.js'
+export type { RetentionInput, Swept } from '../durable/retention.js'
 export type { RunOptions, TaskHandle, TaskState } from '../durable/tasks.js'
+export type {
+  AnalyticsFilter,
+  DelaySpent,
+  FailureExample,
+  FailurePattern,
+  LedgerAnalytics,
+  PatternFilter,
+  RecoveryFilter,
+  RecoveryRate,
+  ResumeStats,
+  TaskHistory,
+  Totals,
+} from '../ledger/analytics.js'
 export { LedgerError, type LedgerProblem } from '../ledger/errors.js'
 export type {
   Changes,
+  Compacted,
+  CompactRequest,
   Creation,
   Decided,
   DueRequest,
+  Forgotten,
+  ForgetRequest,
   Keys,
   Ledger,
   NewTask,
@@ -26,9 +44,11 @@ export type {
 export { MemoryLedger } from '../ledger/memory-ledger.js'
 export type {
   AttemptRow,
+  Compaction,
   CurrentAttempt,
   DeadLetter,
   FailureRecord,
+  FinishedStatus,
   GateRecord,
   Json,
   LedgerEvent,

@@ -5,6 +5,7 @@
 import type { BreakerInput } from '../core/policy.js'
 import { nearest } from '../core/suggest.js'
 import { Durable } from '../durable/durable.js'
+import { type RetentionInput, retentionOf } from '../durable/retention.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { MemoryLedger } from '../ledger/memory-ledger.js'
@@ -22,6 +23,8 @@ export interface DurableOptions extends Shared {
   readonly policyChange?: 'refuse' | 'accept'
   /** Settings of breakers by key, in place of what the policies that name the key say. */
   readonly breakers?: Readonly<Record<string, BreakerInput>>
+  /** How long what is over is kept; for ever when absent. */
+  readonly retention?: RetentionInput
   /** SQLite: `normal` is faster, and loses the last commits when the power fails. */
   readonly synchronous?: 'full' | 'normal'
 }
@@ -38,6 +41,8 @@ const CHECKS: Readonly<Record<Exclude<keyof DurableOptions, keyof Shared>, Check
   leaseMs: [isWhole(100), 'a whole number of 100 or more'],
   policyChange: [(value) => value === 'refuse' || value === 'accept', "'refuse' or 'accept'"],
   breakers: [(value) => typeof value === 'object' && value !== null, 'an object with settings for each key'],
+  // Checked field by field, where it is read.
+  retention: [() => true, ''],
   synchronous: [(value) => value === 'full' || value === 'normal', "'full' or 'normal'"],
 }
 const SHARED = ['budgets', 'missingBudgetMode', 'observers', 'clock', 'random'] as const
@@ -45,10 +50,12 @@ const SHARED = ['budgets', 'missingBudgetMode', 'observers', 'clock', 'random'] 
 /** `sqlite:PATH` or `memory:`; or a ledger that is open already, which is closed with the rest. */
 export async function openDurable(address: string | Ledger, options: DurableOptions = {}): Promise<Durable> {
   checkOptions(options)
-  const { concurrency = 50, leaseMs = 30_000, policyChange = 'refuse', breakers, synchronous, ...shared } = options
+  const { concurrency = 50, leaseMs = 30_000, policyChange = 'refuse', breakers, ...rest } = options
+  const { retention: kept, synchronous, ...shared } = rest
+  const retention = retentionOf(kept)
   const environment = environmentOf(shared)
   const ledger = typeof address === 'string' ? await openLedger(address, environment, synchronous) : address
-  const settings = { concurrency, leaseMs, policyChange, ...(breakers && { breakers }) }
+  const settings = { concurrency, leaseMs, policyChange, retention, ...(breakers && { breakers }) }
   try {
     return await Durable.open(ledger, environment, settings)
   } catch (error) {

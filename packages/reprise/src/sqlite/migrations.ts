@@ -10,7 +10,9 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE policies (
     hash TEXT PRIMARY KEY,
-    policy TEXT NOT NULL
+    policy TEXT NOT NULL,
+    tasks INTEGER NOT NULL,
+    kept_at REAL NOT NULL
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE tasks (
@@ -32,11 +34,15 @@ export const MIGRATIONS: readonly string[] = [
     correlation_id TEXT NOT NULL,
     created_at REAL NOT NULL,
     updated_at REAL NOT NULL,
+    attempts_kept INTEGER NOT NULL DEFAULT 0,
+    compacted_attempts INTEGER NOT NULL DEFAULT 0,
+    compacted_until REAL,
     UNIQUE (run, id)
   ) STRICT;
   CREATE INDEX tasks_due ON tasks (queue, policy_hash, due_at) WHERE status = 'waiting';
   CREATE INDEX tasks_owned ON tasks (owner) WHERE owner IS NOT NULL;
-  CREATE INDEX tasks_finished ON tasks (updated_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
+  CREATE INDEX tasks_finished ON tasks (status, updated_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
+  CREATE INDEX tasks_history ON tasks (attempts_kept) WHERE attempts_kept >= 10;
 
   CREATE TABLE attempts (
     task INTEGER NOT NULL,
@@ -48,9 +54,11 @@ export const MIGRATIONS: readonly string[] = [
     outcome TEXT NOT NULL,
     delay_before REAL NOT NULL,
     failure TEXT,
+    signature TEXT,
     owner TEXT NOT NULL,
     PRIMARY KEY (task, generation, number, execution)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX attempts_failed ON attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
   CREATE TABLE gates (
     key TEXT PRIMARY KEY,

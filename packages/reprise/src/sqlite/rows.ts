@@ -5,6 +5,7 @@
 import { LedgerError } from '../ledger/errors.js'
 import type {
   AttemptRow,
+  Compaction,
   DeadLetter,
   GateRecord,
   Json,
@@ -21,7 +22,8 @@ export interface TaskRow {
 }
 
 export const TASK_COLUMNS = `pk, run, id, queue, generation, status, due_at, owner, fence, progress, policy_hash, input,
-  result, stop_reason, correlation_id, created_at, updated_at`
+  result, stop_reason, correlation_id, created_at, updated_at,
+  compacted_attempts, compacted_until`
 
 export function taskOf(row: SqlRow): TaskRow {
   const place = `task ${String(row['run'])}/${String(row['id'])}`
@@ -43,8 +45,13 @@ export function taskOf(row: SqlRow): TaskRow {
     correlationId: row['correlation_id'] as string,
     createdAtMs: row['created_at'] as number,
     updatedAtMs: row['updated_at'] as number,
+    ...(row['compacted_until'] !== null && { compacted: compactionOf(row) }),
   }
   return { pk: row['pk'] as number, task }
+}
+
+export function compactionOf(row: SqlRow): Compaction {
+  return { attempts: row['compacted_attempts'] as number, untilMs: row['compacted_until'] as number }
 }
 
 /** What a change may change, in the order of the update statement. */
@@ -89,6 +96,7 @@ export function attemptValues(pk: number, row: AttemptRow): SqlValue[] {
     row.outcome,
     row.delayBeforeMs,
     row.failure === null ? null : text(row.failure),
+    row.signature,
     row.owner,
   ]
 }
@@ -105,6 +113,7 @@ export function attemptOf(row: SqlRow, run: string, id: string): AttemptRow {
     outcome: row['outcome'] as AttemptRow['outcome'],
     delayBeforeMs: row['delay_before'] as number,
     failure: parseOrNull(row['failure'], `attempt of ${run}/${id}`) as AttemptRow['failure'],
+    signature: row['signature'] as string | null,
     owner: row['owner'] as string,
   }
 }

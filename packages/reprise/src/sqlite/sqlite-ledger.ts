@@ -2,11 +2,16 @@
  * The ledger in a SQLite file: one machine, several processes. It holds SQL and no retry logic: what is written is what
  * the deciding function answered, in the transaction that showed it the rows. Imports its own layer and the port.
  */
+import type { LedgerAnalytics } from '../ledger/analytics.js'
 import type {
   Changes,
+  Compacted,
+  CompactRequest,
   Creation,
   Decided,
   DueRequest,
+  Forgotten,
+  ForgetRequest,
   Keys,
   Ledger,
   NewTask,
@@ -26,6 +31,7 @@ import type {
 } from '../ledger/records.js'
 import { CommitQueue } from './commit-queue.js'
 import type { SqlRow, SqliteDatabase } from './driver.js'
+import { Housekeeping } from './housekeeping.js'
 import {
   attemptOf,
   attemptValues,
@@ -38,6 +44,7 @@ import {
   text,
   updatedValues,
 } from './rows.js'
+import { SqliteAnalytics } from './sqlite-analytics.js'
 import { listQuery, prepareStatements, type Statements } from './statements.js'
 
 export class SqliteLedger implements Ledger {
@@ -47,6 +54,8 @@ export class SqliteLedger implements Ledger {
   private readonly wall: () => number
   private readonly sql: Statements
   private readonly queue: CommitQueue
+  private readonly housekeeping: Housekeeping
+  readonly analytics: LedgerAnalytics
 
   /** `wall`: the clock of leases. */
   constructor(database: SqliteDatabase, name: string, clock: () => number, wall = clock) {
@@ -56,6 +65,8 @@ export class SqliteLedger implements Ledger {
     this.wall = wall
     this.sql = prepareStatements(database)
     this.queue = new CommitQueue(database, name)
+    this.housekeeping = new Housekeeping(database, this.sql)
+    this.analytics = new SqliteAnalytics(database, this.sql)
   }
 
   async now(): Promise<number> {
@@ -129,7 +140,7 @@ export class SqliteLedger implements Ledger {
   }
 
   keepPolicy({ hash, policy }: PolicyRecord): Promise<void> {
-    return this.queue.add(() => void this.sql.putPolicy.run(hash, text(policy)))
+    return this.queue.add(() => void this.sql.putPolicy.run(hash, text(policy), 0, this.clock()))
   }
 
   async attempts({ run, id }: TaskKey): Promise<readonly AttemptRow[]> {
@@ -149,16 +160,12 @@ export class SqliteLedger implements Ledger {
     return (this.sql.events.all(afterSeq, limit) as SqlRow[]).map(eventOf)
   }
 
-  forget(finishedBeforeMs: number, limit: number): Promise<number> {
-    return this.queue.add(() => {
-      const rows = this.sql.finishedBefore.all(finishedBeforeMs, limit) as { pk: number; run: string; id: string }[]
-      for (const { pk, run, id } of rows) {
-        this.sql.removeAttempts.run(pk)
-        this.sql.removeEvents.run(run, id)
-        this.sql.removeTask.run(pk)
-      }
-      return rows.length
-    })
+  forget(request: ForgetRequest): Promise<Forgotten> {
+    return this.queue.add(() => this.housekeeping.forget(request))
+  }
+
+  compact(request: CompactRequest): Promise<Compacted> {
+    return this.queue.add(() => this.housekeeping.compact(request, this.clock()))
   }
 
   async close(): Promise<void> {
@@ -177,7 +184,7 @@ export class SqliteLedger implements Ledger {
       const type = existing.payload_hash === payloadHash ? 'existing' : 'conflict'
       return { type, task: (this.find(task) as TaskRow).task }
     }
-    this.sql.putPolicy.run(policy.hash, text(policy.policy))
+    this.sql.putPolicy.run(policy.hash, text(policy.policy), 1, this.clock())
     this.sql.insertTask.run(
       task.run,
       task.id,
@@ -211,14 +218,27 @@ export class SqliteLedger implements Ledger {
     const { tasks = [], attempts = [], gates = [], dead = [], events = [] } = changes
     const { sql } = this
     const writes: (() => void)[] = []
-    for (const task of tasks) {
-      const values = [...updatedValues(task), rows.pkOf(task)]
-      writes.push(() => void sql.updateTask.run(...values))
-    }
+    const added = new Map<number, number>()
     for (const row of attempts) {
-      const values = attemptValues(rows.pkOf(row), row)
+      const pk = rows.pkOf(row)
+      const values = attemptValues(pk, row)
+      added.set(pk, (added.get(pk) ?? 0) + 1)
       writes.push(() => void sql.insertAttempt.run(...values))
     }
+    for (const task of tasks) {
+      const pk = rows.pkOf(task)
+      const values = [...updatedValues(task), added.get(pk) ?? 0, pk]
+      added.delete(pk)
+      writes.push(() => void sql.updateTask.run(...values))
+      const before = rows.task(task)?.policyHash
+      if (before === undefined || before === task.policyHash) continue
+      writes.push(
+        () => void sql.countPolicy.run(-1, before),
+        () => void sql.countPolicy.run(1, task.policyHash),
+      )
+    }
+    // The longer a task's row, the dearer a second update of it: only where there was no first.
+    for (const [pk, count] of added) writes.push(() => void sql.countHistory.run(count, pk))
     for (const { key, kind, state } of gates) {
       const encoded = text(state)
       writes.push(() => void sql.putGate.run(key, kind, encoded))

@@ -12,21 +12,38 @@ const SQL = {
   task: `SELECT ${TASK_COLUMNS} FROM tasks WHERE run = ? AND id = ?`,
   payload: 'SELECT payload_hash FROM tasks WHERE run = ? AND id = ?',
   insertTask: `INSERT INTO tasks (${INSERTED.join(', ')}) VALUES (${marks(INSERTED.length)})`,
-  updateTask: `UPDATE tasks SET ${UPDATED_COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE pk = ?`,
+  updateTask: `UPDATE tasks SET ${UPDATED_COLUMNS.map((column) => `${column} = ?`).join(', ')},
+    attempts_kept = attempts_kept + ? WHERE pk = ?`,
   due: `SELECT ${TASK_COLUMNS} FROM tasks WHERE status = 'waiting' AND queue = ?
     AND policy_hash = ? AND due_at <= ? ORDER BY due_at LIMIT ?`,
   nextDue: `SELECT due_at, run, id FROM tasks WHERE status = 'waiting' AND queue = ? AND policy_hash = ?
     ORDER BY due_at LIMIT ?`,
   dataVersion: 'PRAGMA data_version',
-  finishedBefore: `SELECT pk, run, id FROM tasks WHERE status IN ('succeeded', 'failed', 'cancelled') AND updated_at < ? LIMIT ?`,
+  // The list is what the index is of; which of it is meant is bound.
+  finishedBefore: `SELECT pk, run, id, policy_hash FROM tasks WHERE status IN ('succeeded', 'failed', 'cancelled')
+    AND status = ? AND updated_at < ? ORDER BY updated_at LIMIT ?`,
+  longHistories: `SELECT pk, run, id, correlation_id, attempts_kept FROM tasks
+    WHERE attempts_kept >= 10 AND attempts_kept > ? LIMIT ?`,
+  countHistory: 'UPDATE tasks SET attempts_kept = attempts_kept + ? WHERE pk = ?',
+  shortened: `UPDATE tasks SET attempts_kept = attempts_kept - ?, compacted_attempts = compacted_attempts + ?,
+    compacted_until = MAX(COALESCE(compacted_until, -1e300), ?) WHERE pk = ?`,
+  owns: 'SELECT 1 FROM tasks WHERE owner = ? LIMIT 1',
   removeTask: 'DELETE FROM tasks WHERE pk = ?',
-  putPolicy: 'INSERT OR IGNORE INTO policies (hash, policy) VALUES (?, ?)',
+  // So that finding those that no task has needs no look at the tasks.
+  putPolicy: `INSERT INTO policies (hash, policy, tasks, kept_at) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE
+    SET tasks = tasks + excluded.tasks, kept_at = MAX(kept_at, excluded.kept_at)`,
+  countPolicy: 'UPDATE policies SET tasks = tasks + ? WHERE hash = ?',
+  removePolicies: `DELETE FROM policies WHERE hash IN
+    (SELECT hash FROM policies WHERE tasks <= 0 AND kept_at < ? LIMIT ?)`,
   policy: 'SELECT policy FROM policies WHERE hash = ?',
   insertAttempt: `INSERT INTO attempts (task, generation, number, execution, started_at, ended_at, outcome, delay_before,
-    failure, owner) VALUES (${marks(10)})`,
+    failure, signature, owner) VALUES (${marks(11)})`,
   attempts: `SELECT a.* FROM attempts a JOIN tasks t ON t.pk = a.task WHERE t.run = ? AND t.id = ?
     ORDER BY a.generation, a.number, a.execution`,
   removeAttempts: 'DELETE FROM attempts WHERE task = ?',
+  oldAttempts: `SELECT generation, number, execution, ended_at FROM attempts WHERE task = ?
+    ORDER BY generation, number, execution LIMIT ?`,
+  removeAttemptsUpTo: 'DELETE FROM attempts WHERE task = ? AND (generation, number, execution) <= (?, ?, ?)',
   gate: 'SELECT * FROM gates WHERE key = ?',
   gates: 'SELECT * FROM gates ORDER BY key',
   putGate: `INSERT INTO gates (key, kind, state) VALUES (?, ?, ?)
@@ -37,9 +54,18 @@ const SQL = {
   insertDead: `INSERT INTO dead (run, id, generation, at, signature, stop_reason, failure) VALUES (${marks(7)})`,
   allDead: 'SELECT * FROM dead ORDER BY at, run, id',
   deadOfRun: 'SELECT * FROM dead WHERE run = ? ORDER BY at, id',
+  removeDead: 'DELETE FROM dead WHERE run = ? AND id = ?',
+  removeOldDead: `DELETE FROM dead WHERE run = ? AND id = ? AND generation <=
+    (SELECT generation FROM dead WHERE run = ? AND id = ? ORDER BY generation DESC LIMIT 1 OFFSET ?)`,
   insertEvent: `INSERT INTO events (type, run, id, at, correlation_id, detail) VALUES (${marks(6)})`,
   events: 'SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
+  eventsOfTask: 'SELECT * FROM events WHERE run = ? AND id = ? ORDER BY seq',
   removeEvents: 'DELETE FROM events WHERE run = ? AND id = ?',
+  removeOldEvents: `DELETE FROM events WHERE run = ? AND id = ? AND seq <=
+    (SELECT seq FROM events WHERE run = ? AND id = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
+  // Of the oldest by number, those that are old by time: no index, and no search through all.
+  removeEventsBefore: `DELETE FROM events WHERE seq IN
+    (SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?) WHERE at < ?)`,
 } as const
 
 export type Statements = Readonly<Record<keyof typeof SQL, SqliteStatement>>

@@ -4,6 +4,9 @@
  */
 import type { Ledger } from '../ledger/ledger.js'
 import type { AttemptRow, OwnerRecord, TaskRecord } from '../ledger/records.js'
+import { ANALYTICS_CASES } from './analytics-contract.js'
+import { type Check, isError, rejection, same } from './contract-checks.js'
+import { RETENTION_CASES } from './retention-contract.js'
 import { newTask, sampleTask } from './sample-task.js'
 
 /** A ledger and the hand on its clock. */
@@ -18,11 +21,9 @@ export interface ContractCase {
   readonly run: () => Promise<void>
 }
 
-type Check = (ledger: Ledger, setTime: (ms: number) => void) => Promise<void>
-
 /** `open` makes an empty ledger at time 0. */
 export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly ContractCase[] {
-  return Object.entries(CASES).map(([name, check]) => ({
+  return Object.entries({ ...CASES, ...ANALYTICS_CASES, ...RETENTION_CASES }).map(([name, check]) => ({
     name,
     run: async () => {
       const { ledger, setTime } = await open()
@@ -48,6 +49,7 @@ const ATTEMPT: AttemptRow = {
   outcome: 'failure',
   delayBeforeMs: 0,
   failure: { name: 'Error', message: 'no "luck" \u0000 ✓', code: 'E1', exitCode: 3 },
+  signature: 'Error: no "…" ✓',
   owner: 'me',
 }
 
@@ -261,52 +263,4 @@ const CASES: Readonly<Record<string, Check>> = {
     same(await ids({ limit: 2 }), ['mail/a', 'mail/b'])
     same(await ids({ limit: 2, after: { run: 'mail', id: 'b' } }), ['mail/c', 'other/a'])
   },
-
-  'forgets what has been finished for long, and nothing else': async (ledger) => {
-    await ledger.create([
-      newTask({ id: 'old', status: 'succeeded', dueAtMs: null, result: { ok: true }, updatedAtMs: 10 }),
-      newTask({ id: 'new', status: 'failed', dueAtMs: null, updatedAtMs: 90 }),
-      newTask({ id: 'waiting', updatedAtMs: 1 }),
-    ])
-    same((await ledger.get({ run: 'mail', id: 'old' }))?.result, { ok: true })
-    same(await ledger.forget(50, 10), 1)
-    same(await ledger.forget(50, 10), 0)
-    same(await ledger.attempts({ run: 'mail', id: 'old' }), [])
-    same(
-      (await ledger.list({})).map(({ id }) => id),
-      ['new', 'waiting'],
-    )
-  },
-}
-
-// ── checks of our own, so that the suite needs no runner ─────────────────────────────────────────
-
-function same(actual: unknown, expected: unknown): void {
-  const [is, wanted] = [stable(actual), stable(expected)]
-  if (is !== wanted) throw new Error(`expected ${wanted}, got ${is}`)
-}
-
-function isError(error: unknown, part: string): void {
-  const message = error instanceof Error ? error.message : String(error)
-  if (!message.includes(part)) throw new Error(`expected an error that says "${part}", got ${message}`)
-}
-
-async function rejection(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise
-  } catch (error) {
-    return error
-  }
-  throw new Error('expected a rejection')
-}
-
-/** Text that is equal for equal data: keys in order, an error as itself. */
-function stable(value: unknown): string {
-  if (value instanceof Error) return `${value.name}: ${value.message}`
-  if (Array.isArray(value)) return `[${value.map(stable).join(', ')}]`
-  if (typeof value !== 'object' || value === null) return value === undefined ? 'undefined' : JSON.stringify(value)
-  const entries = Object.entries(value)
-    .filter(([, item]) => item !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, item]) => `${key}: ${stable(item)}`).join(', ')}}`
 }

@@ -1,0 +1,197 @@
+/**
+ * The answers of the ledger in memory: plain code over all rows, and so what the others' SQL is measured by.
+ * Imports its own layer.
+ */
+import {
+  type AnalyticsFilter,
+  DEFAULT_EXAMPLES,
+  DEFAULT_PATTERNS,
+  type DelaySpent,
+  type FailureExample,
+  type FailurePattern,
+  type LedgerAnalytics,
+  type PatternFilter,
+  type RecoveryFilter,
+  type RecoveryRate,
+  type ResumeStats,
+  type TaskHistory,
+  type Totals,
+} from './analytics.js'
+import type { AttemptRow, StoredEvent, TaskKey, TaskRecord, TaskStatus } from './records.js'
+
+/** What there is to read. */
+export interface Contents {
+  tasks(): readonly TaskRecord[]
+  attempts(key: TaskKey): readonly AttemptRow[]
+  events(): readonly StoredEvent[]
+}
+
+/** An attempt and its task. */
+interface Entry {
+  /** The task's, in order of creation. */
+  readonly place: number
+  readonly task: TaskRecord
+  readonly row: AttemptRow
+}
+
+export class MemoryAnalytics implements LedgerAnalytics {
+  private readonly contents: Contents
+
+  constructor(contents: Contents) {
+    this.contents = contents
+  }
+
+  async totals(filter: AnalyticsFilter = {}): Promise<Totals> {
+    const tasks = this.tasks(filter)
+    const byStatus: Partial<Record<TaskStatus, number>> = {}
+    for (const { status } of tasks) byStatus[status] = (byStatus[status] ?? 0) + 1
+    const { sinceMs = -Infinity } = filter
+    const missing = tasks.map(({ compacted }) => (compacted && compacted.untilMs >= sinceMs ? compacted.attempts : 0))
+    return {
+      tasks: tasks.length,
+      byStatus,
+      attempts: this.entries(filter).length,
+      compactedAttempts: sum(missing),
+    }
+  }
+
+  async failurePatterns(filter: PatternFilter = {}): Promise<readonly FailurePattern[]> {
+    const { limit = DEFAULT_PATTERNS, examples = DEFAULT_EXAMPLES } = filter
+    const failures = this.entries(filter).filter(({ row }) => row.signature !== null)
+    return [...groups(failures, ({ row }) => row.signature as string)]
+      .map(([signature, entries]) => patternOf(signature, entries, examples))
+      .toSorted((a, b) => b.count - a.count || compareText(a.signature, b.signature))
+      .slice(0, Math.max(0, limit))
+  }
+
+  async recovery(filter: RecoveryFilter = {}): Promise<readonly RecoveryRate[]> {
+    const ended = this.entries(filter).filter(
+      ({ task, row }) => hasEnded(row) && (filter.generations !== 'last' || row.generation === task.generation),
+    )
+    return [...groups(ended, ({ row }) => row.number)]
+      .map(([attempt, entries]) => {
+        const succeeded = entries.filter(({ row }) => row.outcome === 'success').length
+        return { attempt, reached: entries.length, succeeded, rate: succeeded / entries.length }
+      })
+      .toSorted((a, b) => a.attempt - b.attempt)
+  }
+
+  async delays(filter: AnalyticsFilter = {}): Promise<readonly DelaySpent[]> {
+    const first = this.entries(filter).filter(({ row }) => row.execution === 1 && row.outcome !== 'denied')
+    return [...groups(first, ({ row }) => row.run)]
+      .map(([run, entries]) => {
+        const waits = entries.map(({ row }) => row.delayBeforeMs).filter((delayMs) => delayMs > 0)
+        const totalMs = sum(waits)
+        const maxMs = waits.reduce((most, delayMs) => Math.max(most, delayMs), 0)
+        const meanMs = waits.length === 0 ? 0 : totalMs / waits.length
+        return { run, attempts: entries.length, waits: waits.length, totalMs, meanMs, maxMs }
+      })
+      .toSorted((a, b) => compareText(a.run, b.run))
+  }
+
+  async resumes(filter: AnalyticsFilter = {}): Promise<ResumeStats> {
+    const entries = this.entries(filter)
+    const interrupted = entries.filter(({ row }) => row.outcome === 'interrupted')
+    const tasks = new Set(interrupted.map(({ task }) => task))
+    const known = new Set(this.tasks(filter).map(nameOf))
+    const resumed = this.contents
+      .events()
+      .filter((event) => event.type === 'resumed' && isIn(event.atMs, filter) && known.has(nameOf(event)))
+    return {
+      interruptedTasks: tasks.size,
+      interruptions: interrupted.length,
+      counted: interrupted.filter(({ row }) => row.signature !== null).length,
+      reExecutions: entries.filter(({ row }) => row.execution > 1).length,
+      resumedTasks: new Set(resumed.map(nameOf)).size,
+      resumes: resumed.length,
+      recovered: [...tasks].filter(({ status }) => status === 'succeeded').length,
+    }
+  }
+
+  async history({ run, id }: TaskKey): Promise<TaskHistory | undefined> {
+    const task = this.contents.tasks().find((other) => other.run === run && other.id === id)
+    if (task === undefined) return undefined
+    const events = this.contents.events().filter((event) => event.run === run && event.id === id)
+    const { correlationId, compacted = null } = task
+    return { run, id, correlationId, attempts: [...this.contents.attempts(task)], events, compacted }
+  }
+
+  private tasks({ run, queue }: AnalyticsFilter): readonly TaskRecord[] {
+    return this.contents
+      .tasks()
+      .filter((task) => (run === undefined || task.run === run) && (queue === undefined || task.queue === queue))
+  }
+
+  private entries(filter: AnalyticsFilter): Entry[] {
+    return this.tasks(filter).flatMap((task, place) =>
+      this.contents
+        .attempts(task)
+        .filter(({ endedAtMs }) => isIn(endedAtMs, filter))
+        .map((row) => ({ place, task, row })),
+    )
+  }
+}
+
+function patternOf(signature: string, entries: readonly Entry[], examples: number): FailurePattern {
+  const tasks = [...new Set(entries.map(({ task }) => task))]
+  const times = entries.map(({ row }) => row.endedAtMs)
+  return {
+    signature,
+    count: entries.length,
+    firstAtMs: times.reduce((least, time) => Math.min(least, time)),
+    lastAtMs: times.reduce((most, time) => Math.max(most, time)),
+    tasks: tasks.length,
+    recovered: tasks.filter(({ status }) => status === 'succeeded').length,
+    failed: tasks.filter(({ status }) => status === 'failed').length,
+    examples: entries.toSorted(latestFirst).slice(0, Math.max(0, examples)).map(exampleOf),
+  }
+}
+
+function exampleOf({ task, row }: Entry): FailureExample {
+  const { run, id, generation, number, execution, endedAtMs, failure } = row
+  const { correlationId } = task
+  return { run, id, generation, number, execution, atMs: endedAtMs, message: failure?.message ?? '', correlationId }
+}
+
+function latestFirst(a: Entry, b: Entry): number {
+  return (
+    b.row.endedAtMs - a.row.endedAtMs ||
+    b.place - a.place ||
+    b.row.generation - a.row.generation ||
+    b.row.number - a.row.number ||
+    b.row.execution - a.row.execution
+  )
+}
+
+/** One that was interrupted without being counted is made again. */
+function hasEnded({ outcome, signature }: AttemptRow): boolean {
+  return outcome !== 'denied' && (outcome !== 'interrupted' || signature !== null)
+}
+
+function isIn(atMs: number, { sinceMs = -Infinity, untilMs = Infinity }: AnalyticsFilter): boolean {
+  return atMs >= sinceMs && atMs < untilMs
+}
+
+function groups<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const found = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = found.get(key)
+    if (group === undefined) found.set(key, [item])
+    else group.push(item)
+  }
+  return found
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** By code point, as databases sort, and not by UTF-16 unit. */
+function compareText(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}
+
+function nameOf({ run, id }: TaskKey): string {
+  return `${run}\u0000${id}`
+}

@@ -1,0 +1,136 @@
+/**
+ * How the ledger in memory forgets and compacts. Imports its own layer.
+ */
+import type { Compacted, CompactRequest, Forgotten, ForgetRequest } from './ledger.js'
+import type { AttemptRow, DeadLetter, OwnerRecord, PolicyRecord, StoredEvent, TaskKey, TaskRecord } from './records.js'
+import { expectFinished, expectHistory } from './limits.js'
+
+export interface KeptTask {
+  readonly payloadHash: string
+  task: TaskRecord
+}
+
+export interface KeptPolicy {
+  readonly record: PolicyRecord
+  readonly keptAtMs: number
+}
+
+/** All that the ledger in memory holds. */
+export interface MemoryTables {
+  readonly tasks: Map<string, KeptTask>
+  readonly policies: Map<string, KeptPolicy>
+  readonly attempts: Map<string, AttemptRow[]>
+  readonly owners: Map<string, OwnerRecord>
+  dead: DeadLetter[]
+  events: StoredEvent[]
+  lastSeq: number
+}
+
+export function forget(tables: MemoryTables, request: ForgetRequest): Forgotten {
+  expectFinished(request.status)
+  const old = [...tables.tasks.values()]
+    .map(({ task }) => task)
+    .filter(({ status, updatedAtMs }) => status === request.status && updatedAtMs < request.beforeMs)
+    .toSorted((a, b) => a.updatedAtMs - b.updatedAtMs)
+    .slice(0, request.limit)
+  const names = new Set(old.map(nameOf))
+  let attempts = 0
+  for (const name of names) {
+    attempts += tables.attempts.get(name)?.length ?? 0
+    tables.tasks.delete(name)
+    tables.attempts.delete(name)
+  }
+  const [events, deadLetters] = [tables.events.length, tables.dead.length]
+  tables.events = tables.events.filter((event) => !names.has(nameOf(event)))
+  tables.dead = tables.dead.filter((letter) => !names.has(nameOf(letter)))
+  return {
+    tasks: old.length,
+    attempts,
+    events: events - tables.events.length,
+    deadLetters: deadLetters - tables.dead.length,
+  }
+}
+
+export function compact(tables: MemoryTables, request: CompactRequest, now: number): Compacted {
+  const { maxHistoryPerTask, eventsBeforeMs, limit } = request
+  const counts = { tasks: 0, attempts: 0, events: 0, deadLetters: 0, policies: 0, owners: 0, reclaimedBytes: 0 }
+  if (maxHistoryPerTask !== undefined) {
+    expectHistory(maxHistoryPerTask)
+    const long = [...tables.tasks.values()]
+      .filter(({ task }) => (tables.attempts.get(nameOf(task))?.length ?? 0) > maxHistoryPerTask)
+      .slice(0, limit)
+    for (const kept of long) {
+      const removed = shorten(tables, kept, maxHistoryPerTask, now)
+      counts.tasks++
+      counts.attempts += removed.attempts
+      counts.events += removed.events
+      counts.deadLetters += removed.deadLetters
+    }
+  }
+  if (eventsBeforeMs !== undefined) {
+    const old = new Set(tables.events.slice(0, limit).filter(({ atMs }) => atMs < eventsBeforeMs))
+    tables.events = tables.events.filter((event) => !old.has(event))
+    counts.events += old.size
+  }
+  counts.policies = dropPolicies(tables, request)
+  counts.owners = dropOwners(tables, request)
+  return counts
+}
+
+/** Half is left, so that a task that goes on failing is not shortened at every attempt. */
+function shorten(tables: MemoryTables, kept: KeptTask, most: number, now: number): Omit<Forgotten, 'tasks'> {
+  const { task } = kept
+  const rows = (tables.attempts.get(nameOf(task)) ?? []).toSorted(inOrder)
+  const left = Math.ceil(most / 2)
+  const gone = rows.slice(0, rows.length - left)
+  tables.attempts.set(nameOf(task), rows.slice(rows.length - left))
+  const isOf = (other: TaskKey): boolean => other.run === task.run && other.id === task.id
+  const oldEvents = new Set(allButLast(tables.events.filter(isOf), left))
+  const oldLetters = new Set(
+    allButLast(
+      tables.dead.filter(isOf).toSorted((a, b) => a.generation - b.generation),
+      left,
+    ),
+  )
+  tables.events = tables.events.filter((event) => !oldEvents.has(event))
+  tables.dead = tables.dead.filter((letter) => !oldLetters.has(letter))
+  const removed = { attempts: gone.length, events: oldEvents.size, deadLetters: oldLetters.size }
+  const { run, id, correlationId } = task
+  const untilMs = gone.reduce((time, { endedAtMs }) => Math.max(time, endedAtMs), task.compacted?.untilMs ?? -Infinity)
+  kept.task = { ...task, compacted: { attempts: gone.length + (task.compacted?.attempts ?? 0), untilMs } }
+  const event = { type: 'compacted', run, id, atMs: now, correlationId, detail: removed } as const
+  tables.events.push({ ...event, seq: ++tables.lastSeq })
+  return removed
+}
+
+function allButLast<T>(items: readonly T[], count: number): readonly T[] {
+  return items.slice(0, Math.max(0, items.length - count))
+}
+
+function dropPolicies({ tasks, policies }: MemoryTables, { policiesBeforeMs, limit }: CompactRequest): number {
+  if (policiesBeforeMs === undefined) return 0
+  const used = new Set([...tasks.values()].map(({ task }) => task.policyHash))
+  const unused = [...policies.values()]
+    .filter(({ record, keptAtMs }) => !used.has(record.hash) && keptAtMs < policiesBeforeMs)
+    .slice(0, limit)
+  for (const { record } of unused) policies.delete(record.hash)
+  return unused.length
+}
+
+function dropOwners({ tasks, owners }: MemoryTables, { ownersBeforeMs, limit }: CompactRequest): number {
+  if (ownersBeforeMs === undefined) return 0
+  const owning = new Set([...tasks.values()].map(({ task }) => task.owner))
+  const gone = [...owners.values()]
+    .filter(({ id, leaseUntilMs }) => leaseUntilMs < ownersBeforeMs && !owning.has(id))
+    .slice(0, limit)
+  for (const { id } of gone) owners.delete(id)
+  return gone.length
+}
+
+function inOrder(a: AttemptRow, b: AttemptRow): number {
+  return a.generation - b.generation || a.number - b.number || a.execution - b.execution
+}
+
+function nameOf({ run, id }: TaskKey): string {
+  return `${run}\u0000${id}`
+}

@@ -1,0 +1,125 @@
+/**
+ * How the SQLite ledger forgets and compacts, within a transaction of its caller. Space that comes free is used again by
+ * what is written later, so the file does not grow beyond what was needed at once; one that was created with
+ * `auto_vacuum = INCREMENTAL` is given back to the system bit by bit.
+ * Imports its own layer and the port.
+ */
+import type { Compacted, CompactRequest, Forgotten, ForgetRequest } from '../ledger/ledger.js'
+import { expectFinished, expectHistory } from '../ledger/limits.js'
+import type { OwnerRecord } from '../ledger/records.js'
+import type { SqliteDatabase, SqliteStatement, SqlRow, SqlValue } from './driver.js'
+import { parse, text } from './rows.js'
+import type { Statements } from './statements.js'
+
+interface OldTask {
+  readonly pk: number
+  readonly run: string
+  readonly id: string
+  readonly policy_hash: string
+}
+
+interface LongTask {
+  readonly pk: number
+  readonly run: string
+  readonly id: string
+  readonly correlation_id: string
+  readonly attempts_kept: number
+}
+
+/** 4 MiB in pages of 4 KiB: as much as one checkpoint writes. */
+const MAX_PAGES = 1024
+
+export class Housekeeping {
+  private readonly database: SqliteDatabase
+  private readonly sql: Statements
+
+  constructor(database: SqliteDatabase, sql: Statements) {
+    this.database = database
+    this.sql = sql
+  }
+
+  forget({ status, beforeMs, limit }: ForgetRequest): Forgotten {
+    expectFinished(status)
+    const { sql } = this
+    const old = sql.finishedBefore.all(status, beforeMs, limit) as OldTask[]
+    const counts = { tasks: old.length, attempts: 0, events: 0, deadLetters: 0 }
+    const policies = new Map<string, number>()
+    for (const { pk, run, id, policy_hash: hash } of old) {
+      counts.attempts += changesOf(sql.removeAttempts, pk)
+      counts.events += changesOf(sql.removeEvents, run, id)
+      counts.deadLetters += changesOf(sql.removeDead, run, id)
+      sql.removeTask.run(pk)
+      policies.set(hash, (policies.get(hash) ?? 0) + 1)
+    }
+    for (const [hash, count] of policies) sql.countPolicy.run(-count, hash)
+    return counts
+  }
+
+  compact(request: CompactRequest, now: number): Compacted {
+    const { maxHistoryPerTask, eventsBeforeMs, policiesBeforeMs, ownersBeforeMs, limit } = request
+    const { sql } = this
+    const counts = { tasks: 0, attempts: 0, events: 0, deadLetters: 0, policies: 0, owners: 0, reclaimedBytes: 0 }
+    if (maxHistoryPerTask !== undefined) expectHistory(maxHistoryPerTask)
+    // First what may find damage: nothing has been written yet.
+    if (ownersBeforeMs !== undefined) counts.owners = this.dropOwners(ownersBeforeMs, limit)
+    if (maxHistoryPerTask !== undefined) {
+      for (const task of sql.longHistories.all(maxHistoryPerTask, limit) as LongTask[]) {
+        const removed = this.shorten(task, Math.ceil(maxHistoryPerTask / 2), now)
+        counts.tasks++
+        counts.attempts += removed.attempts
+        counts.events += removed.events
+        counts.deadLetters += removed.deadLetters
+      }
+    }
+    if (eventsBeforeMs !== undefined) counts.events += changesOf(sql.removeEventsBefore, limit, eventsBeforeMs)
+    if (policiesBeforeMs !== undefined) counts.policies = changesOf(sql.removePolicies, policiesBeforeMs, limit)
+    if (request.reclaim === true) counts.reclaimedBytes = this.reclaim()
+    return counts
+  }
+
+  /** A quarter stays, since what was needed once will be needed again; all of it where the file cannot shrink. */
+  private reclaim(): number {
+    const read = (name: string): number => {
+      const row = this.database.prepare(`PRAGMA ${name}`).get() as Record<string, number>
+      return row[name] as number
+    }
+    const [pages, free] = [read('page_count'), read('freelist_count')]
+    const spare = Math.min(free - Math.ceil(pages / 4), MAX_PAGES)
+    if (spare <= 0) return 0
+    this.database.exec(`PRAGMA incremental_vacuum(${spare})`)
+    return (free - read('freelist_count')) * read('page_size')
+  }
+
+  private shorten(task: LongTask, left: number, now: number): Omit<Forgotten, 'tasks'> {
+    const { sql } = this
+    const { pk, run, id } = task
+    const gone = sql.oldAttempts.all(pk, task.attempts_kept - left) as Record<string, number>[]
+    const last = gone.at(-1) ?? {}
+    const untilMs = gone.reduce((time, row) => Math.max(time, row['ended_at'] as number), -Infinity)
+    const key = ['generation', 'number', 'execution'].map((column) => last[column] as number)
+    const removed = {
+      attempts: changesOf(sql.removeAttemptsUpTo, pk, ...key),
+      events: changesOf(sql.removeOldEvents, run, id, run, id, left),
+      deadLetters: changesOf(sql.removeOldDead, run, id, run, id, left),
+    }
+    sql.shortened.run(removed.attempts, removed.attempts, untilMs, pk)
+    sql.insertEvent.run('compacted', run, id, now, task.correlation_id, text(removed))
+    return removed
+  }
+
+  /** There are as many as processes, so each may be looked at. */
+  private dropOwners(beforeMs: number, limit: number): number {
+    const owners = (this.sql.owners.all() as SqlRow[]).map(
+      (row) => parse(row['record'], 'an owner') as unknown as OwnerRecord,
+    )
+    const gone = owners
+      .filter(({ id, leaseUntilMs }) => leaseUntilMs < beforeMs && this.sql.owns.get(id) === undefined)
+      .slice(0, limit)
+    for (const { id } of gone) this.sql.removeOwner.run(id)
+    return gone.length
+  }
+}
+
+function changesOf(statement: SqliteStatement, ...values: SqlValue[]): number {
+  return Number(statement.run(...values).changes)
+}

@@ -1,0 +1,223 @@
+/**
+ * The answers of the SQLite ledger, counted by the database: no row of an attempt comes to JavaScript but the examples.
+ * Only failures have an index, for their patterns: without it 300 000 attempts have to be sorted twice, which takes
+ * seconds. Everything else reads all attempts of the filter once, since every success would pay for an index.
+ * Imports its own layer and the port.
+ */
+import {
+  type AnalyticsFilter,
+  DEFAULT_EXAMPLES,
+  DEFAULT_PATTERNS,
+  type DelaySpent,
+  type FailureExample,
+  type FailurePattern,
+  type LedgerAnalytics,
+  type PatternFilter,
+  type RecoveryFilter,
+  type RecoveryRate,
+  type ResumeStats,
+  type TaskHistory,
+  type Totals,
+} from '../ledger/analytics.js'
+import type { TaskKey } from '../ledger/records.js'
+import type { SqliteDatabase, SqlRow, SqlValue } from './driver.js'
+import { attemptOf, compactionOf, eventOf, parse } from './rows.js'
+import type { Statements } from './statements.js'
+
+const ENDED = `(a.outcome NOT IN ('interrupted', 'denied') OR a.outcome = 'interrupted' AND a.signature IS NOT NULL)`
+const ATTEMPTS = 'attempts a'
+const JOINED = 'attempts a JOIN tasks t ON t.pk = a.task'
+
+export class SqliteAnalytics implements LedgerAnalytics {
+  private readonly database: SqliteDatabase
+  private readonly sql: Statements
+
+  constructor(database: SqliteDatabase, sql: Statements) {
+    this.database = database
+    this.sql = sql
+  }
+
+  async totals(filter: AnalyticsFilter = {}): Promise<Totals> {
+    const { sinceMs, untilMs: _untilMs, ...which } = filter
+    const tasks = conditions(which, 'a.ended_at')
+    const since = sinceMs === undefined ? '' : 'AND t.compacted_until >= ?'
+    const rows = this.all(
+      `SELECT t.status, COUNT(*) AS tasks,
+        SUM(CASE WHEN t.compacted_until IS NOT NULL ${since} THEN t.compacted_attempts ELSE 0 END) AS compacted
+        FROM tasks t ${tasks.where()} GROUP BY t.status`,
+      [...(sinceMs === undefined ? [] : [sinceMs]), ...tasks.values],
+    )
+    const attempts = conditions(filter, 'a.ended_at')
+    const [counted] = this.all(`SELECT COUNT(*) AS attempts FROM ${attempts.from} ${attempts.where()}`, attempts.values)
+    return {
+      tasks: rows.reduce((sum, row) => sum + number(row['tasks']), 0),
+      byStatus: Object.fromEntries(rows.map((row) => [row['status'] as string, number(row['tasks'])])),
+      attempts: number(counted?.['attempts']),
+      compactedAttempts: rows.reduce((sum, row) => sum + number(row['compacted']), 0),
+    }
+  }
+
+  async failurePatterns(filter: PatternFilter = {}): Promise<readonly FailurePattern[]> {
+    const { limit = DEFAULT_PATTERNS, examples = DEFAULT_EXAMPLES } = filter
+    const { where, values } = conditions(filter, 'a.ended_at')
+    // By task first, in the order of the index: nothing is sorted, and tasks are counted as they come.
+    const rows = this.all(
+      `SELECT signature, SUM(failures) AS count, MIN(first_at) AS first_at, MAX(last_at) AS last_at, COUNT(*) AS tasks,
+        SUM(status = 'succeeded') AS recovered, SUM(status = 'failed') AS failed
+        FROM (SELECT a.signature, COUNT(*) AS failures, MIN(a.ended_at) AS first_at, MAX(a.ended_at) AS last_at, t.status
+          FROM ${JOINED} ${where('a.signature IS NOT NULL')} GROUP BY a.signature, a.task)
+        GROUP BY signature ORDER BY count DESC, signature LIMIT ?`,
+      [...values, Math.max(0, limit)],
+    )
+    return rows.map((row) => {
+      const signature = row['signature'] as string
+      return {
+        signature,
+        count: number(row['count']),
+        firstAtMs: number(row['first_at']),
+        lastAtMs: number(row['last_at']),
+        tasks: number(row['tasks']),
+        recovered: number(row['recovered']),
+        failed: number(row['failed']),
+        examples: this.examples(filter, signature, examples),
+      }
+    })
+  }
+
+  async recovery(filter: RecoveryFilter = {}): Promise<readonly RecoveryRate[]> {
+    const { from, where, values } = conditions(filter, 'a.ended_at')
+    const isLast = filter.generations === 'last'
+    const last = isLast ? ['a.generation = t.generation'] : []
+    const rows = this.all(
+      `SELECT a.number AS attempt, COUNT(*) AS reached, SUM(a.outcome = 'success') AS succeeded
+        FROM ${isLast ? JOINED : from} ${where(ENDED, ...last)} GROUP BY a.number ORDER BY a.number`,
+      values,
+    )
+    return rows.map((row) => {
+      const [reached, succeeded] = [number(row['reached']), number(row['succeeded'])]
+      return { attempt: number(row['attempt']), reached, succeeded, rate: succeeded / reached }
+    })
+  }
+
+  async delays(filter: AnalyticsFilter = {}): Promise<readonly DelaySpent[]> {
+    const { where, values } = conditions(filter, 'a.ended_at')
+    const rows = this.all(
+      `SELECT t.run, COUNT(*) AS attempts, SUM(a.delay_before > 0) AS waits,
+        TOTAL(a.delay_before) AS total, MAX(a.delay_before) AS longest
+        FROM ${JOINED} ${where('a.execution = 1', `a.outcome <> 'denied'`)} GROUP BY t.run ORDER BY t.run`,
+      values,
+    )
+    return rows.map((row) => {
+      const [waits, totalMs] = [number(row['waits']), number(row['total'])]
+      const meanMs = waits === 0 ? 0 : totalMs / waits
+      const run = row['run'] as string
+      return { run, attempts: number(row['attempts']), waits, totalMs, meanMs, maxMs: number(row['longest']) }
+    })
+  }
+
+  async resumes(filter: AnalyticsFilter = {}): Promise<ResumeStats> {
+    const attempts = conditions(filter, 'a.ended_at')
+    const [rows] = this.all(
+      `SELECT COUNT(DISTINCT CASE WHEN outcome = 'interrupted' THEN task END) AS tasks,
+        SUM(outcome = 'interrupted') AS times, SUM(outcome = 'interrupted' AND signature IS NOT NULL) AS counted,
+        COUNT(DISTINCT CASE WHEN outcome = 'interrupted' AND status = 'succeeded' THEN task END) AS recovered,
+        SUM(execution > 1) AS again
+        FROM (SELECT a.task, a.outcome, a.signature, a.execution, t.status
+          FROM ${JOINED} ${attempts.where(`(a.outcome = 'interrupted' OR a.execution > 1)`)})`,
+      attempts.values,
+    )
+    const events = conditions(filter, 'e.at')
+    const [resumed] = this.all(
+      `SELECT COUNT(DISTINCT t.pk) AS tasks, COUNT(*) AS times FROM events e JOIN tasks t ON t.run = e.run AND t.id = e.id
+        ${events.where(`e.type = 'resumed'`)}`,
+      events.values,
+    )
+    return {
+      interruptedTasks: number(rows?.['tasks']),
+      interruptions: number(rows?.['times']),
+      counted: number(rows?.['counted']),
+      reExecutions: number(rows?.['again']),
+      resumedTasks: number(resumed?.['tasks']),
+      resumes: number(resumed?.['times']),
+      recovered: number(rows?.['recovered']),
+    }
+  }
+
+  async history({ run, id }: TaskKey): Promise<TaskHistory | undefined> {
+    const task = this.sql.task.get(run, id) as SqlRow | undefined
+    if (task === undefined) return undefined
+    return {
+      run,
+      id,
+      correlationId: task['correlation_id'] as string,
+      attempts: (this.sql.attempts.all(run, id) as SqlRow[]).map((row) => attemptOf(row, run, id)),
+      events: (this.sql.eventsOfTask.all(run, id) as SqlRow[]).map(eventOf),
+      compacted: task['compacted_until'] === null ? null : compactionOf(task),
+    }
+  }
+
+  /** The latest first; of those at one time, those of the task that was created last. */
+  private examples(filter: AnalyticsFilter, signature: string, count: number): FailureExample[] {
+    const { from, where, values } = conditions(filter, 'a.ended_at')
+    // Which they are is in the index; what they say is read for these alone.
+    const rows = this.all(
+      `SELECT t.run, t.id, t.correlation_id, a.generation, a.number, a.execution, a.ended_at, a.failure
+        FROM (SELECT a.task, a.generation, a.number, a.execution, a.ended_at FROM ${from} ${where('a.signature = ?')}
+          ORDER BY a.ended_at DESC, a.task DESC, a.generation DESC, a.number DESC, a.execution DESC LIMIT ?) x
+        JOIN attempts a USING (task, generation, number, execution) JOIN tasks t ON t.pk = a.task
+        ORDER BY x.ended_at DESC, x.task DESC, x.generation DESC, x.number DESC, x.execution DESC`,
+      [...values, signature, Math.max(0, count)],
+    )
+    return rows.map(exampleOf)
+  }
+
+  private all(sql: string, values: readonly SqlValue[]): SqlRow[] {
+    return this.database.prepare(sql).all(...values) as SqlRow[]
+  }
+}
+
+interface Conditions {
+  /** Attempts; with their tasks if the filter asks for these. */
+  readonly from: string
+  readonly values: readonly SqlValue[]
+  /** The clause for the filter and these; values of these come behind the filter's. */
+  readonly where: (...others: string[]) => string
+}
+
+function conditions({ run, queue, sinceMs, untilMs }: AnalyticsFilter, time: string): Conditions {
+  const parts = [
+    ['t.run = ?', run],
+    ['t.queue = ?', queue],
+    [`${time} >= ?`, sinceMs],
+    [`${time} < ?`, untilMs],
+  ] as const
+  const given = parts.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]))
+  return {
+    from: run === undefined && queue === undefined ? ATTEMPTS : JOINED,
+    values: given.map(({ value }) => value),
+    where: (...others) => {
+      const all = [...given.map(({ sql }) => sql), ...others]
+      return all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`
+    },
+  }
+}
+
+function exampleOf(row: SqlRow): FailureExample {
+  const [run, id] = [row['run'] as string, row['id'] as string]
+  const failure = parse(row['failure'] ?? 'null', `attempt of ${run}/${id}`) as { message?: string } | null
+  return {
+    run,
+    id,
+    generation: number(row['generation']),
+    number: number(row['number']),
+    execution: number(row['execution']),
+    atMs: number(row['ended_at']),
+    message: failure?.message ?? '',
+    correlationId: row['correlation_id'] as string,
+  }
+}
+
+/** A sum over nothing is null. */
+function number(value: SqlValue | undefined): number {
+  return Number(value ?? 0)
+}

@@ -1,0 +1,110 @@
+/** Random histories of tasks, and what must be true of a ledger after it has forgotten. Imports the ledger's types. */
+import fc from 'fast-check'
+import type { AnalyticsFilter } from '../../packages/reprise/src/ledger/analytics.js'
+import type { ForgetRequest, Ledger } from '../../packages/reprise/src/ledger/ledger.js'
+import { TASK_STATUSES, type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
+import { signatureOf } from '../../packages/reprise/src/ledger/signature.js'
+import type { SampleHistory } from '../../packages/reprise/src/testing/sample-history.js'
+
+const time = fc.integer({ min: 0, max: 40 })
+/** Sums of these are exact, in whatever order they are added. */
+const delay = fc.integer({ min: 0, max: 64 }).map((quarters) => quarters / 4)
+const message = fc.constantFrom('no luck', 'row 1', 'row 22', 'open /a/b', '"x" is bad', '\u{1F600}', '\uFF01 \u0000')
+
+const ending = fc.record({
+  outcome: fc.constantFrom('success', 'failure', 'timeout', 'aborted', 'interrupted', 'denied'),
+  endedAtMs: time,
+  delayBeforeMs: delay,
+  message,
+  /** Whether an interruption was counted as a failure. */
+  counted: fc.boolean(),
+  /** How the number follows from the one before. */
+  step: fc.constantFrom('again', 'next', 'reset'),
+})
+
+const attempts = fc.array(ending, { maxLength: 25 }).map((endings) => {
+  let at = { generation: 1, number: 1, execution: 0 }
+  return endings.map(({ outcome, endedAtMs, delayBeforeMs, message: text, counted, step }) => {
+    const { generation, number, execution } = at
+    if (step === 'reset') at = { generation: generation + 1, number: 1, execution: 1 }
+    else if (step === 'next') at = { generation, number: number + 1, execution: 1 }
+    else at = { generation, number, execution: execution + 1 }
+    const fails = outcome === 'failure' || outcome === 'timeout' || (outcome === 'interrupted' && counted)
+    const failure = fails ? { name: 'Error', message: text } : null
+    return { ...at, outcome, endedAtMs, delayBeforeMs, failure, signature: failure && signatureOf(failure) }
+  })
+})
+
+const history = fc.record({
+  run: fc.constantFrom('mail', 'print'),
+  queue: fc.constantFrom('fast', 'slow'),
+  status: fc.constantFrom(...TASK_STATUSES),
+  updatedAtMs: time,
+  policyHash: fc.constantFrom('p1', 'p2', 'p3'),
+  owner: fc.constantFrom('o1', 'o2', null),
+  attempts,
+  events: fc.array(fc.record({ type: fc.constantFrom('resumed', 'interrupted', 'reset'), atMs: time }), {
+    maxLength: 8,
+  }),
+  letters: fc.integer({ min: 0, max: 9 }),
+})
+
+export const histories: fc.Arbitrary<readonly SampleHistory[]> = fc.array(history, { maxLength: 12 }).map((all) =>
+  all.map(({ attempts: rows, events, letters, ...task }, index) => ({
+    task: { ...task, id: `t${index}`, generation: rows.at(-1)?.generation ?? 1 },
+    attempts: rows,
+    events,
+    dead: Array.from({ length: letters }, (_, place) => ({ generation: place + 1, atMs: index })),
+  })),
+)
+
+export const filters: fc.Arbitrary<AnalyticsFilter> = fc.record(
+  {
+    run: fc.constantFrom('mail', 'print', 'nobody'),
+    queue: fc.constantFrom('fast', 'slow'),
+    sinceMs: time,
+    untilMs: time,
+  },
+  { requiredKeys: [] },
+)
+
+/** All that a ledger holds of tasks. */
+export interface Holding {
+  readonly tasks: readonly TaskRecord[]
+  /** By `run/id`: how many rows there are. */
+  readonly rows: Readonly<Record<string, number>>
+}
+
+export async function holdingOf(ledger: Ledger): Promise<Holding> {
+  const tasks = await ledger.list({})
+  const rows: Record<string, number> = {}
+  const count = (run: string, id: string, by = 1): void => {
+    if (by > 0) rows[`${run}/${id}`] = (rows[`${run}/${id}`] ?? 0) + by
+  }
+  for (const { run, id } of tasks) count(run, id, (await ledger.attempts({ run, id })).length)
+  for (const { run, id } of await ledger.deadLetters()) count(run, id)
+  for (const { run, id } of await ledger.events(0, 1e6)) count(run, id)
+  return { tasks, rows }
+}
+
+/** What is wrong with what is left. */
+export function faultsOfForgetting(before: Holding, after: Holding, request: ForgetRequest): string[] {
+  const left = new Map(after.tasks.map((task) => [`${task.run}/${task.id}`, task]))
+  const faults = before.tasks.flatMap((task) => {
+    const name = `${task.run}/${task.id}`
+    const isOld = task.status === request.status && task.updatedAtMs < request.beforeMs
+    const kept = left.get(name)
+    if (kept === undefined) {
+      const lost = TERMINAL.has(task.status) && isOld ? [] : [`${name} is gone, and was ${task.status}`]
+      return after.rows[name] === undefined ? lost : [...lost, `${name} is gone, and left rows behind`]
+    }
+    const same = JSON.stringify(kept) === JSON.stringify(task) && after.rows[name] === before.rows[name]
+    return same ? [] : [`${name} is there, and something of it is not`]
+  })
+  const old = before.tasks.filter(
+    ({ status, updatedAtMs }) => status === request.status && updatedAtMs < request.beforeMs,
+  )
+  const gone = before.tasks.length - after.tasks.length
+  if (gone !== Math.min(old.length, request.limit)) faults.push(`${gone} are gone of ${old.length} that are old`)
+  return faults
+}
