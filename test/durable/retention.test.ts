@@ -112,7 +112,7 @@ describe('while a driver works', () => {
 
   // `Durable.lookAt` takes a task that is not there for one that has not ended, so whoever waits for it waits for ever.
   // The least retention of a minute makes it rare: a process has to be stopped for so long.
-  it.fails('who waits in another process for a task that is forgotten hears of it', async () => {
+  it('who waits in another process for a task that is forgotten hears of it', async () => {
     const world = new World()
     const [first, second] = [await world.open(), await world.open()]
     const end = deferred<string>()

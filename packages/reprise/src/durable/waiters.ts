@@ -28,6 +28,11 @@ export class Waiters {
     for (const { resolve } of this.take(task)) resolve(task)
   }
 
+  /** It is not there any more. */
+  gone(key: TaskKey, error: unknown): void {
+    for (const { reject } of this.take(key)) reject(error)
+  }
+
   /** Nobody will know any more. */
   failAll(error: unknown): void {
     for (const { key } of [...this.awaited.values()]) {

@@ -4,6 +4,7 @@
  */
 import type { Ledger } from '../ledger/ledger.js'
 import type { TaskKey } from '../ledger/records.js'
+import { TaskRefusedError } from './errors.js'
 import { isOver, type Waiters } from './waiters.js'
 
 const WATCH_MS = 250
@@ -49,7 +50,8 @@ export class Watching {
       for (const key of waiters.keys()) {
         if (isHere(key)) continue
         const task = await ledger.get(key)
-        if (task !== undefined && isOver(task)) waiters.settled(task)
+        if (task === undefined) waiters.gone(key, forgotten(key))
+        else if (isOver(task)) waiters.settled(task)
       }
       // Not before: what failed is looked at again.
       this.mark = mark
@@ -57,4 +59,8 @@ export class Watching {
       this.looking = false
     }
   }
+}
+
+function forgotten({ run, id }: TaskKey): TaskRefusedError {
+  return new TaskRefusedError('not_found', `Task ${run}/${id} has ended and was forgotten: nobody knows how any more`)
 }
