@@ -110,7 +110,6 @@ describe('while a driver works', () => {
     await durable.close()
   })
 
-  // `Durable.lookAt` takes a task that is not there for one that has not ended, so whoever waits for it waits for ever.
   // The least retention of a minute makes it rare: a process has to be stopped for so long.
   it('who waits in another process for a task that is forgotten hears of it', async () => {
     const world = new World()
