@@ -28,6 +28,8 @@ const { ATTEMPT_KINDS, ATTEMPT_RESULTS, BUDGET_REASONS, STOP_REASONS } = await l
 const { ADAPTIVE_REASONS } = await load('core/budgets/adaptive.ts')
 /** @type {typeof import('../packages/reprise/src/core/budgets/count.js')} */
 const { COUNT_REASONS } = await load('core/budgets/count.ts')
+/** @type {typeof import('../packages/reprise/src/ledger/records.js')} */
+const { LEDGER_EVENTS, TASK_STATUSES } = await load('ledger/records.ts')
 /** @type {typeof import('../packages/reprise/src/observe/index.js')} */
 const { createMetrics, otel } = await load('observe/index.ts')
 
@@ -63,7 +65,10 @@ const STOPS = {
   timeout: ['The whole call ran into `timeout`, or would during the next wait.', '`CallTimeoutError`'],
   aborted: ["The caller's signal aborted.", "the signal's reason itself"],
   retry_after_too_long: ['The server asks for a longer wait than `maxRetryAfter`.', "the last attempt's error itself"],
-  interrupted: ['Reserved: no call ends with it.', '–'],
+  interrupted: [
+    'Durable tasks: the process was lost while an attempt ran, and a person has to decide.',
+    '`RecordedFailureError`',
+  ],
   no_policy: ['The key has no policy and `missingPolicyMode` is `deny`.', '`RepriseError`'],
 }
 
@@ -72,7 +77,7 @@ const OUTCOMES = {
   failure: 'It threw or rejected, or `failIf` objected.',
   timeout: 'It ran into `attemptTimeout`, or the call into `timeout`.',
   aborted: 'The caller aborted, or it lost a race.',
-  interrupted: 'Reserved: no attempt ends with it.',
+  interrupted: 'Durable tasks: the process stopped or was lost while it ran; nobody knows how it ended.',
   denied: 'A budget did not let it start. The operation was not called.',
 }
 
@@ -120,6 +125,49 @@ const EVENTS = {
   reset: 'Durable tasks: a fresh set of attempts was granted.',
   dead_lettered: 'Durable tasks: it failed for good, and is kept for people to look at.',
   state_refused: 'Durable tasks: what the ledger says cannot be; the task is left as it is.',
+}
+
+const STATES = {
+  waiting: 'Its next attempt is at `nextAttemptAtMs`.',
+  running: 'An attempt runs in some process, or did when that was lost.',
+  parked: "It stands in a budget's line; `nextAttemptAtMs` is the end of its patience.",
+  undecided: 'An attempt was interrupted, and a person has to say what became of it.',
+  succeeded: 'It has a result.',
+  failed: 'It stopped for a reason, and left a dead letter.',
+  cancelled: 'Somebody cancelled it.',
+}
+
+const REFUSALS = {
+  conflict: 'There is a task with this id and another input.',
+  policy_changed: 'It was begun with another policy; `changes` has the fields.',
+  not_found: 'There is no task with this id.',
+  finished: 'There is nothing to reset or to decide.',
+  not_waiting: '`retryNow` of a task that does not wait.',
+  state_refused: 'What the ledger says of it cannot be; the message has every fault.',
+  closed: 'The durable tasks were closed, or take no more work.',
+}
+
+const PROBLEMS = {
+  unusable: 'It cannot be opened or written: nothing more is written through it.',
+  busy: 'Another program has held its lock for 30 s.',
+  newer_format: 'A newer version of the library wrote it.',
+  corrupt: 'A row is not what the library wrote.',
+  missing_driver: 'There is no driver for it here.',
+  closed: 'It was closed.',
+}
+
+const RECORDED = {
+  resumed: 'Taken over from a lost process.',
+  interrupted: 'The attempt in flight was interrupted; `orderly` if by a stop.',
+  reset: 'A fresh set of attempts.',
+  cancelled: 'Cancelled.',
+  retry_now: 'Somebody ended its wait.',
+  decided: 'A person or `verify` said what became of an interrupted attempt.',
+  policy_accepted: 'It took a new policy.',
+  dead_lettered: 'Reserved: dead letters have a table of their own.',
+  state_refused: 'Reserved: observers are told.',
+  compacted: 'Reserved: rows of its history were removed.',
+  migrated: 'It was from before there was a retry state, and has a fresh one.',
 }
 
 /**
@@ -235,6 +283,26 @@ function errors() {
     ]
   })
   return table(['Class', '`code`', 'Own fields', 'When'], rows)
+}
+
+/** @param {string} what @param {readonly string[]} words @param {Readonly<Record<string, string>>} meanings */
+function glossary(what, words, meanings) {
+  return table(
+    ['Word', 'Means'],
+    explain(what, words, meanings).map(([word, meaning]) => [code(word), meaning]),
+  )
+}
+
+function durableWords() {
+  const kinds = wordsIn(declarationsIn('durable/errors.ts').get('RefusalKind'))
+  const problems = wordsIn(declarationsIn('ledger/errors.ts').get('LedgerProblem'))
+  return [
+    `\`state\` of a task:\n\n${glossary('states', TASK_STATUSES, STATES)}`,
+    '`RecordedFailureError`: the task failed, here or elsewhere; its `code` is the `stopReason`, `attempts` and `failure` are those recorded.',
+    `\`TaskRefusedError\`, code \`refused\`: what was asked is not done, and nothing was touched. Its \`kind\`:\n\n${glossary('refusals', kinds, REFUSALS)}`,
+    `\`LedgerError\`, code \`ledger\`. Its \`problem\`:\n\n${glossary('problems', problems, PROBLEMS)}`,
+    `Events in the ledger, beside attempts, which have rows of their own:\n\n${glossary('ledger events', LEDGER_EVENTS, RECORDED)}`,
+  ].join('\n\n')
 }
 
 function events() {
@@ -373,6 +441,12 @@ ${budgetReasons()}
 \`isRepriseError(error, code?)\` recognises them. The operation's own error is never wrapped.
 
 ${errors()}
+
+## Durable tasks
+
+[Durable tasks](durable-tasks.md) has what to do about each.
+
+${durableWords()}
 
 ## Events
 
