@@ -2,13 +2,26 @@
  * Writes docs/reference.md from the sources: `node scripts/reference.mjs`; with `--check` it writes nothing and fails if
  * the page is not what it would write.
  *
- * Names, defaults, words, codes, event fields and metrics are read from the sources. What a word means is said here, and
- * a word without a meaning, or a meaning without its word, is an error.
+ * Names, defaults, words, codes, event fields and metrics are read from the sources. What a word means is said in
+ * reference-words.mjs, and a word without a meaning, or a meaning without its word, is an error.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseAst } from 'rolldown/parseAst'
 import { tsImport } from 'tsx/esm/api'
+import {
+  ERRORS,
+  EVENTS,
+  MATCHERS,
+  OUTCOMES,
+  PROBLEMS,
+  REASONS,
+  RECORDED,
+  REFUSALS,
+  STATES,
+  STOPS,
+  TYPESCRIPT_ONLY,
+} from './reference-words.mjs'
 
 const page = new URL('../docs/reference.md', import.meta.url)
 const sources = new URL('../packages/reprise/src/', import.meta.url)
@@ -28,99 +41,10 @@ const { ATTEMPT_KINDS, ATTEMPT_RESULTS, BUDGET_REASONS, STOP_REASONS } = await l
 const { ADAPTIVE_REASONS } = await load('core/budgets/adaptive.ts')
 /** @type {typeof import('../packages/reprise/src/core/budgets/count.js')} */
 const { COUNT_REASONS } = await load('core/budgets/count.ts')
+/** @type {typeof import('../packages/reprise/src/ledger/records.js')} */
+const { LEDGER_EVENTS, TASK_STATUSES } = await load('ledger/records.ts')
 /** @type {typeof import('../packages/reprise/src/observe/index.js')} */
 const { createMetrics, otel } = await load('observe/index.ts')
-
-// ── what the words mean ──────────────────────────────────────────────────────────────────────────
-
-const TYPESCRIPT_ONLY = {
-  failIf: 'A predicate over results: where it says true, the result is a failure, a `ResultError` with the value.',
-}
-
-const MATCHERS = {
-  network:
-    'Connection refused, reset or aborted, host or network unreachable, DNS, broken pipe; the codes of Node and undici.',
-  timeout: 'Something timed out, an attempt that ran into `attemptTimeout` included; HTTP 408.',
-  server_error: 'HTTP 500 to 599.',
-  '5xx': 'The same as `server_error`.',
-  rate_limit: 'HTTP 429, “too many requests”, “rate limit”.',
-  pattern:
-    'A regular expression, case-sensitive unless it starts with `(?i)`. Neither back-references nor look-around: it runs in linear time.',
-  exitCode: 'Exit codes of a command: one, or a list.',
-  exit_code: 'The same in a file.',
-  RetryPredicate: 'A function `(error, { key, attempt, kind }) => boolean`. TypeScript only.',
-}
-
-const STOPS = {
-  attempts_exhausted: ['The last attempt failed.', "the last attempt's error itself"],
-  retry_budget_exhausted: [
-    'The next wait would bring the sum of waits above `retryBudget`.',
-    '`RetryBudgetExhaustedError`',
-  ],
-  not_retryable: ['No matcher of `retryOn` fits; or a hook threw.', "the attempt's error itself; the hook's"],
-  breaker_open: ['The breaker is open, or would still be after the wait.', '`BreakerOpenError`'],
-  budget_denied: ['A budget did not allow an attempt.', '`BudgetDeniedError` for a first attempt, else the last error'],
-  timeout: ['The whole call ran into `timeout`, or would during the next wait.', '`CallTimeoutError`'],
-  aborted: ["The caller's signal aborted.", "the signal's reason itself"],
-  retry_after_too_long: ['The server asks for a longer wait than `maxRetryAfter`.', "the last attempt's error itself"],
-  interrupted: ['Reserved: no call ends with it.', '–'],
-  no_policy: ['The key has no policy and `missingPolicyMode` is `deny`.', '`RepriseError`'],
-}
-
-const OUTCOMES = {
-  success: 'The operation answered, and `failIf` did not object.',
-  failure: 'It threw or rejected, or `failIf` objected.',
-  timeout: 'It ran into `attemptTimeout`, or the call into `timeout`.',
-  aborted: 'The caller aborted, or it lost a race.',
-  interrupted: 'Reserved: no attempt ends with it.',
-  denied: 'A budget did not let it start. The operation was not called.',
-}
-
-const REASONS = {
-  allowed: ['yes', 'The budget allowed it.'],
-  no_budget: ['yes', 'The policy names no budget, or there is no registry.'],
-  budget_not_found: ['by `missingBudgetMode`', 'The policy names a budget that nobody registered.'],
-  budget_denied: ['no', 'The budget refused, and gave no other word.'],
-  panic_in_budget: ['no', 'The budget threw, with `recoverHookErrors`.'],
-  park_expired: ['no', "The attempt stood in line for the budget's `maxParkMs`, or until the call's deadline."],
-  count_exhausted: ['no', 'The total of a `countBudget` is used up.'],
-  key_count_exhausted: ['no', "The key's share of a `countBudget` is used up."],
-  no_credit: ['no: it parks', 'An `adaptiveBudget` has no credit or no waste left for a retry; a hedge is denied.'],
-  no_slot: ['no: it parks', 'The bulkhead of an `adaptiveBudget` has no slot free.'],
-  line_full: ['no', 'The line of an `adaptiveBudget` has `maxParked` places, and all are taken.'],
-  probe: ['yes', 'An `adaptiveBudget` that heard nothing for a while tries one of its line.'],
-}
-
-const ERRORS = {
-  RepriseError: 'Base class of all; itself where the key has no policy.',
-  BudgetDeniedError: 'A budget denied the first attempt: the operation was never called.',
-  RetryBudgetExhaustedError: 'The sum of waits would exceed `retryBudget`. `cause` is the last error.',
-  BreakerOpenError: 'The breaker refused. `cause` is the last error, if an attempt was made.',
-  AttemptTimeoutError: 'One attempt took longer than `attemptTimeout`. A failure like any other: it may be retried.',
-  CallTimeoutError: 'The whole call took longer than `timeout`. `cause` is the last error, if there was one.',
-  ResultError: '`failIf` declared a result a failure.',
-  PolicyError: 'A policy or a duration is invalid; `problems` lists every one.',
-  BudgetError: 'A budget has impossible parameters, or answered something that is no decision.',
-}
-
-const EVENTS = {
-  call_started: 'A call begins.',
-  attempt_started: 'The operation is about to be called.',
-  attempt_finished: 'The call knows how the attempt ended.',
-  waiting: 'A wait before attempt `nextAttempt` begins.',
-  parked: "An attempt joined a budget's line.",
-  budget_decision: 'A budget answered. There is none where no budget is named.',
-  hedge_started: 'A hedge starts; `attempt_started` follows.',
-  hedge_cancelled: 'A hedge was told to stop; `attempt_finished` follows.',
-  breaker_changed: 'A breaker changed its phase.',
-  call_succeeded: 'The call resolves. This or `call_failed`, once.',
-  call_failed: 'The call rejects.',
-  resumed: 'Durable tasks: this process took the task from one that is gone.',
-  interrupted: 'Durable tasks: nobody will hear how the attempt in flight ended.',
-  reset: 'Durable tasks: a fresh set of attempts was granted.',
-  dead_lettered: 'Durable tasks: it failed for good, and is kept for people to look at.',
-  state_refused: 'Durable tasks: what the ledger says cannot be; the task is left as it is.',
-}
 
 /**
  * The words with what is said of each, in the order of the words.
@@ -235,6 +159,26 @@ function errors() {
     ]
   })
   return table(['Class', '`code`', 'Own fields', 'When'], rows)
+}
+
+/** @param {string} what @param {readonly string[]} words @param {Readonly<Record<string, string>>} meanings */
+function glossary(what, words, meanings) {
+  return table(
+    ['Word', 'Means'],
+    explain(what, words, meanings).map(([word, meaning]) => [code(word), meaning]),
+  )
+}
+
+function durableWords() {
+  const kinds = wordsIn(declarationsIn('durable/errors.ts').get('RefusalKind'))
+  const problems = wordsIn(declarationsIn('ledger/errors.ts').get('LedgerProblem'))
+  return [
+    `\`state\` of a task:\n\n${glossary('states', TASK_STATUSES, STATES)}`,
+    '`RecordedFailureError`: the task failed, here or elsewhere; its `code` is the `stopReason`, `attempts` and `failure` are those recorded.',
+    `\`TaskRefusedError\`, code \`refused\`: what was asked is not done, and nothing was touched. Its \`kind\`:\n\n${glossary('refusals', kinds, REFUSALS)}`,
+    `\`LedgerError\`, code \`ledger\`. Its \`problem\`:\n\n${glossary('problems', problems, PROBLEMS)}`,
+    `Events in the ledger, beside attempts, which have rows of their own:\n\n${glossary('ledger events', LEDGER_EVENTS, RECORDED)}`,
+  ].join('\n\n')
 }
 
 function events() {
@@ -373,6 +317,12 @@ ${budgetReasons()}
 \`isRepriseError(error, code?)\` recognises them. The operation's own error is never wrapped.
 
 ${errors()}
+
+## Durable tasks
+
+[Durable tasks](durable-tasks.md) has what to do about each.
+
+${durableWords()}
 
 ## Events
 

@@ -19,12 +19,20 @@ const commands = inLanguage('sh', 'bash', 'console')
 
 const fenceDir = path.join(ROOT, 'test/docs/.fences')
 const fileOf = (fence: Fence): string => path.join(fenceDir, `${fence.place.replaceAll(/[^\w-]+/g, '-')}.ts`)
+const ledgerDir = mkdtempSync(path.join(tmpdir(), 'reprise-ledgers-'))
+/** A program that keeps its ledger where it stands has a place of its own to stand. */
+function inItsPlace(fence: Fence): string {
+  if (!fence.code.includes('sqlite:./')) return fence.code
+  const directory = path.join(ledgerDir, path.basename(fileOf(fence), '.ts'))
+  mkdirSync(directory, { recursive: true })
+  return fence.code.replaceAll('sqlite:./', `sqlite:${directory}/`)
+}
 const binDir = mkdtempSync(path.join(tmpdir(), 'reprise-bin-'))
 
 beforeAll(() => {
   rmSync(fenceDir, { recursive: true, force: true })
   mkdirSync(fenceDir)
-  for (const fence of programs) writeFileSync(fileOf(fence), `${fence.code}\nexport {}\n`)
+  for (const fence of programs) writeFileSync(fileOf(fence), `${inItsPlace(fence)}\nexport {}\n`)
   symlinkSync(path.join(ROOT, 'packages/cli/bin/reprise.js'), path.join(binDir, 'reprise'))
   for (const method of ['log', 'info', 'warn', 'error', 'table', 'dir'] as const) {
     vi.spyOn(console, method).mockImplementation(() => undefined)
@@ -34,6 +42,7 @@ beforeAll(() => {
 afterAll(() => {
   vi.restoreAllMocks()
   rmSync(binDir, { recursive: true })
+  rmSync(ledgerDir, { recursive: true })
 })
 
 test.runIf(programs.length > 0)('all ts fences compile', () => {

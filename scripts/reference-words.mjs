@@ -1,0 +1,136 @@
+/** What the words of the reference mean, for scripts/reference.mjs, which sees to it that each has one. */
+
+export const TYPESCRIPT_ONLY = {
+  failIf: 'A predicate over results: where it says true, the result is a failure, a `ResultError` with the value.',
+}
+
+export const MATCHERS = {
+  network:
+    'Connection refused, reset or aborted, host or network unreachable, DNS, broken pipe; the codes of Node and undici.',
+  timeout: 'Something timed out, an attempt that ran into `attemptTimeout` included; HTTP 408.',
+  server_error: 'HTTP 500 to 599.',
+  '5xx': 'The same as `server_error`.',
+  rate_limit: 'HTTP 429, “too many requests”, “rate limit”.',
+  pattern:
+    'A regular expression, case-sensitive unless it starts with `(?i)`. Neither back-references nor look-around: it runs in linear time.',
+  exitCode: 'Exit codes of a command: one, or a list.',
+  exit_code: 'The same in a file.',
+  RetryPredicate: 'A function `(error, { key, attempt, kind }) => boolean`. TypeScript only.',
+}
+
+export const STOPS = {
+  attempts_exhausted: ['The last attempt failed.', "the last attempt's error itself"],
+  retry_budget_exhausted: [
+    'The next wait would bring the sum of waits above `retryBudget`.',
+    '`RetryBudgetExhaustedError`',
+  ],
+  not_retryable: ['No matcher of `retryOn` fits; or a hook threw.', "the attempt's error itself; the hook's"],
+  breaker_open: ['The breaker is open, or would still be after the wait.', '`BreakerOpenError`'],
+  budget_denied: ['A budget did not allow an attempt.', '`BudgetDeniedError` for a first attempt, else the last error'],
+  timeout: ['The whole call ran into `timeout`, or would during the next wait.', '`CallTimeoutError`'],
+  aborted: ["The caller's signal aborted.", "the signal's reason itself"],
+  retry_after_too_long: ['The server asks for a longer wait than `maxRetryAfter`.', "the last attempt's error itself"],
+  interrupted: [
+    'Durable tasks: the process was lost while an attempt ran, and a person has to decide.',
+    '`RecordedFailureError`',
+  ],
+  no_policy: ['The key has no policy and `missingPolicyMode` is `deny`.', '`RepriseError`'],
+}
+
+export const OUTCOMES = {
+  success: 'The operation answered, and `failIf` did not object.',
+  failure: 'It threw or rejected, or `failIf` objected.',
+  timeout: 'It ran into `attemptTimeout`, or the call into `timeout`.',
+  aborted: 'The caller aborted, or it lost a race.',
+  interrupted: 'Durable tasks: the process stopped or was lost while it ran; nobody knows how it ended.',
+  denied: 'A budget did not let it start. The operation was not called.',
+}
+
+export const REASONS = {
+  allowed: ['yes', 'The budget allowed it.'],
+  no_budget: ['yes', 'The policy names no budget, or there is no registry.'],
+  budget_not_found: ['by `missingBudgetMode`', 'The policy names a budget that nobody registered.'],
+  budget_denied: ['no', 'The budget refused, and gave no other word.'],
+  panic_in_budget: ['no', 'The budget threw, with `recoverHookErrors`.'],
+  park_expired: ['no', "The attempt stood in line for the budget's `maxParkMs`, or until the call's deadline."],
+  count_exhausted: ['no', 'The total of a `countBudget` is used up.'],
+  key_count_exhausted: ['no', "The key's share of a `countBudget` is used up."],
+  no_credit: ['no: it parks', 'An `adaptiveBudget` has no credit or no waste left for a retry; a hedge is denied.'],
+  no_slot: ['no: it parks', 'The bulkhead of an `adaptiveBudget` has no slot free.'],
+  line_full: ['no', 'The line of an `adaptiveBudget` has `maxParked` places, and all are taken.'],
+  probe: ['yes', 'An `adaptiveBudget` that heard nothing for a while tries one of its line.'],
+}
+
+export const ERRORS = {
+  RepriseError: 'Base class of all; itself where the key has no policy.',
+  BudgetDeniedError: 'A budget denied the first attempt: the operation was never called.',
+  RetryBudgetExhaustedError: 'The sum of waits would exceed `retryBudget`. `cause` is the last error.',
+  BreakerOpenError: 'The breaker refused. `cause` is the last error, if an attempt was made.',
+  AttemptTimeoutError: 'One attempt took longer than `attemptTimeout`. A failure like any other: it may be retried.',
+  CallTimeoutError: 'The whole call took longer than `timeout`. `cause` is the last error, if there was one.',
+  ResultError: '`failIf` declared a result a failure.',
+  PolicyError: 'A policy or a duration is invalid; `problems` lists every one.',
+  BudgetError: 'A budget has impossible parameters, or answered something that is no decision.',
+}
+
+export const EVENTS = {
+  call_started: 'A call begins.',
+  attempt_started: 'The operation is about to be called.',
+  attempt_finished: 'The call knows how the attempt ended.',
+  waiting: 'A wait before attempt `nextAttempt` begins.',
+  parked: "An attempt joined a budget's line.",
+  budget_decision: 'A budget answered. There is none where no budget is named.',
+  hedge_started: 'A hedge starts; `attempt_started` follows.',
+  hedge_cancelled: 'A hedge was told to stop; `attempt_finished` follows.',
+  breaker_changed: 'A breaker changed its phase.',
+  call_succeeded: 'The call resolves. This or `call_failed`, once.',
+  call_failed: 'The call rejects.',
+  resumed: 'Durable tasks: this process took the task from one that is gone.',
+  interrupted: 'Durable tasks: nobody will hear how the attempt in flight ended.',
+  reset: 'Durable tasks: a fresh set of attempts was granted.',
+  dead_lettered: 'Durable tasks: it failed for good, and is kept for people to look at.',
+  state_refused: 'Durable tasks: what the ledger says cannot be; the task is left as it is.',
+}
+
+export const STATES = {
+  waiting: 'Its next attempt is at `nextAttemptAtMs`.',
+  running: 'An attempt runs in some process, or did when that was lost.',
+  parked: "It stands in a budget's line; `nextAttemptAtMs` is the end of its patience.",
+  undecided: 'An attempt was interrupted, and a person has to say what became of it.',
+  succeeded: 'It has a result.',
+  failed: 'It stopped for a reason, and left a dead letter.',
+  cancelled: 'Somebody cancelled it.',
+}
+
+export const REFUSALS = {
+  conflict: 'There is a task with this id and another input.',
+  policy_changed: 'It was begun with another policy; `changes` has the fields.',
+  not_found: 'There is no task with this id.',
+  finished: 'There is nothing to reset or to decide.',
+  not_waiting: '`retryNow` of a task that does not wait.',
+  state_refused: 'What the ledger says of it cannot be; the message has every fault.',
+  closed: 'The durable tasks were closed, or take no more work.',
+}
+
+export const PROBLEMS = {
+  unusable: 'It cannot be opened or written: nothing more is written through it.',
+  busy: 'Another program has held its lock for 30 s.',
+  newer_format: 'A newer version of the library wrote it.',
+  corrupt: 'A row is not what the library wrote.',
+  missing_driver: 'There is no driver for it here.',
+  closed: 'It was closed.',
+}
+
+export const RECORDED = {
+  resumed: 'Taken over from a lost process.',
+  interrupted: 'The attempt in flight was interrupted; `orderly` if by a stop.',
+  reset: 'A fresh set of attempts.',
+  cancelled: 'Cancelled.',
+  retry_now: 'Somebody ended its wait.',
+  decided: 'A person or `verify` said what became of an interrupted attempt.',
+  policy_accepted: 'It took a new policy.',
+  dead_lettered: 'Reserved: dead letters have a table of their own.',
+  state_refused: 'Reserved: observers are told.',
+  compacted: 'Reserved: rows of its history were removed.',
+  migrated: 'It was from before there was a retry state, and has a fresh one.',
+}
