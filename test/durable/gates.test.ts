@@ -1,4 +1,4 @@
-/** Budgets and breakers of durable tasks are kept with them: resume.md 10, reliability.md I4 and I9. */
+/** Budgets and breakers of durable tasks are kept with them: I4 and I9. */
 import { describe, expect, it } from 'vitest'
 import type { Budget } from '../../packages/reprise/src/core/budget.js'
 import { concurrencyBudget } from '../../packages/reprise/src/core/budgets/concurrency.js'

@@ -1,4 +1,4 @@
-/** Who is believed to be lost, by which clock, and what a person can do about it. resume.md 15 and 16. */
+/** Who is believed to be lost, by which clock, and what a person can do about it. */
 import { describe, expect, it } from 'vitest'
 import { virtualClock, type VirtualClock } from 'reprise/testing'
 import { Durable } from '../../packages/reprise/src/durable/durable.js'

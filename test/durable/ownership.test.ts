@@ -1,4 +1,4 @@
-/** Who may write: leases, fences, takeovers, and stops at bad moments. resume.md 15, reliability.md I3, I5 and I7. */
+/** Who may write: leases, fences, takeovers, and stops at bad moments. I3, I5 and I7. */
 import { describe, expect, it } from 'vitest'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import { deferred, type Host, type HostOptions, isSettled, turns, World } from './world.js'

@@ -1,4 +1,4 @@
-/** Options of durable tasks, and what the context tells an operation. api.md, `reprise/durable`. */
+/** Options of durable tasks, and what the context tells an operation. */
 import { describe, expect, it } from 'vitest'
 import { openDurable, TaskRefusedError } from 'reprise/durable'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'

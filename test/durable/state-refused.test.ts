@@ -1,4 +1,4 @@
-/** What a ledger says that cannot be: refused, every fault listed, nothing touched. resume.md 13. */
+/** What a ledger says that cannot be: refused, every fault listed, nothing touched. */
 import { describe, expect, it } from 'vitest'
 import type { TaskProgress, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import type { RepriseEvent } from '../../packages/reprise/src/core/event.js'

@@ -1,4 +1,4 @@
-/** What observers are told of durable tasks, and that it adds up with what the ledger says. observe.md 1 and 3. */
+/** What observers are told of durable tasks, and that it adds up with what the ledger says. */
 import { describe, expect, it } from 'vitest'
 import { createMetrics, logger } from 'reprise/observe'
 import type { RepriseEvent } from '../../packages/reprise/src/core/event.js'

@@ -1,4 +1,4 @@
-/** `onInterrupt: { verify }`: the program looks whether an interrupted attempt happened. resume.md 8. */
+/** `onInterrupt: { verify }`: the program looks whether an interrupted attempt happened. */
 import { describe, expect, it } from 'vitest'
 import type { VerifyFunction } from '../../packages/reprise/src/durable/definition.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
