@@ -21,9 +21,10 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
   const name = `sqlite:${file}`
   const database = await opened(file, name, options.driver)
   try {
-    checkVersion(database)
-    database.exec('PRAGMA busy_timeout = 0')
     return await patiently(() => {
+      // Whatever is asked first reads the file, and finds it locked while another process makes the schema.
+      database.exec('PRAGMA busy_timeout = 0')
+      checkVersion(database)
       expectLog(database, file)
       database.exec(`PRAGMA synchronous = ${options.synchronous === 'normal' ? 'NORMAL' : 'FULL'}`)
       // The queue does it, since SQLite would keep to itself that it failed.

@@ -148,7 +148,7 @@ export function text(value: unknown): string {
 
 export function parse(value: SqlValue | undefined, place: string): Json {
   try {
-    return JSON.parse(value as string) as Json
+    return JSON.parse(typeof value === 'string' ? value : '') as Json
   } catch (error) {
     throw new DamagedRow(`${place} holds no JSON`, { cause: error })
   }
