@@ -40,12 +40,13 @@ export class MemoryLedger implements Ledger {
   }
 
   async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
-    return tasks.map(({ task, policy, payloadHash }) => {
+    // All that may throw happens before anything is written.
+    return tasks.map(copy).map(({ task, policy, payloadHash }) => {
       const kept = this.tasks.get(nameOf(task))
       if (kept !== undefined)
         return { type: kept.payloadHash === payloadHash ? 'existing' : 'conflict', task: kept.task }
-      this.policies.set(policy.hash, copy(policy))
-      this.tasks.set(nameOf(task), { payloadHash, task: copy(task) })
+      this.policies.set(policy.hash, policy)
+      this.tasks.set(nameOf(task), { payloadHash, task })
       return { type: 'created', task }
     })
   }
@@ -60,7 +61,13 @@ export class MemoryLedger implements Ledger {
       .filter((task) => isOf(task, request.queues) && isDue(task.status, task.dueAtMs, now))
       .toSorted((a, b) => (a.dueAtMs as number) - (b.dueAtMs as number) || compareKeys(a, b))
       .slice(0, request.limit)
-    return due.map((task) => this.commit(decide(task, this.view(request.gates ?? [], [task]))))
+    const undo = this.remember(due)
+    try {
+      return due.map((task) => this.commit(decide(task, this.view(request.gates ?? [], [task]))))
+    } catch (error) {
+      undo()
+      throw error
+    }
   }
 
   async nextDueAtMs(queues: readonly QueueRef[]): Promise<number | null> {
@@ -155,6 +162,23 @@ export class MemoryLedger implements Ledger {
         if (!gates.includes(key)) throw new Error(`Gate ${key} was not named in the transaction`)
         return this.gateRecords.get(key)
       },
+    }
+  }
+
+  /** The way back from what is committed about these tasks. */
+  private remember(tasks: readonly TaskRecord[]): () => void {
+    const rows = tasks.map((task) => this.attemptRows.get(nameOf(task)))
+    const gates = [...this.gateRecords]
+    const [letters, events] = [this.dead.length, this.log.length]
+    return () => {
+      for (const [index, task] of tasks.entries()) {
+        ;(this.tasks.get(nameOf(task)) as Kept).task = task
+        this.attemptRows.set(nameOf(task), rows[index] ?? [])
+      }
+      this.gateRecords.clear()
+      for (const [key, gate] of gates) this.gateRecords.set(key, gate)
+      this.dead.splice(letters)
+      this.log.splice(events)
     }
   }
 
