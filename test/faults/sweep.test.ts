@@ -12,7 +12,7 @@ import type { AttemptRow } from '../../packages/reprise/src/ledger/records.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { faultsOf, type Start } from '../crash/history.js'
 import { watched } from '../durable/watched-ledger.js'
-import { rejection, turns, World } from '../durable/world.js'
+import { deferred, rejection, turns, World } from '../durable/world.js'
 import { type Life, Program, RETRIES, RUNS } from './scenario.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-sweep-'))
@@ -219,5 +219,23 @@ describe('a ledger that failed', () => {
     await rejection(task.run(null, { id: 'a' }))
     const again = Promise.race([task.run(null, { id: 'a' }), turns(50).then(() => 'hangs')]).catch(() => 'rejects')
     expect(await again).not.toBe('hangs')
+  })
+
+  /** Its task is recorded after everybody who waits was told; it waits from then on, and nobody tells it. */
+  it.fails('once does not forget who was asking meanwhile', async () => {
+    const held = deferred()
+    const world = new World((ledger) =>
+      faultyLedger(ledger, {
+        failAt: ({ verb }) => (verb === 'claim' ? 'before' : undefined),
+        lasting: false,
+        delay: ({ verb, count }) => (verb === 'create' && count === 1 ? held.promise : undefined),
+      }),
+    )
+    const { durable } = await world.open()
+    const task = durable.task('t', { breaker: {} }, () => 'done')
+    const run = task.run(null, { id: 'a' }).catch(() => 'rejects')
+    await turns()
+    held.resolve()
+    expect(await Promise.race([run, turns(50).then(() => 'hangs')])).toBe('rejects')
   })
 })
