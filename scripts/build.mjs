@@ -59,6 +59,8 @@ await bundle('reprise', {
     index: 'src/index.ts',
     observe: 'src/observe/index.ts',
     simulate: 'src/simulate/index.ts',
+    durable: 'src/open/index.ts',
+    sqlite: 'src/sqlite/index.ts',
     testing: 'src/testing/index.ts',
   },
   platform: 'neutral',

@@ -115,6 +115,11 @@ const EVENTS = {
   breaker_changed: 'A breaker changed its phase.',
   call_succeeded: 'The call resolves. This or `call_failed`, once.',
   call_failed: 'The call rejects.',
+  resumed: 'Durable tasks: this process took the task from one that is gone.',
+  interrupted: 'Durable tasks: nobody will hear how the attempt in flight ended.',
+  reset: 'Durable tasks: a fresh set of attempts was granted.',
+  dead_lettered: 'Durable tasks: it failed for good, and is kept for people to look at.',
+  state_refused: 'Durable tasks: what the ledger says cannot be; the task is left as it is.',
 }
 
 /**
@@ -279,6 +284,7 @@ function countableEvents() {
     { ...base, type: 'parked', number: 2, budget: 'b' },
     { ...base, type: 'breaker_changed', breaker: 'k', from: 'closed', to: 'open' },
     { ...base, type: 'call_failed', stopReason: 'attempts_exhausted', error, ...totals },
+    { ...base, type: 'reset', generation: 2 },
   ]
   return counted
 }

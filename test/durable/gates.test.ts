@@ -4,8 +4,7 @@ import type { Budget } from '../../packages/reprise/src/core/budget.js'
 import { concurrencyBudget } from '../../packages/reprise/src/core/budgets/concurrency.js'
 import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
-import type { TaskHandle } from '../../packages/reprise/src/durable/durable.js'
-import type { InterruptRule } from '../../packages/reprise/src/durable/policy-record.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import { deferred, type Host, rejection, turns, World } from './world.js'
 
 type Opened = Host & { task: TaskHandle<null, unknown> }
@@ -13,7 +12,7 @@ interface Setting {
   readonly policy: PolicyInput
   readonly budget?: Budget
   readonly operation: () => unknown
-  readonly onInterrupt?: InterruptRule
+  readonly onInterrupt?: 'rerun' | 'fail'
 }
 
 async function open(world: World, { policy, budget, operation, onInterrupt = 'rerun' }: Setting): Promise<Opened> {

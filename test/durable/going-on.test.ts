@@ -1,7 +1,7 @@
 /** What a process that is gone left behind goes on as if nothing had happened: resume.md 5, 6, 7, 11, 16 and 17. */
 import { describe, expect, it } from 'vitest'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
-import type { TaskHandle } from '../../packages/reprise/src/durable/durable.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import type { AttemptRow } from '../../packages/reprise/src/ledger/records.js'
 import { type Host, turns, World } from './world.js'
 

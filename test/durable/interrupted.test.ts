@@ -1,7 +1,6 @@
 /** Attempts whose process was lost while they ran, and tasks that are out of attempts: resume.md 8, 9 and 12. */
 import { describe, expect, it } from 'vitest'
-import type { TaskHandle } from '../../packages/reprise/src/durable/durable.js'
-import type { InterruptRule } from '../../packages/reprise/src/durable/policy-record.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import { RecordedFailureError } from '../../packages/reprise/src/durable/errors.js'
 import { type Host, isSettled, rejection, turns, World } from './world.js'
 
@@ -10,13 +9,13 @@ const hang = (): Promise<never> => new Promise(() => undefined)
 
 type Opened = Host & { task: TaskHandle<null, unknown> }
 
-async function hanging(world: World, onInterrupt: InterruptRule = 'rerun'): Promise<Opened> {
+async function hanging(world: World, onInterrupt: 'rerun' | 'fail' = 'rerun'): Promise<Opened> {
   const host = await world.open()
   const task = host.durable.task<null, unknown>('t', POLICY, hang, { onInterrupt })
   return { ...host, task }
 }
 
-async function lose(world: World, times: number, onInterrupt: InterruptRule = 'rerun'): Promise<Opened> {
+async function lose(world: World, times: number, onInterrupt: 'rerun' | 'fail' = 'rerun'): Promise<Opened> {
   let host = await hanging(world, onInterrupt)
   await host.task.start(null, { id: 'a' })
   for (let loss = 0; loss < times; loss++) {

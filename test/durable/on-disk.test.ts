@@ -10,6 +10,7 @@ import { Durable } from '../../packages/reprise/src/durable/durable.js'
 import type { OwnerRecord } from '../../packages/reprise/src/ledger/records.js'
 import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
 import { environmentOf, type ExecutorOptions } from '../../packages/reprise/src/runtime/executor-options.js'
+import { ownIdentity } from '../../packages/reprise/src/durable/identity.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { Line, rejection, turns, until } from './world.js'
 
@@ -26,7 +27,12 @@ async function open(
   const environment = environmentOf(options)
   const ledger = await openSqlite(file, { clock: () => environment.exactMs(), synchronous: 'normal' })
   const line = new Line(ledger, false)
-  const settings = { concurrency: 10, leaseMs: 86_400_000, policyChange: 'refuse' } as const
+  const settings = {
+    concurrency: 10,
+    leaseMs: 86_400_000,
+    policyChange: 'refuse',
+    identity: { ...ownIdentity(), host: `host-${files++}` },
+  } as const
   const durable = await Durable.open(line.ledger, environment, settings)
   const lose = async (): Promise<void> => {
     line.cut()

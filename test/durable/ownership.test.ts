@@ -1,6 +1,6 @@
 /** Who may write: leases, fences, takeovers, and stops at bad moments. resume.md 15, reliability.md I3, I5 and I7. */
 import { describe, expect, it } from 'vitest'
-import type { TaskHandle } from '../../packages/reprise/src/durable/durable.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import { deferred, type Host, type HostOptions, isSettled, turns, World } from './world.js'
 
 const POLICY = { attempts: 2, initialDelay: '1s', jitter: false } as const

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Budget, BudgetRequest, Decision } from '../../packages/reprise/src/core/budget.js'
 import { adaptiveBudget } from '../../packages/reprise/src/core/budgets/adaptive.js'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
-import type { TaskHandle } from '../../packages/reprise/src/durable/durable.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import { type Host, rejection, turns, World } from './world.js'
 
 /** Lets through whom it is told to. */
@@ -58,8 +58,8 @@ describe('a parked task', () => {
     door.open()
     expect(await result).toBe('done')
     expect(door.inside).toBe(0)
-    expect(world.clock.pending).toBe(0)
     await durable.close()
+    expect(world.clock.pending).toBe(0)
   })
 
   it('fails at the end of its patience, and is not let through afterwards', async () => {

@@ -4,6 +4,7 @@
  */
 import { virtualClock, type VirtualClock } from 'reprise/testing'
 import { Durable } from '../../packages/reprise/src/durable/durable.js'
+import { ownIdentity } from '../../packages/reprise/src/durable/identity.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import type { OwnerRecord, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
@@ -85,6 +86,7 @@ export class World {
   clock: VirtualClock
   readonly ledger: Ledger
   private environmentNow: () => number
+  private hosts = 0
 
   constructor(wrap: (ledger: MemoryLedger) => Ledger = (ledger) => ledger) {
     this.clock = virtualClock({ startMs: 1_000_000_000 })
@@ -105,7 +107,10 @@ export class World {
     const { concurrency = 50, policyChange = 'refuse', slow = false, ...shared } = options
     const line = new Line(this.ledger, slow)
     const environment = environmentOf({ ...shared, clock: this.clock })
-    const durable = await Durable.open(line.ledger, environment, { concurrency, leaseMs: LEASE_MS, policyChange })
+    // Each on a machine of its own: what is known of the others is their lease.
+    const identity = { ...ownIdentity(), host: `host-${++this.hosts}` }
+    const settings = { concurrency, leaseMs: LEASE_MS, policyChange, identity }
+    const durable = await Durable.open(line.ledger, environment, settings)
     const expire = (): Promise<void> => this.expire(line.owner as OwnerRecord)
     const kill = async (): Promise<void> => {
       line.cut()

@@ -190,11 +190,6 @@ async function looksAround(times: number): Promise<void> {
   }
 }
 
-/**
- * Leases are compared by the wall clocks of two processes: one that started behind a jump finds the lease of one that
- * lives and works run out, takes its task and runs it a second time; or the other way round. The fence keeps the ledger
- * right, not the world. Known: to become ordinary tests when leases do not depend on wall clocks.
- */
 describe('processes that live', () => {
   for (const [offset] of JUMPS) {
     const name = `do not rob each other when a jump of ${offset} is between their starts`
@@ -211,8 +206,7 @@ describe('processes that live', () => {
         await one.heard('ended')
       }
     }
-    if (library === undefined) itMoves(name, test)
-    else it.fails(name, { timeout: 60_000 }, test)
+    itMoves(name, test)
   }
 
   itMoves('leave each other alone where the clock does not jump', async () => {

@@ -5,7 +5,9 @@
 import { virtualClock, type VirtualClock } from 'reprise/testing'
 import type { Budget, BudgetRequest, Decision } from '../../packages/reprise/src/core/budget.js'
 import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
-import { Durable, type TaskHandle } from '../../packages/reprise/src/durable/durable.js'
+import { Durable } from '../../packages/reprise/src/durable/durable.js'
+import { ownIdentity } from '../../packages/reprise/src/durable/identity.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
 import type { Start } from '../crash/history.js'
@@ -53,6 +55,7 @@ export class Program {
   readonly starts: (Start & { readonly run: string })[] = []
   /** The store as it is, for looking at it beside the program. */
   private readonly store: Ledger
+  private lives = 0
 
   constructor(open: (clock: () => number) => Ledger) {
     this.store = open(() => this.clock.wallMs())
@@ -105,7 +108,10 @@ export class Program {
   private open(ledger: Ledger, doorkeeper: Doorkeeper): Promise<Durable> {
     const budgets = { retries: countBudget({ total: RETRIES }), doorkeeper }
     const environment = environmentOf({ clock: this.clock, budgets, random: () => 0.4 })
-    return Durable.open(ledger, environment, { concurrency: 4, leaseMs: 86_400_000, policyChange: 'refuse' })
+    // Each life on a machine of its own: what the second knows of the first is its lease.
+    const identity = { ...ownIdentity(), host: `host-${++this.lives}` }
+    const settings = { concurrency: 4, leaseMs: 86_400_000, policyChange: 'refuse', identity } as const
+    return Durable.open(ledger, environment, settings)
   }
 
   private define(durable: Durable): Record<keyof typeof RUNS, TaskHandle<string, unknown>> {

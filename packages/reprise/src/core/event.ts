@@ -19,6 +19,9 @@ export interface EventBase {
   readonly attempts: number
 }
 
+/** Of durable tasks only: what happens to them beside their attempts. */
+export const TASK_EVENTS = ['resumed', 'interrupted', 'reset', 'dead_lettered', 'state_refused'] as const
+
 export type RepriseEvent = EventBase &
   (
     | { readonly type: 'call_started' }
@@ -75,6 +78,16 @@ export type RepriseEvent = EventBase &
         readonly elapsedMs: number
         readonly error: unknown
       }
+    // Of durable tasks only:
+    /** Taken from a process that is gone, which may have left an attempt in flight. */
+    | { readonly type: 'resumed'; readonly from: string }
+    /** The attempt in flight will not be heard of: its process is gone, or was asked to stop (`orderly`). */
+    | { readonly type: 'interrupted'; readonly number: number; readonly execution: number; readonly orderly: boolean }
+    /** A fresh set of attempts was granted. */
+    | { readonly type: 'reset'; readonly generation: number }
+    | { readonly type: 'dead_lettered'; readonly signature: string }
+    /** What the ledger says of the task cannot be; it is left as it is. */
+    | { readonly type: 'state_refused'; readonly faults: readonly string[] }
   )
 
 export interface Observer {

@@ -1,43 +1,92 @@
 /**
- * Tasks that wait, as another program or another time left them: whose policy is not this program's, and whose wait a
- * clock that was set back would lengthen. Imports the ledger's port and its own layer.
+ * Tasks that wait, as another program or another time left them: whose policy is not this program's, whose state cannot
+ * be, and whose wait a clock that was set back would lengthen. Imports the ledger's port and its own layer.
  */
+import type { Random } from '../core/time.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { PolicyRecord, TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Definition } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { differences } from './policy-record.js'
-import { acceptPolicy, sinceSetBack } from './transitions.js'
+import { faultsOfHistory, faultsOfState, lacksState } from './state-check.js'
+import { acceptPolicy, migrate, seedOf, sinceSetBack } from './transitions.js'
 import { isOver } from './waiters.js'
 
 export interface SkippedTask extends TaskKey {
   readonly changes: ReturnType<typeof differences>
 }
 
+export interface RefusedTask extends TaskKey {
+  readonly faults: readonly string[]
+  readonly task: TaskRecord
+}
+
+export interface Waiting {
+  waiting: number
+  readonly skipped: SkippedTask[]
+  readonly refused: RefusedTask[]
+  /** Written before there was a retry state: they have a fresh one now. */
+  migrated: number
+}
+
+const BATCH = 1000
+
 export class Adoption {
   private readonly ledger: Ledger
   private readonly policyChange: 'refuse' | 'accept'
+  private readonly random: Random
 
-  constructor(ledger: Ledger, policyChange: 'refuse' | 'accept') {
+  constructor(ledger: Ledger, policyChange: 'refuse' | 'accept', random: Random) {
     this.ledger = ledger
+    this.random = random
     this.policyChange = policyChange
   }
 
   /** Looks at everything that waits, and adopts what it may. */
-  async lookAtWaiting(definition: Definition): Promise<{ waiting: number; skipped: SkippedTask[] }> {
-    const found = { waiting: 0, skipped: [] as SkippedTask[] }
+  async lookAtWaiting(definition: Definition): Promise<Waiting> {
+    const found: Waiting = { waiting: 0, skipped: [], refused: [], migrated: 0 }
     let after: TaskRecord | undefined
     for (;;) {
-      const filter = { queue: definition.name, statuses: ['waiting'] as const, limit: 1000, ...(after && { after }) }
+      const filter = { queue: definition.name, statuses: ['waiting'] as const, limit: BATCH, ...(after && { after }) }
       const tasks = await this.ledger.list(filter)
-      await this.adopt(definition, tasks)
+      found.migrated += await this.migrateAll(tasks.filter(lacksState))
+      const sound: TaskRecord[] = []
       for (const task of tasks) {
+        const faults = lacksState(task) ? [] : await this.faultsOf(definition, task)
+        if (faults.length === 0) sound.push(task)
+        else found.refused.push({ run: task.run, id: task.id, faults, task })
+      }
+      await this.adopt(definition, sound)
+      for (const task of sound) {
         if (this.takes(definition, task)) found.waiting++
         else found.skipped.push({ run: task.run, id: task.id, changes: await this.changesOf(definition, task) })
       }
       after = tasks.at(-1)
-      if (tasks.length < 1000) return found
+      if (tasks.length < BATCH) return found
     }
+  }
+
+  private async migrateAll(tasks: readonly TaskRecord[]): Promise<number> {
+    if (tasks.length === 0) return 0
+    return this.ledger.transact({ tasks }, (view) => {
+      const changes = tasks.flatMap((key) => {
+        const task = view.task(key)
+        return task?.status === 'waiting' && lacksState(task) ? migrate(task, seedOf(this.random), view.now) : []
+      })
+      return {
+        tasks: changes.map(({ task }) => task),
+        events: changes.flatMap(({ events }) => events ?? []),
+        result: changes.length,
+      }
+    })
+  }
+
+  private async faultsOf({ policy, record }: Definition, task: TaskRecord): Promise<string[]> {
+    // How many attempts another policy allows is not for this one to say.
+    const attempts = task.policyHash === record.hash ? policy.attempts : Infinity
+    const faults = faultsOfState(task, attempts)
+    const isFresh = faults.length === 0 && task.progress.retry.launched === 0
+    return isFresh ? [] : [...faults, ...faultsOfHistory(task, await this.ledger.attempts(task))]
   }
 
   private takes({ record }: Definition, task: TaskRecord): boolean {

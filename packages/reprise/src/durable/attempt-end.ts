@@ -7,9 +7,9 @@ import { ResultError } from '../core/errors.js'
 import { mayStateRetryAfter, retryAfterMs } from '../core/retry-after.js'
 import type { Definition } from './definition.js'
 import type { ExecutionEnd } from './execution.js'
-import { failureOf } from './failure-record.js'
+import { errorOf, failureOf } from './failure-record.js'
 import { expectJson } from './json.js'
-import type { AttemptEnd } from './transitions.js'
+import type { AttemptEnd, Verification } from './transitions.js'
 
 export function attemptEndOf(
   { name, policy }: Definition,
@@ -29,6 +29,25 @@ export function attemptEndOf(
     } catch (thrown) {
       return { result: 'failure', failure: failureOf(thrown), retryable: false, retryAfterMs: undefined }
     }
+  }
+}
+
+/** What was thrown, for those who observe; what the record says where nothing was. */
+export function errorOfEnd(end: ExecutionEnd, recorded: AttemptEnd): unknown {
+  if ('error' in end) return end.error
+  return recorded.result === 'success' ? undefined : errorOf(recorded.failure)
+}
+
+/** What the program found of an attempt that was interrupted; undefined if it was stopped before it knew. */
+export function verificationOf(end: ExecutionEnd): Verification | undefined {
+  if (end.type === 'stopped') return undefined
+  const answer = end.type === 'value' ? end.value : 'unknown'
+  if (answer === 'rerun') return { type: 'rerun' }
+  if (typeof answer !== 'object' || answer === null || !('done' in answer)) return { type: 'unknown' }
+  try {
+    return { type: 'done', result: answer.done === undefined ? null : expectJson(answer.done, 'done') }
+  } catch {
+    return { type: 'unknown' }
   }
 }
 

@@ -4,55 +4,43 @@
  */
 import { randomUUID } from 'node:crypto'
 import { normalizePolicy } from '../core/normalize.js'
-import type { Policy, PolicyInput } from '../core/policy.js'
-import type { StopReason } from '../core/words.js'
-import type { Creation, Ledger, NewTask } from '../ledger/ledger.js'
-import {
-  type AttemptRow,
-  type Json,
-  type TaskKey,
-  type TaskRecord,
-  type TaskStatus,
-  TERMINAL,
-} from '../ledger/records.js'
+import type { BreakerInput, Policy, PolicyInput } from '../core/policy.js'
+import type { Ledger } from '../ledger/ledger.js'
+import type { Json, TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
-import { Adoption, type SkippedTask } from './adoption.js'
-import type { Definition, TaskFunction } from './definition.js'
-import { RecordedFailureError, TaskRefusedError } from './errors.js'
+import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
+import type { Definition, TaskFunction, VerifyFunction } from './definition.js'
+import { TaskRefusedError } from './errors.js'
 import { GateBook } from './gate-book.js'
-import { expectJson } from './json.js'
-import { Ownership } from './ownership.js'
-import { fingerprint, type InterruptRule, recordOf } from './policy-record.js'
-import { cancel, freshProgress, reset, resolve, retryNow, type Settled } from './transitions.js'
-import { isOver, Waiters } from './waiters.js'
+import { type Identity, ownIdentity } from './identity.js'
+import { type OtherOwner, Ownership } from './ownership.js'
+import { type InterruptRule, recordOf } from './policy-record.js'
+import { expectId, type TaskHandle, Tasks } from './tasks.js'
+import { Waiters } from './waiters.js'
+import { Watching } from './watching.js'
 import { Worker } from './worker.js'
 
 export interface DurableSettings {
   readonly concurrency: number
   readonly leaseMs: number
   readonly policyChange: 'refuse' | 'accept'
+  /** By key; in place of what policies say of the breaker with that key. */
+  readonly breakers?: Readonly<Record<string, BreakerInput>>
+  /** Who this is, where it is not simply this process. */
+  readonly identity?: Identity
 }
 
-export interface TaskOptions {
-  readonly onInterrupt?: InterruptRule
+export interface TaskOptions<I, R> {
+  /**
+   * What becomes of an attempt whose process was lost while it ran: it runs again (the default), a person decides
+   * (`fail`), or the program looks whether it happened (`verify`).
+   */
+  readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<I, R> }
 }
 
-export interface RunOptions {
-  /** What makes it the same task when it is asked for again; a new one when absent. */
-  readonly id?: string
-}
-
-export interface TaskState {
-  readonly id: string
-  readonly state: TaskStatus
-  readonly generation: number
-  readonly attempts: number
-  readonly attemptsAllowed: number
-  readonly nextAttemptAtMs: number | null
-  readonly totalDelayMs: number
-  readonly stopReason: StopReason | null
-  readonly correlationId: string
-  readonly history: readonly AttemptRow[]
+export interface ResumeOptions {
+  /** Takes over from processes that still hold their lease too; what they do with those tasks is not written any more. */
+  readonly force?: boolean
 }
 
 export interface Resumption {
@@ -60,54 +48,49 @@ export interface Resumption {
   readonly resumed: number
   /** Waiting for their time. */
   readonly waiting: number
+  /** Written before there was a retry state: they have a fresh one now. */
+  readonly migrated: number
   /** Left as they are, since this program's policy is not theirs. */
   readonly skipped: readonly SkippedTask[]
+  /** Left as they are, since what the ledger says of them cannot be. */
+  readonly refused: readonly RefusedTask[]
   /** Interrupted, and only a person can say whether they happened: see `decide`. */
   readonly undecided: readonly TaskKey[]
+  /** Processes that hold a lease; what they own goes on there. */
+  readonly others: readonly OtherOwner[]
+  readonly elapsedMs: number
 }
-
-export interface TaskHandle<I, R> {
-  /** Runs it, joins it, or gives its recorded result; rejects with its recorded failure. */
-  run(input: I, options?: RunOptions): Promise<R>
-  /** Records it; some process runs it. */
-  start(input: I, options?: RunOptions): Promise<{ readonly id: string }>
-  status(id: string): Promise<TaskState | undefined>
-  cancel(id: string): Promise<void>
-  retryNow(id: string): Promise<void>
-  /** Grants a fresh set of attempts to one that has ended without success. */
-  reset(id: string): Promise<void>
-  /** Says what became of an attempt that nobody knows the end of. */
-  decide(id: string, answer: 'done' | 'rerun'): Promise<void>
-}
-
-const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 
 export class Durable {
   private readonly ledger: Ledger
   private readonly environment: Environment
+  private readonly settings: DurableSettings
   private readonly waiters = new Waiters()
   private readonly worker: Worker
   private readonly ownership: Ownership
-  private readonly gates: GateBook
   private readonly adoption: Adoption
+  private readonly watching: Watching
+  private readonly tasks: Tasks
   private failure: unknown = undefined
-  private closed = false
+  private closing: Promise<void> | undefined = undefined
 
   private constructor(ledger: Ledger, environment: Environment, settings: DurableSettings, gates: GateBook) {
     this.ledger = ledger
     this.environment = environment
-    const onFailure = (error: unknown): void => this.fail(error)
-    const definitions = new Map<string, Definition>()
-    const onTaken = (): void => this.worker.wake()
-    this.ownership = new Ownership({ ledger, gates, definitions, leaseMs: settings.leaseMs, onFailure, onTaken })
+    this.settings = settings
     const { waiters } = this
-    const owner = this.ownership.identity.id
-    const { concurrency } = settings
+    const { concurrency, leaseMs } = settings
+    const identity = settings.identity ?? ownIdentity()
+    const onFailure = (error: unknown): void => this.fail(error)
     const isResumed = (task: TaskRecord): boolean => this.ownership.isResumed(task)
-    const parts = { ledger, environment, gates, waiters, owner, concurrency, onFailure, isResumed }
-    this.worker = new Worker(parts, definitions)
-    this.gates = gates
-    this.adoption = new Adoption(ledger, settings.policyChange)
+    const parts = { ledger, environment, gates, waiters, owner: identity.id, concurrency, onFailure, isResumed }
+    this.worker = new Worker(parts, new Map())
+    const monotonicMs = (): number => environment.clock.monotonicMs()
+    this.ownership = new Ownership({ ledger, identity, leaseMs, monotonicMs, onFailure }, this.worker)
+    this.adoption = new Adoption(ledger, settings.policyChange, environment.random)
+    this.watching = new Watching({ ledger, waiters, onFailure, isHere: (key) => this.worker.isHere(key) })
+    const { worker, adoption, watching } = this
+    this.tasks = new Tasks({ ledger, worker, adoption, watching, expectOpen: () => this.expectOpen() })
   }
 
   static async open(ledger: Ledger, environment: Environment, settings: DurableSettings): Promise<Durable> {
@@ -121,43 +104,45 @@ export class Durable {
     name: string,
     policy: PolicyInput | Policy,
     run: TaskFunction<I, R>,
-    options: TaskOptions = {},
+    options: TaskOptions<I, R> = {},
   ): TaskHandle<I, R> {
     expectId('task name', name)
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
-    const { onInterrupt = 'rerun' } = options
-    const normal = normalizePolicy(policy).policy
-    if (normal.hedge !== undefined) throw new TypeError(`The task ${name} cannot hedge: hedges live within one process`)
-    const record = recordOf(normal, onInterrupt)
-    const definition: Definition = {
-      name,
-      policy: normal,
-      record,
-      run,
-      onInterrupt,
-    }
+    const normal = this.policyOf(name, policy)
+    const { rule, verify } = interruptRule(name, options)
+    const record = recordOf(normal, rule)
+    const definition: Definition = { name, policy: normal, record, run, onInterrupt: rule, verify }
     this.worker.definitions.set(name, definition)
     this.worker.wake()
-    return this.handle<I, R>(definition)
+    return this.tasks.handle<I, R>(definition)
   }
 
   /** Takes over what lost processes left, and looks at what waits. */
-  async resume(): Promise<Resumption> {
+  async resume(options: ResumeOptions = {}): Promise<Resumption> {
     this.expectOpen()
-    const resumed = await this.ownership.takeOver(randomUUID())
+    const startMs = this.environment.exactMs()
+    const { worker, ledger } = this
+    worker.due.lookAgain()
+    const resumed = await this.ownership.takeOver(randomUUID(), options.force)
     const skipped: SkippedTask[] = []
+    const refused: RefusedTask[] = []
     const undecided: TaskKey[] = []
-    let waiting = 0
-    for (const definition of this.worker.definitions.values()) {
+    let [waiting, migrated] = [0, 0]
+    for (const definition of worker.definitions.values()) {
       const found = await this.adoption.lookAtWaiting(definition)
       waiting += found.waiting
+      migrated += found.migrated
       skipped.push(...found.skipped)
-      const open = await this.ledger.list({ queue: definition.name, statuses: ['undecided'] })
+      refused.push(...found.refused)
+      for (const { task, faults } of found.refused) worker.due.refuse(definition, task, faults)
+      const open = await ledger.list({ queue: definition.name, statuses: ['undecided'] })
       undecided.push(...open.map(({ run, id }) => ({ run, id })))
     }
-    this.worker.wake()
-    return { resumed, waiting, skipped, undecided }
+    worker.wake()
+    const others = await this.ownership.others()
+    const elapsedMs = this.environment.exactMs() - startMs
+    return { resumed, waiting, migrated, skipped, refused, undecided, others, elapsedMs }
   }
 
   /** No new attempts; resolves when those that run have ended. */
@@ -171,10 +156,7 @@ export class Durable {
     return this.closing
   }
 
-  private closing: Promise<void> | undefined = undefined
-
   private async end(): Promise<void> {
-    this.closed = true
     const reason = new TaskRefusedError('closed', 'The durable tasks were closed')
     try {
       if (this.failure === undefined) {
@@ -183,216 +165,42 @@ export class Durable {
       }
     } finally {
       this.waiters.failAll(this.failure ?? reason)
-      clearInterval(this.watching)
+      this.watching.end()
       await this.ledger.close()
     }
   }
 
-  // ── tasks ──────────────────────────────────────────────────────────────────────────────────────
-
-  private handle<I extends Json, R>(definition: Definition): TaskHandle<I, R> {
-    const key = (id: string): TaskKey => ({ run: definition.name, id })
-    return {
-      run: async (input, options) => (await this.run(definition, input, options?.id)) as R,
-      start: async (input, options) => {
-        const { task } = await this.create(definition, input, options?.id, false)
-        this.worker.wake()
-        return { id: task.id }
-      },
-      status: (id) => this.status(definition, key(id)),
-      cancel: (id) =>
-        this.change(definition, id, (task, now) => (TERMINAL.has(task.status) ? undefined : cancel(task, now))),
-      retryNow: (id) => this.change(definition, id, hasten),
-      reset: (id) => this.change(definition, id, (task, now) => this.resetTask(definition, task, now)),
-      decide: (id, answer) => this.change(definition, id, (task, now) => decideTask(task, answer, now)),
-    }
+  private policyOf(name: string, input: PolicyInput | Policy): Policy {
+    const { policy } = normalizePolicy(input)
+    if (policy.hedge !== undefined) throw new TypeError(`The task ${name} cannot hedge: hedges live within one process`)
+    const key = policy.breaker?.key
+    const shared = key === undefined ? undefined : this.settings.breakers?.[key]
+    if (shared === undefined) return policy
+    const { breaker } = normalizePolicy({ breaker: { ...shared, key: key as string } }).policy
+    return Object.freeze({ ...policy, breaker })
   }
-
-  private async run(definition: Definition, input: Json, id: string | undefined): Promise<Json> {
-    const { ended, task } = await this.worker.track(this.begin(definition, input, id))
-    if (isOver(task)) return resultOf(task)
-    return resultOf(await ended)
-  }
-
-  /** Records it, and begins with it at once if there is room. */
-  private async begin(
-    definition: Definition,
-    input: Json,
-    id: string | undefined,
-  ): Promise<{ task: TaskRecord; ended: Promise<TaskRecord> }> {
-    const isFree = definition.policy.budget === undefined && definition.policy.breaker === undefined
-    const hasRoom = isFree && this.worker.reserve()
-    let creation: Creation
-    try {
-      creation = await this.create(definition, input, id, hasRoom)
-    } catch (error) {
-      if (hasRoom) this.worker.unreserve()
-      throw error
-    }
-    const { type, task } = creation
-    const ended = isOver(task) ? Promise.resolve(task) : this.waiters.wait(task)
-    // Who asks for it hears of a failure; before that it is nobody's.
-    ended.catch(() => undefined)
-    if (type === 'created' && task.status === 'running') this.worker.follow({ task, era: 0 })
-    if (hasRoom) this.worker.unreserve()
-    if (task.status !== 'running') this.worker.wake()
-    if (!isOver(task)) this.watchOthers()
-    return { task, ended }
-  }
-
-  /** `atOnce`: begins with its first attempt where nobody has to be asked, so that it costs no second transaction. */
-  private async create(
-    definition: Definition,
-    input: Json,
-    id: string = randomUUID(),
-    atOnce = false,
-  ): Promise<Creation> {
-    this.expectOpen()
-    expectId('id', id)
-    const now = await this.ledger.now()
-    const creation = (
-      await this.ledger.create([this.newTask(definition, expectJson(input, 'input'), id, now, atOnce)])
-    )[0]
-    if (creation?.type === 'existing') await this.adoption.expectPolicy(definition, creation.task)
-    if (creation?.type !== 'conflict') return creation as Creation
-    throw new TaskRefusedError('conflict', `Task ${definition.name}/${id} exists with another input`)
-  }
-
-  private newTask(definition: Definition, input: Json, id: string, now: number, atOnce: boolean): NewTask {
-    const { name, policy, record } = definition
-    const deadline = policy.timeoutMs === undefined ? null : now + policy.timeoutMs
-    const seed = Math.floor(this.environment.random() * 2 ** 32)
-    const task: TaskRecord = {
-      run: name,
-      id,
-      queue: name,
-      generation: 1,
-      status: 'waiting',
-      dueAtMs: now,
-      owner: null,
-      fence: 0,
-      progress: freshProgress(seed, deadline),
-      policyHash: record.hash,
-      input,
-      stopReason: null,
-      correlationId: randomUUID(),
-      createdAtMs: now,
-      updatedAtMs: now,
-    }
-    const begun = atOnce ? this.worker.beginFree(task, now) : task
-    return { task: begun, policy: record, payloadHash: fingerprint({ name, input }) }
-  }
-
-  private async status({ policy }: Definition, key: TaskKey): Promise<TaskState | undefined> {
-    const task = await this.ledger.get(key)
-    if (task === undefined) return undefined
-    const { retry } = task.progress
-    return {
-      id: task.id,
-      state: task.status,
-      generation: task.generation,
-      attempts: retry.launched,
-      attemptsAllowed: policy.attempts,
-      nextAttemptAtMs: task.dueAtMs,
-      totalDelayMs: retry.totalDelayMs,
-      stopReason: task.stopReason,
-      correlationId: task.correlationId,
-      history: await this.ledger.attempts(key),
-    }
-  }
-
-  private async change(
-    definition: Definition,
-    id: string,
-    how: (task: TaskRecord, now: number) => Settled | undefined,
-  ): Promise<void> {
-    this.expectOpen()
-    const { gates } = this
-    const key: TaskKey = { run: definition.name, id }
-    const after = await this.ledger.transact({ tasks: [key], gates: gates.keysOf(definition) }, (view) => {
-      const task = view.task(key)
-      if (task === undefined) throw new TaskRefusedError('not_found', `There is no task ${key.run}/${key.id}`)
-      const changes = how(task, view.now)
-      if (changes === undefined) return { result: undefined }
-      gates.refresh(definition, view)
-      gates.giveUp(definition, task, changes.task, view.now)
-      return { ...changes, gates: gates.records(definition), result: changes.task }
-    })
-    if (after === undefined) return
-    if (after.status === 'cancelled') this.worker.abandon(after)
-    if (isOver(after)) this.waiters.settled(after)
-    else this.worker.wake()
-  }
-
-  private resetTask({ policy }: Definition, task: TaskRecord, now: number): Settled {
-    if (task.status === 'failed' || task.status === 'cancelled' || task.status === 'undecided') {
-      return reset(task, policy, Math.floor(this.environment.random() * 2 ** 32), now)
-    }
-    throw new TaskRefusedError('finished', `Task ${task.run}/${task.id} is ${task.status}: there is nothing to reset`)
-  }
-
-  // ── the rest ───────────────────────────────────────────────────────────────────────────────────
 
   private expectOpen(): void {
     if (this.failure !== undefined) throw this.failure as Error
-    if (this.closed) throw new TaskRefusedError('closed', 'The durable tasks were closed')
+    if (this.closing !== undefined) throw new TaskRefusedError('closed', 'The durable tasks were closed')
   }
 
   /** The ledger failed: nothing more is decided, and nobody waits for what nobody will know. */
   private fail(error: unknown): void {
-    if (this.failure !== undefined || this.closed) return
+    if (this.failure !== undefined || this.closing !== undefined) return
     this.failure = error
     this.worker.halt(error)
     this.ownership.halt()
     this.waiters.failAll(error)
   }
-
-  private watching: NodeJS.Timeout | undefined = undefined
-  private looking = false
-
-  /** Tasks that another process ends are looked at now and then. */
-  private watchOthers(): void {
-    this.watching ??= setInterval(() => {
-      const keys = this.waiters.keys().filter((key) => !this.worker.isHere(key))
-      if (this.waiters.keys().length === 0) {
-        clearInterval(this.watching)
-        this.watching = undefined
-      }
-      if (!this.looking) void this.lookAt(keys).catch((error: unknown) => this.fail(error))
-    }, WATCH_MS)
-  }
-
-  private async lookAt(keys: readonly TaskKey[]): Promise<void> {
-    this.looking = true
-    try {
-      for (const key of keys) {
-        const task = await this.ledger.get(key)
-        if (task !== undefined && isOver(task)) this.waiters.settled(task)
-      }
-    } finally {
-      this.looking = false
-    }
-  }
 }
 
-const WATCH_MS = 250
-
-function expectId(what: string, id: string): void {
-  if (typeof id === 'string' && ID.test(id)) return
-  throw new TypeError(`${what} ${JSON.stringify(id)} must match ${ID.source}`)
-}
-
-function resultOf(task: TaskRecord): Json {
-  if (task.status === 'succeeded') return task.result ?? null
-  throw new RecordedFailureError(task)
-}
-
-function hasten(task: TaskRecord, now: number): Settled {
-  if (task.status === 'waiting') return retryNow(task, now)
-  throw new TaskRefusedError('not_waiting', `Task ${task.run}/${task.id} is ${task.status}: nothing waits`)
-}
-
-function decideTask(task: TaskRecord, answer: 'done' | 'rerun', now: number): Settled {
-  if (task.status === 'undecided') return resolve(task, answer, now)
-  throw new TaskRefusedError('finished', `Task ${task.run}/${task.id} is ${task.status}: there is nothing to decide`)
+function interruptRule<I, R>(
+  name: string,
+  { onInterrupt = 'rerun' }: TaskOptions<I, R>,
+): { rule: InterruptRule; verify: VerifyFunction<I, R> | undefined } {
+  if (onInterrupt === 'rerun' || onInterrupt === 'fail') return { rule: onInterrupt, verify: undefined }
+  const verify: unknown = (onInterrupt as { verify?: unknown } | null)?.verify
+  if (typeof verify === 'function') return { rule: 'verify', verify: verify as VerifyFunction<I, R> }
+  throw new TypeError(`onInterrupt of the task ${name} must be 'rerun', 'fail' or { verify: function }`)
 }

@@ -37,7 +37,7 @@ export type RefusalKind =
   | 'not_found'
   | 'finished'
   | 'not_waiting'
-  | 'exhausted'
+  | 'state_refused'
   | 'closed'
 
 /** What was asked for is not done, and nothing was touched. */
@@ -49,6 +49,11 @@ export class TaskRefusedError extends RepriseError {
     super('refused', message)
     this.kind = kind
     this.changes = changes
+  }
+
+  /** What the ledger says of the task cannot be. */
+  static ofState({ run, id }: TaskKey, faults: readonly string[]): TaskRefusedError {
+    return new TaskRefusedError('state_refused', `Task ${run}/${id} is left as it is: ${faults.join('; ')}`)
   }
 
   override get name(): string {

@@ -6,6 +6,7 @@ import { AttemptTimeoutError, CallTimeoutError } from '../core/errors.js'
 import type { Clock, Timer } from '../core/time.js'
 import type { TaskRecord } from '../ledger/records.js'
 import type { Definition } from './definition.js'
+import { errorOf } from './failure-record.js'
 
 export interface DurableContext {
   /** 1, 2, 3 …; an attempt that was interrupted runs again under its number. */
@@ -16,6 +17,8 @@ export interface DurableContext {
   readonly key: string
   readonly signal: AbortSignal
   readonly remainingMs?: number | undefined
+  /** How the attempt before failed, as the ledger knows it. */
+  readonly previousError?: Error | undefined
   readonly taskId: string
   /** The same for all attempts, resumes and resets of the task: hand it to what must not happen twice. */
   readonly idempotencyKey: string
@@ -35,12 +38,16 @@ export interface Limits {
   readonly attemptTimeoutMs: number | undefined
   /** Until the whole call must have ended, from now. */
   readonly remainingMs: number | undefined
+  /** Of the whole call: what its error names. */
+  readonly timeoutMs: number | undefined
 }
 
 export class Execution {
   readonly ended: Promise<ExecutionEnd>
   private readonly clock: Clock
-  private readonly controller = new AbortController()
+  /** Made when somebody asks for the signal, since most operations do not. */
+  private controller: AbortController | undefined = undefined
+  private reason: { readonly reason: unknown } | undefined = undefined
   private readonly timers: Timer[] = []
   private started = false
   private finish: (end: ExecutionEnd) => void = () => undefined
@@ -56,10 +63,15 @@ export class Execution {
   }
 
   get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController()
+      if (this.reason !== undefined) this.controller.abort(this.reason.reason)
+    }
     return this.controller.signal
   }
 
-  run(operation: () => unknown, key: string, attempt: number, { attemptTimeoutMs, remainingMs }: Limits): void {
+  run(operation: () => unknown, key: string, attempt: number, limits: Limits): void {
+    const { attemptTimeoutMs, remainingMs, timeoutMs } = limits
     this.started = true
     if (attemptTimeoutMs !== undefined) {
       this.limit(attemptTimeoutMs, () => ({
@@ -70,7 +82,7 @@ export class Execution {
     if (remainingMs !== undefined) {
       this.limit(Math.max(0, remainingMs), () => ({
         type: 'call_timeout',
-        error: new CallTimeoutError(key, remainingMs),
+        error: new CallTimeoutError(key, timeoutMs ?? remainingMs),
       }))
     }
     // In a microtask, so that an operation that throws at once is no other case.
@@ -84,15 +96,20 @@ export class Execution {
 
   /** An orderly stop: the operation is told, and not waited for. */
   stop(reason: unknown): void {
-    this.controller.abort(reason)
+    this.abort(reason)
     this.finish({ type: 'stopped', started: this.started })
+  }
+
+  private abort(reason: unknown): void {
+    this.reason = { reason }
+    this.controller?.abort(reason)
   }
 
   private limit(afterMs: number, end: () => Extract<ExecutionEnd, { error: unknown }>): void {
     const timer: Timer = {
       fire: () => {
         const how = end()
-        this.controller.abort(how.error)
+        this.abort(how.error)
         this.finish(how)
       },
     }
@@ -104,17 +121,20 @@ export class Execution {
 export function contextOf(
   { name }: Definition,
   task: TaskRecord,
-  signal: AbortSignal,
+  signal: () => AbortSignal,
   remainingMs: number | undefined,
 ): DurableContext {
-  const { current, retry } = task.progress
+  const { current, retry, lastFailure } = task.progress
   return {
     attempt: current?.number ?? retry.launched,
     group: retry.failures + 1,
     kind: 'retry',
     key: name,
-    signal,
+    get signal() {
+      return signal()
+    },
     remainingMs,
+    previousError: errorOf(lastFailure),
     taskId: task.id,
     idempotencyKey: `${task.run}/${task.id}`,
     correlationId: task.correlationId,

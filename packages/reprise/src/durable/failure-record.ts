@@ -20,6 +20,15 @@ export function failureOf(error: unknown): FailureRecord {
   }
 }
 
+/** The other way: an error that says what the record says. */
+export function errorOf(failure: FailureRecord | null): Error | undefined {
+  if (failure === null) return undefined
+  const { name, message, ...rest } = failure
+  const error = Object.assign(new Error(message), rest)
+  Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
+  return error
+}
+
 /** A getter or proxy may throw. */
 function read(error: object, field: string): unknown {
   try {

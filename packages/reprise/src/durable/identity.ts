@@ -20,16 +20,17 @@ export function ownIdentity(): Identity {
   }
 }
 
-/** Whether that process is certainly gone; false if it lives, or cannot be seen from here. */
-export function isGone(owner: OwnerRecord, self: Identity): boolean {
-  if (owner.host !== self.host) return false
+/** Whether that process lives, is certainly gone, or cannot be seen from here. */
+export function lifeOf(owner: OwnerRecord, self: Identity): 'alive' | 'gone' | 'unseen' {
+  if (owner.host !== self.host) return 'unseen'
   const [boot] = owner.bootId.split('/')
   const [ownBoot] = self.bootId.split('/')
-  if (boot !== ownBoot) return boot !== '' && ownBoot !== ''
-  if (owner.bootId !== self.bootId) return false
-  if (!exists(owner.pid)) return true
+  if (boot !== ownBoot) return boot === '' || ownBoot === '' ? 'unseen' : 'gone'
+  if (owner.bootId !== self.bootId) return 'unseen'
+  if (!exists(owner.pid)) return 'gone'
   const start = processStart(owner.pid)
-  return start !== undefined && start !== owner.processStart
+  if (start === undefined) return 'unseen'
+  return start === owner.processStart ? 'alive' : 'gone'
 }
 
 function exists(pid: number): boolean {

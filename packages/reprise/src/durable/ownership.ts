@@ -2,45 +2,63 @@
  * Who owns tasks: this process says so with one row that it renews; of others that do not, the tasks are taken over.
  * Any process may do that, there is no leader. Imports the ledger's port and its own layer.
  *
- * Invariant: tasks of an owner are touched only once its process is certainly gone or its lease has run out, and every
- * one in a transaction that raises its fence.
+ * Invariant: tasks of an owner are touched only once it is lost, and every one in a transaction that raises its fence.
+ * Lost is whoever's process is certainly gone. One that cannot be seen from here is lost when its lease is over. One
+ * that is seen to live is lost when it has said nothing for a whole lease of this process's own time: the clock on the
+ * wall may have been set since it wrote.
  */
+import { randomUUID } from 'node:crypto'
 import type { Ledger } from '../ledger/ledger.js'
-import type { OwnerRecord, TaskRecord } from '../ledger/records.js'
+import type { OwnerRecord, TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Definition } from './definition.js'
-import type { GateBook } from './gate-book.js'
-import { type Identity, isGone, ownIdentity } from './identity.js'
-import { interrupt, eventOf } from './transitions.js'
+import { type Identity, lifeOf } from './identity.js'
+import { faultsOfHistory, faultsOfState } from './state-check.js'
+import { eventOf, interrupt } from './transitions.js'
+import type { Worker } from './worker.js'
 
 export interface OwnershipParts {
   readonly ledger: Ledger
-  readonly gates: GateBook
-  readonly definitions: ReadonlyMap<string, Definition>
+  readonly identity: Identity
   readonly leaseMs: number
+  /** This process's own time, which does not jump. */
+  readonly monotonicMs: () => number
   readonly onFailure: (error: unknown) => void
-  /** Tasks have become due. */
-  readonly onTaken: () => void
+}
+
+/** A process that holds its lease, as seen from here. */
+export interface OtherOwner {
+  readonly host: string
+  readonly pid: number
+  readonly startedAtMs: number
+  /** If it says nothing more, its tasks are taken over after so long. */
+  readonly leaseLeftMs: number
+}
+
+interface Sighting {
+  readonly leaseUntilMs: number
+  readonly atMs: number
 }
 
 const BATCH = 500
 
 export class Ownership {
-  readonly identity: Identity
   private readonly parts: OwnershipParts
+  private readonly worker: Worker
   private startedAtMs = 0
   private readonly living = new Set<string>()
+  private readonly sightings = new Map<string, Sighting>()
   private seenAtMs = -Infinity
   private timer: NodeJS.Timeout | undefined = undefined
 
-  constructor(parts: OwnershipParts) {
+  constructor(parts: OwnershipParts, worker: Worker) {
     this.parts = parts
-    this.identity = ownIdentity()
+    this.worker = worker
   }
 
   async begin(): Promise<void> {
-    this.startedAtMs = await this.parts.ledger.now()
+    this.startedAtMs = await this.parts.ledger.leaseNow()
     await this.renew()
-    await this.lookAround()
+    await this.lookAround(false)
     this.timer = setInterval(() => void this.tick().catch(this.parts.onFailure), this.parts.leaseMs / 3)
     this.timer.unref()
   }
@@ -59,37 +77,79 @@ export class Ownership {
 
   async end(): Promise<void> {
     clearInterval(this.timer)
-    await this.parts.ledger.removeOwner(this.identity.id)
+    await this.parts.ledger.removeOwner(this.parts.identity.id)
   }
 
-  /** Takes over what lost owners left; answers how many tasks. `resumeId` joins what is written about it. */
-  async takeOver(resumeId: string | null): Promise<number> {
-    const { ledger, onTaken } = this.parts
+  /** Takes over what lost owners left, or with `force` everybody else; answers how many tasks. */
+  async takeOver(resumeId: string, force = false): Promise<number> {
+    const { ledger } = this.parts
     let taken = await this.takeOrphans(resumeId)
-    for (const owner of await this.lookAround()) {
+    for (const owner of await this.lookAround(force)) {
       const { moved, left } = await this.takeFrom(owner, resumeId)
       taken += moved
       if (left === 0) await ledger.removeOwner(owner.id)
     }
-    if (taken > 0) onTaken()
+    if (taken > 0) this.worker.wake()
     return taken
   }
 
+  /** Who else holds a lease. */
+  async others(): Promise<OtherOwner[]> {
+    const { ledger, identity, leaseMs, monotonicMs } = this.parts
+    const [now, owners] = [await ledger.leaseNow(), await ledger.owners()]
+    return owners
+      .filter(({ id }) => id !== identity.id)
+      .map((owner) => {
+        const { host, pid, startedAtMs } = owner
+        const silentMs = monotonicMs() - (this.sightings.get(owner.id)?.atMs ?? monotonicMs())
+        const isSeen = lifeOf(owner, identity) === 'alive'
+        const leaseLeftMs = Math.max(0, isSeen ? leaseMs - silentMs : owner.leaseUntilMs - now)
+        return { host, pid, startedAtMs, leaseLeftMs }
+      })
+  }
+
   /** Remembers who lives; answers with those who do not. */
-  private async lookAround(): Promise<OwnerRecord[]> {
-    const { ledger } = this.parts
-    const now = await ledger.now()
-    const owners = await ledger.owners()
-    const lost = owners.filter((owner) => owner.id !== this.identity.id && this.isLost(owner, now))
+  private async lookAround(force: boolean): Promise<OwnerRecord[]> {
+    const { ledger, identity } = this.parts
+    const [now, leaseNow, owners] = [await ledger.now(), await ledger.leaseNow(), await ledger.owners()]
+    const lost = owners.filter((owner) => owner.id !== identity.id && (this.isLost(owner, leaseNow) || force))
     this.living.clear()
     for (const owner of owners) if (!lost.includes(owner)) this.living.add(owner.id)
+    for (const id of this.sightings.keys()) if (!this.living.has(id)) this.sightings.delete(id)
     this.seenAtMs = now
     return lost
   }
 
+  private isLost(owner: OwnerRecord, leaseNow: number): boolean {
+    const life = lifeOf(owner, this.parts.identity)
+    const silentMs = this.silenceOf(owner)
+    if (life === 'gone') return true
+    return life === 'alive' ? silentMs >= this.parts.leaseMs : leaseNow >= owner.leaseUntilMs
+  }
+
+  /** How long its row has said the same, as far as it was watched from here. */
+  private silenceOf({ id, leaseUntilMs }: OwnerRecord): number {
+    const atMs = this.parts.monotonicMs()
+    const last = this.sightings.get(id)
+    if (last?.leaseUntilMs === leaseUntilMs) return atMs - last.atMs
+    this.sightings.set(id, { leaseUntilMs, atMs })
+    return 0
+  }
+
+  private async tick(): Promise<void> {
+    await this.renew()
+    await this.takeOver(randomUUID())
+  }
+
+  private async renew(): Promise<void> {
+    const { ledger, leaseMs, identity } = this.parts
+    const leaseUntilMs = (await ledger.leaseNow()) + leaseMs
+    await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs })
+  }
+
   /** Tasks of owners that the ledger does not know: it was removed while it still claimed. */
-  private async takeOrphans(resumeId: string | null): Promise<number> {
-    const { ledger, definitions } = this.parts
+  private async takeOrphans(resumeId: string): Promise<number> {
+    const { ledger } = this.parts
     let taken = 0
     let after: TaskRecord | undefined
     for (;;) {
@@ -97,64 +157,73 @@ export class Ownership {
       const tasks = await ledger.list(filter)
       // Read after the tasks: an owner has its row before it has a task.
       const owners = new Set((await ledger.owners()).map(({ id }) => id))
-      const orphans = tasks.filter(({ owner, queue }) => !owners.has(owner ?? '') && definitions.has(queue))
-      const results = await Promise.all(orphans.map((task) => this.interruptOne(task, resumeId)))
-      taken += results.filter(Boolean).length
+      const orphans = tasks.filter(({ owner }) => !owners.has(owner ?? ''))
+      taken += await this.takeAll(orphans, resumeId)
       after = tasks.at(-1)
       if (tasks.length < BATCH) return taken
     }
   }
 
-  private isLost(owner: OwnerRecord, now: number): boolean {
-    return now >= owner.leaseUntilMs || isGone(owner, this.identity)
-  }
-
-  private async tick(): Promise<void> {
-    await this.renew()
-    await this.takeOver(null)
-  }
-
-  private async renew(): Promise<void> {
-    const { ledger, leaseMs } = this.parts
-    const leaseUntilMs = (await ledger.now()) + leaseMs
-    await ledger.heartbeat({ ...this.identity, startedAtMs: this.startedAtMs, leaseUntilMs })
-  }
-
   /** Tasks that this program does not know are left for one that does. */
-  private async takeFrom(owner: OwnerRecord, resumeId: string | null): Promise<{ moved: number; left: number }> {
-    const { ledger, definitions } = this.parts
+  private async takeFrom(owner: OwnerRecord, resumeId: string): Promise<{ moved: number; left: number }> {
+    const { ledger } = this.parts
     let [moved, left] = [0, 0]
     let after: TaskRecord | undefined
     for (;;) {
       const tasks = await ledger.list({ owner: owner.id, limit: BATCH, ...(after && { after }) })
-      const known = tasks.filter(({ queue }) => definitions.has(queue))
-      left += tasks.length - known.length
-      const results = await Promise.all(known.map((task) => this.interruptOne(task, resumeId)))
-      moved += results.filter(Boolean).length
+      const taken = await this.takeAll(tasks, resumeId)
+      moved += taken
+      left += tasks.length - taken
       after = tasks.at(-1)
       if (tasks.length < BATCH) return { moved, left }
     }
   }
 
-  private async interruptOne(task: TaskRecord, resumeId: string | null): Promise<boolean> {
-    const { ledger, gates, definitions } = this.parts
-    const definition = definitions.get(task.queue) as Definition
-    return ledger.transact({ tasks: [task], gates: gates.keysOf(definition) }, (view) => {
+  private async takeAll(tasks: readonly TaskRecord[], resumeId: string): Promise<number> {
+    const results = await Promise.all(tasks.map((task) => this.takeOne(task, resumeId)))
+    return results.filter(Boolean).length
+  }
+
+  private async takeOne(task: TaskRecord, resumeId: string): Promise<boolean> {
+    const { ledger } = this.parts
+    const { definitions, due, telling, parts } = this.worker
+    const definition = definitions.get(task.queue)
+    if (definition === undefined) return false
+    const rows = await ledger.attempts(task)
+    const faults = [...faultsOfState(task, definition.policy.attempts), ...faultsOfHistory(task, rows)]
+    if (faults.length > 0) {
+      due.refuse(definition, task, faults)
+      return false
+    }
+    const { gates } = parts
+    const keys = { tasks: [task] as readonly TaskKey[], gates: gates.keysOf(definition) }
+    const after = await ledger.transact(keys, (view) => {
       const current = view.task(task)
       if (current === undefined || current.fence !== task.fence || current.owner !== task.owner)
-        return { result: false }
-      const { policy, onInterrupt } = definition
+        return { result: undefined }
       gates.refresh(definition, view)
       const retryGates = gates.retryGates(definition, current, view.now)
-      const changes = interrupt(current, policy, onInterrupt, false, retryGates, view.now)
+      const carried = { ...current, progress: { ...current.progress, resumeId } }
+      const changes = interrupt(carried, definition.policy, definition.onInterrupt, false, retryGates, view.now)
       gates.giveUp(definition, current, changes.task, view.now)
       const resumed = eventOf('resumed', current, view.now, { from: task.owner, resumeId })
-      return {
-        ...changes,
-        gates: gates.records(definition),
-        events: [...(changes.events ?? []), resumed],
-        result: true,
-      }
+      const events = [...(changes.events ?? []), resumed]
+      return { ...changes, gates: gates.records(definition), events, result: changes.task }
     })
+    if (after === undefined) return false
+    telling.resumed(definition, after, task.owner ?? '')
+    this.tellInterrupted(definition, task, after)
+    return true
+  }
+
+  private tellInterrupted(definition: Definition, before: TaskRecord, after: TaskRecord): void {
+    const { telling, parts } = this.worker
+    telling.interrupted(definition, before, false)
+    // Interrupted too often: it counts as an attempt that failed.
+    if (before.progress.current !== null && after.progress.current === null) {
+      telling.finished(definition, before, { outcome: 'interrupted' }, after.updatedAtMs)
+      telling.followed(definition, after)
+    }
+    if (after.status === 'failed' || after.status === 'undecided') parts.waiters.settled(after)
   }
 }

@@ -19,6 +19,9 @@ export class Parked implements Timer {
   private readonly onLeft: (after: Begun | undefined) => void
   private leave: (() => void) | undefined = undefined
   private left = false
+  /** Granted, while there is no slot for it. */
+  private holding: Decision | undefined = undefined
+  private leaveSlots: (() => void) | undefined = undefined
 
   constructor(worker: Worker, definition: Definition, task: TaskRecord, onLeft: (after: Begun | undefined) => void) {
     const { gates, environment } = worker.parts
@@ -49,7 +52,7 @@ export class Parked implements Timer {
 
   /** The process stops: somebody else may take it. */
   release(): Promise<void> {
-    if (!this.close()) return Promise.resolve()
+    if (!this.close() && !this.dropHeld()) return Promise.resolve()
     this.leave?.()
     return this.write((task, now) => ({ ...unpark(task, now), era: 0 }))
   }
@@ -63,6 +66,16 @@ export class Parked implements Timer {
   /** The task was taken from it. */
   abandon(): void {
     if (this.close()) this.leave?.()
+    else this.dropHeld()
+  }
+
+  /** Gives back a grant that has not become an attempt; false if there is none. */
+  private dropHeld(): boolean {
+    if (this.holding === undefined) return false
+    this.leaveSlots?.()
+    this.giveBack(this.holding)
+    this.holding = undefined
+    return true
   }
 
   private woken(grant: Decision): void {
@@ -70,14 +83,30 @@ export class Parked implements Timer {
       this.giveBack(grant)
       return
     }
-    void this.use(grant)
+    this.useWhenFree(grant)
+  }
+
+  /** The line has let it go; it may still have to wait for a slot of this process. */
+  private useWhenFree(grant: Decision): void {
+    const { slots, telling } = this.worker
+    telling.decision(this.definition, this.task, 'grant', grant)
+    if (!grant.allowed) {
+      void this.use(grant)
+      return
+    }
+    this.holding = grant
+    this.leaveSlots = slots.whenFree(() => {
+      this.holding = undefined
+      slots.take()
+      void this.use(grant).finally(() => slots.give())
+    })
   }
 
   private async use(grant: Decision): Promise<void> {
     let used = !grant.allowed
     await this.write((task, now) => {
       if (!grant.allowed) return { ...leaveLine(task, now), era: 0 }
-      const begun = this.worker.beginGranted(this.definition, task, grant, now)
+      const begun = this.worker.beginning.granted(this.definition, task, grant, now)
       if (begun.task.status !== 'running') return begun
       used = true
       this.worker.parts.gates.keep(task, { request: this.request, decision: grant })

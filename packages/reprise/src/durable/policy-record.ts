@@ -7,8 +7,11 @@ import type { Policy } from '../core/policy.js'
 import type { Json, PolicyRecord } from '../ledger/records.js'
 import { canonical } from './json.js'
 
-/** What becomes of an attempt that was running when its process was lost. */
-export type InterruptRule = 'rerun' | 'fail'
+/**
+ * What becomes of an attempt that was running when its process was lost: it runs again, a person decides, or the program
+ * looks whether it happened.
+ */
+export type InterruptRule = 'rerun' | 'fail' | 'verify'
 
 export function recordOf(policy: Policy, onInterrupt: InterruptRule): PolicyRecord {
   const data = { ...(asJson(policy) as object), onInterrupt } as Json

@@ -32,6 +32,8 @@ export interface TaskGates {
   readonly breaker: Breaker | undefined
   /** As the policy of now allows: one that was accepted later may allow fewer than were made. */
   readonly attempts: number
+  /** Of the whole call, from its first start; undefined: no limit. */
+  readonly timeoutMs: number | undefined
   /** Whether the process that chose the wait is gone: then the date of expiry counts. */
   readonly resumed: boolean
   /** How long a task that is denied may stand in the budget's line; undefined if there is none. */
@@ -47,10 +49,12 @@ export interface Begun extends Changes {
 }
 
 /** The next attempt begins, if it may: else the task is over. */
-export function begin(task: TaskRecord, owner: string, gates: TaskGates, now: number): Begun {
+export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: number): Begun {
+  if (given.progress.unverified) return { ...takenToVerify(given, owner, now), era: 0 }
+  const task = started(given, gates, now)
   const { progress } = task
   const interrupted = progress.current
-  const retry = gates.resumed ? { ...progress.retry, resumed: true } : progress.retry
+  const { retry } = progress
   const state: RetryState = { ...retry }
   if (state.failures >= gates.attempts) return { ...ended(task, 'failed', 'attempts_exhausted', now), era: 0 }
   // The grant of an attempt that was interrupted goes on with it: it is the same attempt.
@@ -61,7 +65,7 @@ export function begin(task: TaskRecord, owner: string, gates: TaskGates, now: nu
   if (admission.type === 'park') return { ...parked(task, owner, now + (gates.maxParkMs ?? 0), now), era: 0 }
   const number = interrupted?.number ?? state.launched + 1
   const current = { number, startedAtMs: now, execution: (interrupted?.execution ?? 0) + 1 }
-  const { hastened: _hastened, decided: _decided, restedBy: _restedBy, ...rest } = progress
+  const { hastened: _hastened, restedBy: _restedBy, ...rest } = progress
   const begun: TaskRecord = {
     ...task,
     status: 'running',
@@ -73,6 +77,38 @@ export function begin(task: TaskRecord, owner: string, gates: TaskGates, now: nu
   }
   return { task: begun, tasks: [begun], era: admission.era }
 }
+
+/** The deadline counts from the first start; who waited for a process that is gone was resumed. */
+function started(task: TaskRecord, { timeoutMs, resumed }: TaskGates, now: number): TaskRecord {
+  const { retry, current } = task.progress
+  const isFirst = timeoutMs !== undefined && retry.deadlineAtMs === null && retry.launched === 0 && current === null
+  if (!isFirst && !resumed) return task
+  const deadlineAtMs = isFirst ? now + timeoutMs : retry.deadlineAtMs
+  return withProgress(task, { retry: { ...retry, deadlineAtMs, resumed: resumed || retry.resumed } })
+}
+
+/** Held by an owner while the program looks whether the interrupted attempt happened; nothing of it runs. */
+function takenToVerify(task: TaskRecord, owner: string, now: number): Settled {
+  const held: TaskRecord = { ...task, status: 'running', owner, fence: task.fence + 1, dueAtMs: null, updatedAtMs: now }
+  return { task: held, tasks: [held] }
+}
+
+/** What the program found: then the attempt ends, runs again by `begin`, or waits for a person. */
+export function verified(task: TaskRecord, found: Verification, now: number): Settled {
+  const { unverified: _unverified, ...progress } = task.progress
+  const known = { ...task, progress, fence: task.fence + 1 }
+  if (found.type === 'done') {
+    const events = [eventOf('decided', task, now, { answer: 'done', by: 'verify' })]
+    return { ...ended({ ...known, result: found.result }, 'succeeded', null, now), events }
+  }
+  const next = found.type === 'rerun' ? dueNow(known, now) : undecided(known, now)
+  return { task: next, tasks: [next], events: [eventOf('decided', task, now, { answer: found.type, by: 'verify' })] }
+}
+
+export type Verification =
+  | { readonly type: 'done'; readonly result: Json }
+  | { readonly type: 'rerun' }
+  | { readonly type: 'unknown' }
 
 /** In line: it keeps its owner, and its due time is the end of its patience. */
 function parked(task: TaskRecord, owner: string, untilMs: number, now: number): Settled {
@@ -89,15 +125,17 @@ export function leaveLine(task: TaskRecord, now: number): Settled {
 
 /** A parked task goes back to where others can see it. */
 export function unpark(task: TaskRecord, now: number): Settled {
-  const next: TaskRecord = {
-    ...task,
-    status: 'waiting',
-    owner: null,
-    fence: task.fence + 1,
-    dueAtMs: now,
-    updatedAtMs: now,
-  }
+  const next = dueNow({ ...task, fence: task.fence + 1 }, now)
   return { task: next, tasks: [next] }
+}
+
+function dueNow(task: TaskRecord, now: number): TaskRecord {
+  return { ...task, status: 'waiting', owner: null, dueAtMs: now, stopReason: null, updatedAtMs: now }
+}
+
+/** Only a person can say what became of it. */
+function undecided(task: TaskRecord, now: number): TaskRecord {
+  return { ...task, status: 'undecided', owner: null, dueAtMs: null, stopReason: 'interrupted', updatedAtMs: now }
 }
 
 const CARRIED_ON: Decision = Object.freeze({ allowed: true, reason: 'allowed' })
@@ -158,20 +196,23 @@ export function interrupt(
   // Nothing ran: it stood in line.
   if (task.progress.current === null) return unpark(orderly ? task : resumed, now)
   const interruptions = task.progress.interruptions + (orderly ? 0 : 1)
-  if (interruptions >= MAX_INTERRUPTIONS) {
+  const isTooOften = interruptions >= MAX_INTERRUPTIONS
+  if (isTooOften && rule === 'rerun') {
     const end = { result: 'interrupted', failure: KILLED, retryable: true, retryAfterMs: undefined } as const
     // The owner changes, so that whoever was believed lost writes nothing when he comes back.
     const settled = settle({ ...resumed, fence: task.fence + 1 }, policy, end, gates, now)
     return { ...settled, events: [eventOf('interrupted', task, now, { interruptions })] }
   }
-  const attempts = [attemptRow(task, 'interrupted', null, now)]
+  // While it was looked into nothing ran: its row is there already.
+  const attempts = task.progress.unverified ? [] : [attemptRow(task, 'interrupted', null, now)]
   const events = [eventOf('interrupted', task, now, { number: task.progress.current.number, orderly })]
   const { retry } = orderly ? task.progress : resumed.progress
-  const stopped = { ...task, progress: { ...task.progress, retry, interruptions }, fence: task.fence + 1 }
-  const next: TaskRecord =
-    rule === 'fail'
-      ? { ...stopped, status: 'undecided', owner: null, dueAtMs: null, stopReason: 'interrupted', updatedAtMs: now }
-      : { ...stopped, status: 'waiting', owner: null, dueAtMs: now, updatedAtMs: now }
+  const mustLook = rule === 'verify' && !isTooOften
+  const { unverified: _unverified, ...rest } = task.progress
+  const progress = { ...rest, retry, interruptions, ...(mustLook && { unverified: true }) }
+  const stopped = { ...task, progress, fence: task.fence + 1 }
+  // What must not run twice is not counted as failed either: that would run it again.
+  const next = rule === 'rerun' || mustLook ? dueNow(stopped, now) : undecided(stopped, now)
   return { task: next, tasks: [next], attempts, events }
 }
 
@@ -181,9 +222,8 @@ const KILLED: FailureRecord = {
 }
 
 /** A fresh set of attempts. History, gates and the idempotency key stay. */
-export function reset(task: TaskRecord, policy: Policy, seed: number, now: number): Settled {
-  const deadline = policy.timeoutMs === undefined ? null : now + policy.timeoutMs
-  const progress = freshProgress(seed, deadline)
+export function reset(task: TaskRecord, seed: number, now: number): Settled {
+  const progress = freshProgress(seed)
   const { result: _result, ...rest } = task
   const next: TaskRecord = {
     ...rest,
@@ -209,7 +249,9 @@ export function cancel(task: TaskRecord, now: number): Settled {
     stopReason: 'aborted',
     updatedAtMs: now,
   }
-  const attempts = task.status === 'running' ? [attemptRow(task, 'aborted', null, now)] : []
+  // While it was looked into nothing ran.
+  const isRunning = task.status === 'running' && !task.progress.unverified
+  const attempts = isRunning ? [attemptRow(task, 'aborted', null, now)] : []
   return { task: next, tasks: [next], attempts, events: [eventOf('cancelled', task, now, {})] }
 }
 
@@ -229,9 +271,15 @@ export function sinceSetBack(task: TaskRecord, now: number): TaskRecord {
   }
 }
 
+/** Written before there was a retry state: it begins with a fresh one. */
+export function migrate(task: TaskRecord, seed: number, now: number): Settled {
+  const next: TaskRecord = { ...task, progress: freshProgress(seed), updatedAtMs: now }
+  return { task: next, tasks: [next], events: [eventOf('migrated', task, now, {})] }
+}
+
 /** The program's policy is the task's from now on; what was counted counts. */
 export function acceptPolicy(task: TaskRecord, policyHash: string, now: number): Settled {
-  const next: TaskRecord = { ...task, policyHash, updatedAtMs: now }
+  const next: TaskRecord = { ...withProgress(task, { policyAccepted: true }), policyHash, updatedAtMs: now }
   const detail = { from: task.policyHash, to: policyHash }
   return { task: next, tasks: [next], events: [eventOf('policy_accepted', task, now, detail)] }
 }
@@ -240,13 +288,19 @@ export function acceptPolicy(task: TaskRecord, policyHash: string, now: number):
 export function resolve(task: TaskRecord, answer: 'done' | 'rerun', now: number): Settled {
   const events = [eventOf('decided', task, now, { answer })]
   if (answer === 'done') return { ...ended({ ...task, result: null }, 'succeeded', null, now), events }
-  const next: TaskRecord = { ...task, status: 'waiting', dueAtMs: now, stopReason: null, updatedAtMs: now }
+  // Whoever decides has seen what became of it: the count of losses begins anew.
+  const next = dueNow(withProgress(task, { interruptions: 0 }), now)
   return { task: next, tasks: [next], events }
 }
 
-export function freshProgress(seed: number, deadlineAtMs: number | null): TaskProgress {
+export function seedOf(random: () => number): number {
+  return Math.floor(random() * 2 ** 32)
+}
+
+/** Without a deadline: that is set by the first start. */
+export function freshProgress(seed: number): TaskProgress {
   return {
-    retry: snapshot(initialState(deadlineAtMs), seed),
+    retry: snapshot(initialState(null), seed),
     current: null,
     interruptions: 0,
     lastFailure: null,
@@ -260,12 +314,14 @@ function withProgress(task: TaskRecord, progress: Partial<TaskProgress>): TaskRe
 /** Between two attempts: no owner, but a time. */
 function atRest(task: TaskRecord, dueAtMs: number, now: number): TaskRecord {
   const restedBy = task.owner === null ? {} : { restedBy: task.owner }
-  const progress = { ...task.progress, current: null, interruptions: 0, ...restedBy }
+  const { unverified: _unverified, ...rest } = task.progress
+  const progress = { ...rest, current: null, interruptions: 0, ...restedBy }
   return { ...task, status: 'waiting', owner: null, dueAtMs, progress, updatedAtMs: now }
 }
 
 function ended(task: TaskRecord, status: 'succeeded' | 'failed', stopReason: StopReason | null, now: number): Settled {
-  const progress = { ...task.progress, current: null, interruptions: 0 }
+  const { unverified: _unverified, ...rest } = task.progress
+  const progress = { ...rest, current: null, interruptions: 0 }
   const over: TaskRecord = { ...task, status, owner: null, dueAtMs: null, progress, stopReason, updatedAtMs: now }
   return { task: over, tasks: [over], dead: status === 'failed' ? [deadLetterOf(over, now)] : [] }
 }

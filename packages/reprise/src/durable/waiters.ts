@@ -35,6 +35,10 @@ export class Waiters {
     }
   }
 
+  get isEmpty(): boolean {
+    return this.awaited.size === 0
+  }
+
   keys(): TaskKey[] {
     return [...this.awaited.values()].map(({ key }) => key)
   }

@@ -66,6 +66,8 @@ export interface DueRequest {
   readonly limit: number
   /** Gates that the deciding function may look at and change. */
   readonly gates?: readonly string[]
+  /** Tasks to pass over: this program cannot make sense of them. */
+  readonly except?: readonly TaskKey[]
 }
 
 export interface TaskFilter {
@@ -91,10 +93,17 @@ export interface Ledger {
   /** The same for tasks that are due, each decided in turn; the earliest first. */
   claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>
   /** When the next task of these queues is due; null if none waits. */
-  nextDueAtMs(queues: readonly QueueRef[]): Promise<number | null>
+  nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>
+  /** Another number than before if somebody else may have written since; to look only when there is something to see. */
+  changeMark(): Promise<number>
 
-  /** Writes the owner's row; false if the ledger knows that it was given up. */
-  heartbeat(owner: OwnerRecord): Promise<boolean>
+  /**
+   * The time that leases are written and judged by, of all processes alike: the clock on the wall as it is now, or the
+   * database's. Unlike `now` it may jump.
+   */
+  leaseNow(): Promise<number>
+  /** Writes the owner's row. */
+  heartbeat(owner: OwnerRecord): Promise<void>
   owners(): Promise<readonly OwnerRecord[]>
   removeOwner(id: string): Promise<void>
 

@@ -23,6 +23,8 @@ interface Kept {
 export class MemoryLedger implements Ledger {
   readonly name = 'memory:'
   private readonly clock: () => number
+  private readonly wall: () => number
+  private commits = 0
   private readonly tasks = new Map<string, Kept>()
   private readonly policies = new Map<string, PolicyRecord>()
   private readonly attemptRows = new Map<string, AttemptRow[]>()
@@ -31,17 +33,29 @@ export class MemoryLedger implements Ledger {
   private readonly dead: DeadLetter[] = []
   private readonly log: StoredEvent[] = []
 
-  constructor(clock: () => number) {
+  /** `wall`: the clock of leases. */
+  constructor(clock: () => number, wall = clock) {
     this.clock = clock
+    this.wall = wall
   }
 
   async now(): Promise<number> {
     return this.clock()
   }
 
+  async leaseNow(): Promise<number> {
+    return this.wall()
+  }
+
+  async changeMark(): Promise<number> {
+    return this.commits
+  }
+
   async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
     // All that may throw happens before anything is written.
-    return tasks.map(copy).map(({ task, policy, payloadHash }) => {
+    const copies = tasks.map(copy)
+    this.commits++
+    return copies.map(({ task, policy, payloadHash }) => {
       const kept = this.tasks.get(nameOf(task))
       if (kept !== undefined)
         return { type: kept.payloadHash === payloadHash ? 'existing' : 'conflict', task: kept.task }
@@ -59,6 +73,7 @@ export class MemoryLedger implements Ledger {
     const now = this.clock()
     const due = this.all()
       .filter((task) => isOf(task, request.queues) && isDue(task.status, task.dueAtMs, now))
+      .filter(isNoneOf(request.except))
       .toSorted((a, b) => (a.dueAtMs as number) - (b.dueAtMs as number) || compareKeys(a, b))
       .slice(0, request.limit)
     const undo = this.remember(due)
@@ -70,16 +85,16 @@ export class MemoryLedger implements Ledger {
     }
   }
 
-  async nextDueAtMs(queues: readonly QueueRef[]): Promise<number | null> {
-    const times = this.all().flatMap((task) =>
+  async nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null> {
+    const known = this.all().filter(isNoneOf(except))
+    const times = known.flatMap((task) =>
       isOf(task, queues) && task.status === 'waiting' && task.dueAtMs !== null ? task.dueAtMs : [],
     )
     return times.length === 0 ? null : times.reduce((least, time) => Math.min(least, time))
   }
 
-  async heartbeat(owner: OwnerRecord): Promise<boolean> {
+  async heartbeat(owner: OwnerRecord): Promise<void> {
     this.ownerRecords.set(owner.id, copy(owner))
-    return true
   }
 
   async owners(): Promise<readonly OwnerRecord[]> {
@@ -185,6 +200,7 @@ export class MemoryLedger implements Ledger {
   /** All that may throw happens before anything is written. */
   private commit<T>(decided: Decided<T>): T {
     const { result, tasks = [], attempts = [], gates = [], dead = [], events = [] } = copyChanges(decided)
+    this.commits++
     for (const task of tasks) {
       const kept = this.tasks.get(nameOf(task))
       if (kept === undefined) throw new Error(`Task ${task.run}/${task.id} does not exist`)
@@ -211,6 +227,11 @@ function copy<T>(value: T): T {
 
 function isOf(task: TaskRecord, queues: readonly QueueRef[]): boolean {
   return queues.some(({ queue, policyHash }) => task.queue === queue && task.policyHash === policyHash)
+}
+
+function isNoneOf(except: readonly TaskKey[] = []): (task: TaskRecord) => boolean {
+  const names = new Set(except.map(nameOf))
+  return (task) => names.size === 0 || !names.has(nameOf(task))
 }
 
 function isDue(status: TaskRecord['status'], dueAtMs: number | null, now: number): boolean {

@@ -50,8 +50,14 @@ export interface TaskProgress {
   readonly lastFailure: FailureRecord | null
   /** Who chose the wait: if he is gone when it is over, the task was resumed. */
   readonly restedBy?: string
-  /** The person's answer to an undecided attempt, until it is used. */
-  readonly decided?: 'rerun'
+  /** Nobody knows how the interrupted attempt ended, and the program can look: it is asked before anything is run. */
+  readonly unverified?: boolean
+  /** The policy changed on the way: it may allow fewer attempts than were made. */
+  readonly policyAccepted?: boolean
+  /** Rows of the history that were removed to keep it short. */
+  readonly compacted?: number
+  /** The resume that brought it here, to join what is told about it. */
+  readonly resumeId?: string
   /** Set by `retryNow`: the next attempt may start before its time. */
   readonly hastened?: boolean
 }
@@ -124,6 +130,7 @@ export const LEDGER_EVENTS = [
   'dead_lettered',
   'state_refused',
   'compacted',
+  'migrated',
 ] as const
 
 /** What happened beside attempts, which have rows of their own. */

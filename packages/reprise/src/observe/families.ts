@@ -2,6 +2,7 @@
  * The metrics by name: what each counts, its labels, and how many series its `other` may need.
  * Imports core and the layer's own files.
  */
+import { TASK_EVENTS } from '../core/event.js'
 import { ATTEMPT_KINDS, STOP_REASONS } from '../core/words.js'
 import { Durations, SERIES_PER_HISTOGRAM } from './durations.js'
 import { KNOWN_REASONS, OUTCOMES } from './label.js'
@@ -72,7 +73,16 @@ const PARKED: Definition = {
   combinations: 1,
 }
 
-const DEFINITIONS = [CALLS, ATTEMPTS, WAITS, ATTEMPT_TIMES, DECISIONS, BREAKERS, PARKED]
+const TASKS: Definition = {
+  name: 'reprise_task_events_total',
+  help: 'What happened to durable tasks beside their attempts.',
+  open: 'key',
+  words: ['event'],
+  seriesEach: 1,
+  combinations: TASK_EVENTS.length,
+}
+
+const DEFINITIONS = [CALLS, ATTEMPTS, WAITS, ATTEMPT_TIMES, DECISIONS, BREAKERS, PARKED, TASKS]
 
 /** What `other` may take of the room in the worst case, over all families. */
 export const RESERVED_SERIES: number = DEFINITIONS.reduce(
@@ -88,6 +98,7 @@ export interface Families {
   readonly decisions: Family<Cell>
   readonly breakers: Family<Cell>
   readonly parked: Family<Cell>
+  readonly tasks: Family<Cell>
 }
 
 export function createFamilies(maxSeries: number): Families {
@@ -102,6 +113,7 @@ export function createFamilies(maxSeries: number): Families {
     decisions: cells(DECISIONS),
     breakers: cells(BREAKERS),
     parked: cells(PARKED),
+    tasks: cells(TASKS),
   }
 }
 
@@ -114,6 +126,7 @@ export function readFamilies(families: Families): readonly MetricFamily[] {
     readCells(DECISIONS, 'counter', families.decisions),
     readCells(BREAKERS, 'gauge', families.breakers),
     readCells(PARKED, 'gauge', families.parked),
+    readCells(TASKS, 'counter', families.tasks),
   ]
 }
 

@@ -29,6 +29,7 @@ export function logger(write: (line: string) => void, options: LoggerOptions = {
 /** The line for an event, or undefined when people need not hear of it. */
 export function logLine(event: RepriseEvent): string | undefined {
   if (event.type === 'call_failed') return failureLine(event)
+  if (event.type === 'state_refused') return `${nameOf(event)} is left as it is: ${event.faults.join('; ')}`
   if (event.type !== 'waiting') return undefined
   const attempt = `attempt ${event.nextAttempt}/${event.attempts}`
   return `Retrying ${nameOf(event)} (${attempt}) after ${roundedDuration(event.delayMs)}: ${describeError(event.error)}`
@@ -45,7 +46,7 @@ function failureLine(event: Failure): string {
 }
 
 function nameOf(event: RepriseEvent): string {
-  return describeError(event.key, 128)
+  return describeError(event.taskId === undefined ? event.key : `${event.key}/${event.taskId}`, 260)
 }
 
 /** As exact as people want it: `350ms`, `1.2s`, `1m30s`. */

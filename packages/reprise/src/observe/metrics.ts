@@ -63,6 +63,13 @@ function count(families: Families, event: RepriseEvent): void {
     case 'breaker_changed':
       showBreaker(families, event.breaker, event.from, event.to)
       return
+    case 'resumed':
+    case 'interrupted':
+    case 'dead_lettered':
+    case 'state_refused':
+    case 'reset':
+      families.tasks.at(event.key, event.type).value++
+      return
     case 'call_started':
     case 'attempt_started':
     case 'parked':

@@ -19,6 +19,7 @@ interface Instruments {
   readonly decisions: OtelCounter
   readonly breakers: OtelRecorder
   readonly parked: OtelCounter
+  readonly tasks: OtelCounter
 }
 
 export function otelMetrics(api: OpenTelemetryApi): Observer {
@@ -54,6 +55,10 @@ function createInstruments(meter: OtelMeter): Instruments {
       description: 'Attempts that stand in line at a budget now',
       unit: '{attempt}',
     }),
+    tasks: meter.createCounter('reprise.task.events', {
+      description: 'What happened to durable tasks beside their attempts',
+      unit: '{event}',
+    }),
   }
 }
 
@@ -81,6 +86,12 @@ function record(instruments: Instruments, event: RepriseEvent): void {
       })
     case 'breaker_changed':
       return instruments.breakers.record(breakerLevel(event.to), { 'reprise.breaker': nameLabel(event.breaker) })
+    case 'resumed':
+    case 'interrupted':
+    case 'dead_lettered':
+    case 'state_refused':
+    case 'reset':
+      return instruments.tasks.add(1, { ...key, 'reprise.event': event.type })
     case 'call_started':
     case 'attempt_started':
     case 'parked':

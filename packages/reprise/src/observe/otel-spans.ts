@@ -90,6 +90,14 @@ function follow(call: OpenCall, tracer: OtelTracer, event: RepriseEvent): void {
       return
     case 'breaker_changed':
       return note(call, event, { 'reprise.breaker': nameLabel(event.breaker), 'reprise.breaker.state': event.to })
+    case 'resumed':
+      return note(call, event, { 'reprise.from': event.from })
+    case 'interrupted':
+      return note(call, event, { 'reprise.number': event.number, 'reprise.orderly': event.orderly })
+    case 'reset':
+    case 'dead_lettered':
+    case 'state_refused':
+      return note(call, event, {})
     case 'call_started':
     case 'call_succeeded':
     case 'call_failed':

@@ -34,12 +34,17 @@ export class ParkedCount {
       case 'waiting':
       case 'call_succeeded':
       case 'call_failed':
+      case 'interrupted':
         return this.leaveAll(event.callId)
       case 'call_started':
       case 'attempt_finished':
       case 'hedge_started':
       case 'breaker_changed':
       case 'parked':
+      case 'resumed':
+      case 'reset':
+      case 'dead_lettered':
+      case 'state_refused':
     }
   }
 

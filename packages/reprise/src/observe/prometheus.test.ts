@@ -75,6 +75,7 @@ test('every metric is announced with its type, counted or not', () => {
     reprise_budget_decisions_total: 'counter',
     reprise_breaker_state: 'gauge',
     reprise_parked: 'gauge',
+    reprise_task_events_total: 'counter',
   })
 })
 

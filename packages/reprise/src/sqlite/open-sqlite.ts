@@ -12,6 +12,8 @@ import { SqliteLedger } from './sqlite-ledger.js'
 export interface SqliteOptions {
   /** The ledger's time; milliseconds since the epoch. */
   readonly clock: () => number
+  /** The time of leases, which processes compare: the clock on the wall, `Date.now` when absent. */
+  readonly wall?: () => number
   readonly driver?: SqliteDriverName
   /** `normal` is faster, and loses the last commits when the power fails; a crash of the process loses nothing. */
   readonly synchronous?: 'full' | 'normal'
@@ -30,7 +32,7 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
       // The queue does it, since SQLite would keep to itself that it failed.
       database.exec('PRAGMA wal_autocheckpoint = 0')
       migrate(database, name)
-      return new SqliteLedger(database, name, options.clock, new OpenFiles(file))
+      return new SqliteLedger(database, name, options.clock, options.wall ?? Date.now, new OpenFiles(file))
     })
   } catch (error) {
     database.abandon()

@@ -45,19 +45,31 @@ export class SqliteLedger implements Ledger {
   readonly name: string
   private readonly database: SqliteDatabase
   private readonly clock: () => number
+  private readonly wall: () => number
   private readonly sql: Statements
   private readonly queue: CommitQueue
 
-  constructor(database: SqliteDatabase, name: string, clock: () => number, files?: OpenFiles) {
+  /** `wall`: the clock of leases. */
+  constructor(database: SqliteDatabase, name: string, clock: () => number, wall = clock, files?: OpenFiles) {
     this.database = database
     this.name = name
     this.clock = clock
+    this.wall = wall
     this.sql = prepareStatements(database)
     this.queue = new CommitQueue(database, name, files)
   }
 
   async now(): Promise<number> {
     return this.clock()
+  }
+
+  async leaseNow(): Promise<number> {
+    return this.wall()
+  }
+
+  /** SQLite counts what other connections have committed. */
+  changeMark(): Promise<number> {
+    return this.queue.read(() => (this.sql.dataVersion.get() as { data_version: number }).data_version)
   }
 
   create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
@@ -81,21 +93,19 @@ export class SqliteLedger implements Ledger {
     })
   }
 
-  nextDueAtMs(queues: readonly QueueRef[]): Promise<number | null> {
+  nextDueAtMs(queues: readonly QueueRef[], except: readonly TaskKey[] = []): Promise<number | null> {
+    const names = new Set(except.map(nameOf))
     return this.queue.read(() => {
       const times = queues.flatMap(({ queue, policyHash }) => {
-        const row = this.sql.nextDue.get(queue, policyHash) as { due_at: number } | undefined
-        return row?.due_at ?? []
+        const rows = this.sql.nextDue.all(queue, policyHash, 1 + names.size) as (TaskKey & { due_at: number })[]
+        return rows.find((row) => !names.has(nameOf(row)))?.due_at ?? []
       })
       return times.length === 0 ? null : Math.min(...times)
     })
   }
 
-  heartbeat(owner: OwnerRecord): Promise<boolean> {
-    return this.queue.add(() => {
-      this.sql.putOwner.run(owner.id, text(owner))
-      return true
-    })
+  heartbeat(owner: OwnerRecord): Promise<void> {
+    return this.queue.add(() => void this.sql.putOwner.run(owner.id, text(owner)))
   }
 
   owners(): Promise<readonly OwnerRecord[]> {
@@ -189,10 +199,12 @@ export class SqliteLedger implements Ledger {
   }
 
   /** Of each queue the earliest, of all the earliest. */
-  private due({ queues, limit }: DueRequest, now: number): TaskRow[] {
-    const rows = queues.flatMap(({ queue, policyHash }) =>
-      (this.sql.due.all(queue, policyHash, now, limit) as SqlRow[]).map(taskOf),
+  private due({ queues, limit, except = [] }: DueRequest, now: number): TaskRow[] {
+    const names = new Set(except.map(nameOf))
+    const found = queues.flatMap(({ queue, policyHash }) =>
+      (this.sql.due.all(queue, policyHash, now, limit + names.size) as SqlRow[]).map(taskOf),
     )
+    const rows = names.size === 0 ? found : found.filter(({ task }) => !names.has(nameOf(task)))
     return rows.toSorted((a, b) => (a.task.dueAtMs as number) - (b.task.dueAtMs as number)).slice(0, limit)
   }
 

@@ -15,8 +15,9 @@ const SQL = {
   updateTask: `UPDATE tasks SET ${UPDATED_COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE pk = ?`,
   due: `SELECT ${TASK_COLUMNS} FROM tasks WHERE status = 'waiting' AND queue = ?
     AND policy_hash = ? AND due_at <= ? ORDER BY due_at LIMIT ?`,
-  nextDue: `SELECT due_at FROM tasks WHERE status = 'waiting' AND queue = ? AND policy_hash = ?
-    ORDER BY due_at LIMIT 1`,
+  nextDue: `SELECT due_at, run, id FROM tasks WHERE status = 'waiting' AND queue = ? AND policy_hash = ?
+    ORDER BY due_at LIMIT ?`,
+  dataVersion: 'PRAGMA data_version',
   finishedBefore: `SELECT pk, run, id FROM tasks WHERE status IN ('succeeded', 'failed', 'cancelled') AND updated_at < ? LIMIT ?`,
   removeTask: 'DELETE FROM tasks WHERE pk = ?',
   putPolicy: 'INSERT OR IGNORE INTO policies (hash, policy) VALUES (?, ?)',

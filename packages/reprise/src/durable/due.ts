@@ -1,0 +1,153 @@
+/**
+ * Finds the tasks that are due and claims them: one timer for the next due time, and a bounded poll behind it for what
+ * other processes add. Tasks whose state cannot be are passed over and named once. Imports core's types and its own
+ * layer.
+ */
+import type { Timer } from '../core/time.js'
+import type { Decided, QueueRef, View } from '../ledger/ledger.js'
+import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import type { Started } from './beginning.js'
+import type { Definition } from './definition.js'
+import { faultsOfState, lacksState } from './state-check.js'
+import { migrate, seedOf } from './transitions.js'
+import { nameOf } from './waiters.js'
+import type { Worker } from './worker.js'
+
+/** How often to look for what others have added. */
+const POLL_MS = 1000
+/** So many at a time: others write between two transactions. */
+const MAX_BATCH = 500
+
+type Claimed = Started | { readonly faults: readonly string[]; readonly task: TaskRecord } | { readonly error: unknown }
+
+interface Refused {
+  readonly key: TaskKey
+  readonly faults: readonly string[]
+}
+
+export class DueTasks implements Timer {
+  private readonly worker: Worker
+  private readonly refused = new Map<string, Refused>()
+  private claiming = false
+  private again = false
+  private scheduledAtMs = Infinity
+  private poll: NodeJS.Timeout | undefined = undefined
+
+  constructor(worker: Worker) {
+    this.worker = worker
+  }
+
+  begin(): void {
+    this.poll = setInterval(() => this.worker.wake(), POLL_MS)
+    this.poll.unref()
+  }
+
+  end(): void {
+    clearInterval(this.poll)
+    this.worker.parts.environment.cancel(this)
+  }
+
+  /** The due time has come. */
+  fire(): void {
+    this.scheduledAtMs = Infinity
+    this.worker.wake()
+  }
+
+  /** Why it was found to be impossible, if it was. */
+  faultsOf(key: TaskKey): readonly string[] {
+    return this.refused.get(nameOf(key))?.faults ?? []
+  }
+
+  refuse(definition: Definition, task: TaskRecord, faults: readonly string[]): void {
+    if (this.refused.has(nameOf(task))) return
+    this.refused.set(nameOf(task), { key: { run: task.run, id: task.id }, faults })
+    this.worker.telling.refused(definition, task, faults)
+  }
+
+  /** Somebody may have mended it. */
+  lookAgain(): void {
+    this.refused.clear()
+  }
+
+  async claim(): Promise<void> {
+    this.again = true
+    if (this.claiming) return
+    this.claiming = true
+    const { worker } = this
+    try {
+      while (this.again && !worker.stopped) {
+        this.again = false
+        if (worker.slots.free > 0) await this.claimSome()
+        else worker.slots.starve()
+        // Whoever woke us while we looked was told that somebody is looking.
+        if (!this.again && !worker.stopped)
+          this.scheduleAt(await worker.parts.ledger.nextDueAtMs(this.queues(), this.except()))
+      }
+    } finally {
+      this.claiming = false
+    }
+  }
+
+  scheduleAt(dueAtMs: number | null): void {
+    const { slots, stopped, parts } = this.worker
+    if (dueAtMs === null || stopped) return
+    // A slot that comes free looks again by itself.
+    if (slots.free === 0) slots.starve()
+    if (slots.free === 0 || dueAtMs >= this.scheduledAtMs) return
+    parts.environment.cancel(this)
+    this.scheduledAtMs = dueAtMs
+    parts.environment.schedule(this, dueAtMs)
+  }
+
+  private async claimSome(): Promise<void> {
+    const { slots, definitions, parts } = this.worker
+    const queues = this.queues()
+    if (queues.length === 0) return
+    const limit = Math.min(slots.free, MAX_BATCH)
+    const gates = [...new Set([...definitions.values()].flatMap((definition) => parts.gates.keysOf(definition)))]
+    const request = { queues, limit, gates: gates.toSorted(), except: this.except() }
+    slots.take(limit)
+    try {
+      const claimed = await parts.ledger.claim(request, (task, view) => this.claimOne(task, view))
+      this.follow(claimed)
+      if (claimed.length === limit) this.again = true
+    } finally {
+      slots.give(limit)
+    }
+  }
+
+  private follow(claimed: readonly Claimed[]): void {
+    const { worker } = this
+    for (const one of claimed) {
+      if ('faults' in one) this.refuse(worker.definitions.get(one.task.queue) as Definition, one.task, one.faults)
+      else if ('era' in one) worker.follow(one)
+    }
+    for (const one of claimed) if ('error' in one) throw one.error
+  }
+
+  /** What was claimed before it is committed with it, so it does not throw. */
+  private claimOne(task: TaskRecord, view: View): Decided<Claimed> {
+    const { definitions, beginning, parts } = this.worker
+    const definition = definitions.get(task.queue) as Definition
+    try {
+      const older = lacksState(task) ? migrate(task, seedOf(parts.environment.random), view.now) : undefined
+      const known = older?.task ?? task
+      const faults = faultsOfState(known, definition.policy.attempts)
+      if (faults.length > 0) return { result: { faults, task } }
+      parts.gates.refresh(definition, view)
+      const begun = beginning.start(definition, known, view.now)
+      const events = [...(older?.events ?? []), ...(begun.events ?? [])]
+      return { ...begun, events, gates: parts.gates.records(definition), result: begun }
+    } catch (error) {
+      return { result: { error } }
+    }
+  }
+
+  private queues(): QueueRef[] {
+    return [...this.worker.definitions.values()].map(({ name, record }) => ({ queue: name, policyHash: record.hash }))
+  }
+
+  private except(): readonly TaskKey[] {
+    return Array.from(this.refused.values(), ({ key }) => key)
+  }
+}

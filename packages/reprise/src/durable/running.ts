@@ -1,0 +1,203 @@
+/**
+ * The attempts that run in this process: each is executed after its intent was committed, and how it ended is written
+ * together with what follows. Imports core and its own layer.
+ *
+ * Invariant: what an attempt would write after its task was taken over is not written, since the fence has moved.
+ */
+import type { Decided } from '../ledger/ledger.js'
+import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
+import type { Started } from './beginning.js'
+import type { Definition } from './definition.js'
+import { contextOf, Execution, type ExecutionEnd } from './execution.js'
+import { type AttemptEnd, interrupt, settle, type Settled, verified } from './transitions.js'
+import { nameOf } from './waiters.js'
+import type { Worker } from './worker.js'
+
+interface Running {
+  readonly definition: Definition
+  readonly task: TaskRecord
+  readonly era: number
+  readonly execution: Execution
+}
+
+/** What was written at the end of an attempt: what it led to, and the next one if that is due at once. */
+interface Concluded {
+  readonly settled: Settled
+  readonly next: Started | undefined
+}
+
+export class RunningAttempts {
+  private readonly worker: Worker
+  private readonly running = new Map<string, Running>()
+
+  constructor(worker: Worker) {
+    this.worker = worker
+  }
+
+  get size(): number {
+    return this.running.size
+  }
+
+  has(key: TaskKey): boolean {
+    return this.running.has(nameOf(key))
+  }
+
+  /** Tells one, or all of them, to stop. */
+  stop(reason: unknown, key?: TaskKey): void {
+    if (key !== undefined) this.running.get(nameOf(key))?.execution.stop(reason)
+    else for (const { execution } of this.running.values()) execution.stop(reason)
+  }
+
+  /** Its intent is committed. */
+  execute(definition: Definition, task: TaskRecord, era: number): void {
+    const { environment, onFailure } = this.worker.parts
+    const execution = new Execution(environment.clock)
+    const running = { definition, task, era, execution }
+    this.running.set(nameOf(task), running)
+    this.worker.slots.occupy()
+    const { deadlineAtMs } = task.progress.retry
+    const remainingMs = deadlineAtMs === null ? undefined : deadlineAtMs - environment.exactMs()
+    const context = contextOf(definition, task, () => execution.signal, remainingMs)
+    const { attemptTimeoutMs, timeoutMs } = definition.policy
+    const limits = { attemptTimeoutMs, remainingMs, timeoutMs }
+    const { verify, run, name } = definition
+    const isLooking = task.progress.unverified === true
+    if (!isLooking) this.worker.telling.began(definition, task)
+    const operation = isLooking && verify !== undefined ? verify : run
+    // What was decided just before a stop does not begin any more.
+    if (this.worker.stopped) execution.stop(new Error('The process stops'))
+    else execution.run(() => operation(task.input as never, context), name, context.attempt, limits)
+    void execution.ended
+      .then((end) => (isLooking ? this.concludeLook(running, end) : this.conclude(running, end)))
+      .finally(() => this.leave(running))
+      .catch(onFailure)
+  }
+
+  /** What follows has taken its own slot by now. */
+  private leave(running: Running): void {
+    this.remove(running)
+    this.worker.slots.give()
+    this.worker.checkIdle()
+  }
+
+  // ── the end of an attempt ──────────────────────────────────────────────────────────────────────
+
+  private async conclude(running: Running, end: ExecutionEnd): Promise<void> {
+    const { definition, task } = running
+    const { gates, environment } = this.worker.parts
+    const attemptEnd =
+      end.type === 'stopped'
+        ? undefined
+        : attemptEndOf(definition, end, task.progress.retry.launched, environment.clock.wallMs())
+    const rule = end.type === 'stopped' && !end.started ? 'rerun' : definition.onInterrupt
+    let informed = false
+    const after = await this.write(running, (current, now) => {
+      if (!informed) this.inform(running, attemptEnd, now)
+      informed = true
+      const retryGates = gates.retryGates(definition, current, now)
+      if (attemptEnd !== undefined) return settle(current, definition.policy, attemptEnd, retryGates, now)
+      return interrupt(current, definition.policy, rule, true, retryGates, now)
+    })
+    if (after === undefined) return
+    this.tellEnd(running, end, attemptEnd, after)
+    this.follow(after)
+  }
+
+  private async concludeLook(running: Running, end: ExecutionEnd): Promise<void> {
+    const { definition } = running
+    const { gates } = this.worker.parts
+    const found = verificationOf(end)
+    const after = await this.write(running, (current, now) => {
+      if (found !== undefined) return verified(current, found, now)
+      const retryGates = gates.retryGates(definition, current, now)
+      return interrupt(current, definition.policy, 'verify', true, retryGates, now)
+    })
+    if (after === undefined) return
+    if (after.next === undefined) this.worker.telling.followed(definition, after.settled.task)
+    this.follow(after)
+  }
+
+  /** The outcome, and the next attempt with it if that is due at once; undefined if somebody took the task over. */
+  private async write(
+    running: Running,
+    change: (task: TaskRecord, now: number) => Settled,
+  ): Promise<Concluded | undefined> {
+    const { definition, task } = running
+    const { ledger, gates } = this.worker.parts
+    const keys = { tasks: [task], gates: gates.keysOf(definition) }
+    const after = await ledger.transact(keys, (view): Decided<Concluded | undefined> => {
+      const current = view.task(task)
+      if (current === undefined || current.fence !== task.fence) return { result: undefined }
+      gates.refresh(definition, view)
+      const concluded = this.withNext(definition, change(current, view.now), view.now)
+      return { ...changesOf(concluded), gates: gates.records(definition), result: concluded }
+    })
+    this.remove(running)
+    if (after === undefined) this.lost(running)
+    return after
+  }
+
+  private withNext(definition: Definition, settled: Settled, now: number): Concluded {
+    const { task } = settled
+    const isDue = task.status === 'waiting' && (task.dueAtMs as number) <= now
+    if (!isDue || this.worker.stopped) return { settled, next: undefined }
+    return { settled, next: this.worker.beginning.start(definition, task, now) }
+  }
+
+  private follow({ settled, next }: Concluded): void {
+    if (next !== undefined) this.worker.follow(next)
+    else this.worker.rested(settled.task)
+  }
+
+  private tellEnd(running: Running, end: ExecutionEnd, attemptEnd: AttemptEnd | undefined, after: Concluded): void {
+    const { telling } = this.worker
+    if (!telling.listens) return
+    const { definition, task } = running
+    if (attemptEnd === undefined) {
+      telling.interrupted(definition, task, true)
+      return
+    }
+    const error = errorOfEnd(end, attemptEnd)
+    const { task: settled } = after.settled
+    const outcome = { outcome: attemptEnd.result, ...(error !== undefined && { error }) }
+    telling.finished(definition, task, outcome, settled.updatedAtMs)
+    telling.followed(definition, settled, error)
+  }
+
+  /** The task may have begun again here meanwhile. */
+  private remove(running: Running): void {
+    const name = nameOf(running.task)
+    if (this.running.get(name) === running) this.running.delete(name)
+  }
+
+  /** Whoever took the task has its grant too; a breaker's place is this process's own. */
+  private lost({ definition, task, era }: Running): void {
+    const { gates } = this.worker.parts
+    gates.breakerOf(definition)?.giveBack(era)
+    if (!this.worker.isHere(task)) gates.drop(task)
+  }
+
+  /** Breaker and budget hear how it ended. */
+  private inform({ definition, task, era }: Running, end: AttemptEnd | undefined, now: number): void {
+    const { gates } = this.worker.parts
+    const breaker = gates.breakerOf(definition)
+    const result = end?.result ?? 'interrupted'
+    if (result === 'success') breaker?.success(era)
+    else if (end === undefined) breaker?.giveBack(era)
+    else breaker?.failure(era, now)
+    if (end === undefined) return
+    const latencyMs = now - (task.progress.current?.startedAtMs ?? now)
+    gates.settle(definition, task, { result, latencyMs, won: result === 'success', now })
+  }
+}
+
+function changesOf({ settled, next }: Concluded): Settled {
+  if (next === undefined) return settled
+  return {
+    ...next,
+    attempts: [...(settled.attempts ?? []), ...(next.attempts ?? [])],
+    dead: [...(settled.dead ?? []), ...(next.dead ?? [])],
+    events: [...(settled.events ?? []), ...(next.events ?? [])],
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * How many attempts run in this process at a time. Whoever finds no room is called when there is some; those who have
+ * a grant already come first. Imports nothing.
+ */
+
+export class Slots {
+  private readonly most: number
+  private readonly onRoom: () => void
+  private used = 0
+  private closed = false
+  private starved = false
+  private readonly queue = new Set<() => void>()
+
+  constructor(most: number, onRoom: () => void) {
+    this.most = most
+    this.onRoom = onRoom
+  }
+
+  get free(): number {
+    return this.closed ? 0 : Math.max(0, this.most - this.used)
+  }
+
+  /** Holds so many, for attempts whose intent is being written; false if there are not so many. */
+  take(count = 1): boolean {
+    if (this.free < count) return false
+    this.used += count
+    return true
+  }
+
+  /** An attempt runs. What was held for it is given back by whoever held it. */
+  occupy(): void {
+    this.used++
+  }
+
+  give(count = 1): void {
+    this.used -= count
+    for (const go of this.queue) {
+      if (this.free === 0) return
+      this.queue.delete(go)
+      go()
+    }
+    if (!this.starved || this.free === 0) return
+    this.starved = false
+    this.onRoom()
+  }
+
+  /** Something is due that there was no room for. */
+  starve(): void {
+    this.starved = true
+  }
+
+  /** Calls `go` as soon as there is room; the answer takes that back. */
+  whenFree(go: () => void): () => void {
+    if (this.free > 0) go()
+    else this.queue.add(go)
+    return () => this.queue.delete(go)
+  }
+
+  /** No room for anything from now on. */
+  close(): void {
+    this.closed = true
+    this.queue.clear()
+  }
+}

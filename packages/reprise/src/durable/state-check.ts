@@ -1,0 +1,97 @@
+/**
+ * Whether what a ledger says of a task can be: before anything follows from it. A task that cannot be as it is written
+ * is left alone, and every fault is named. Imports core and the ledger's types.
+ */
+import { STATE_VERSION, type StoredState } from '../core/state.js'
+import type { AttemptRow, TaskRecord } from '../ledger/records.js'
+import { MAX_INTERRUPTIONS } from './transitions.js'
+
+/** The last moment that JavaScript can name. */
+const LAST_MS = 8.64e15
+
+/** Whether it was written before there was a retry state: it gets a fresh one, and that is recorded. */
+export function lacksState({ progress }: TaskRecord): boolean {
+  return isRecord(progress) && (progress as { readonly retry?: unknown }).retry === undefined
+}
+
+/** Every fault of the record by itself. `attempts`: how many the policy allows. */
+export function faultsOfState(task: TaskRecord, attempts: number): string[] {
+  const { progress } = task
+  if (!isRecord(progress) || !isRecord(progress.retry)) return ['there is no retry state']
+  const { retry } = progress
+  if (retry.version > STATE_VERSION) {
+    return [
+      `the retry state has version ${retry.version}, and this program knows ${STATE_VERSION}: update this program`,
+    ]
+  }
+  return [...countFaults(task, attempts), ...delayFaults(retry), ...timeFaults(task), ...currentFaults(task)]
+}
+
+/** What the attempts in the ledger say beside the state; those that were compacted away are no fault. */
+export function faultsOfHistory(task: TaskRecord, rows: readonly AttemptRow[]): string[] {
+  if (!isRecord(task.progress) || !isRecord(task.progress.retry)) return []
+  const { retry, current, compacted } = task.progress
+  if (compacted !== undefined) return []
+  const own = rows.filter(({ generation }) => generation === task.generation)
+  const last = own.reduce((most, { number }) => Math.max(most, number), 0)
+  const failed = own.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null).length
+  const faults: string[] = []
+  const made = current === null ? retry.launched : retry.launched - 1
+  // A number that was interrupted has a row, and runs again.
+  if (last !== made && last !== retry.launched)
+    faults.push(`the history ends with attempt ${last}, and the state says ${retry.launched}`)
+  if (failed !== retry.failures) faults.push(`the history has ${failed} failures, and the state ${retry.failures}`)
+  return faults
+}
+
+function countFaults({ progress }: TaskRecord, attempts: number): string[] {
+  const { retry, interruptions, policyAccepted } = progress
+  const faults: string[] = []
+  for (const [name, value] of Object.entries({ failures: retry.failures, launched: retry.launched, interruptions })) {
+    if (!Number.isSafeInteger(value) || value < 0) faults.push(`${name} is ${String(value)}`)
+  }
+  if (retry.failures > retry.launched) faults.push(`${retry.failures} of ${retry.launched} attempts failed`)
+  // A policy that was accepted later may allow fewer than were made.
+  if (retry.launched > attempts && !policyAccepted)
+    faults.push(`${retry.launched} attempts were made of ${attempts} allowed`)
+  if (interruptions >= MAX_INTERRUPTIONS) faults.push(`an attempt was interrupted ${interruptions} times`)
+  if (!Number.isSafeInteger(retry.seed)) faults.push(`the seed is ${String(retry.seed)}`)
+  return faults
+}
+
+function delayFaults({ totalDelayMs, lastDelayMs }: StoredState): string[] {
+  const faults: string[] = []
+  for (const [name, value] of Object.entries({ totalDelayMs, lastDelayMs })) {
+    if (!Number.isFinite(value) || value < 0) faults.push(`${name} is ${String(value)}`)
+  }
+  if (lastDelayMs > totalDelayMs) faults.push(`the last delay is longer than all delays together`)
+  return faults
+}
+
+function timeFaults({ progress, dueAtMs, createdAtMs, updatedAtMs }: TaskRecord): string[] {
+  const { deadlineAtMs, expiresAtMs } = progress.retry
+  const times = { dueAtMs, createdAtMs, updatedAtMs, deadlineAtMs, expiresAtMs }
+  return Object.entries(times).flatMap(([name, value]) =>
+    value === null || isTime(value) ? [] : `${name} is ${String(value)}, which is no time`,
+  )
+}
+
+function currentFaults({ progress, status }: TaskRecord): string[] {
+  const { current, retry } = progress
+  if (current === null) return status === 'running' ? ['it runs, but no attempt does'] : []
+  const faults: string[] = []
+  if (current.number !== retry.launched)
+    faults.push(`attempt ${String(current.number)} is in flight, and ${retry.launched} were begun`)
+  if (!Number.isSafeInteger(current.execution) || current.execution < 1)
+    faults.push(`its execution is ${String(current.execution)}`)
+  if (!isTime(current.startedAtMs)) faults.push(`it started at ${String(current.startedAtMs)}, which is no time`)
+  return faults
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= LAST_MS
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

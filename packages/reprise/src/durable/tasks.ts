@@ -1,0 +1,270 @@
+/**
+ * What a program asks of its tasks: run or record one, look at it, change it. Imports core, the ledger's port and its own
+ * layer.
+ */
+import { randomUUID } from 'node:crypto'
+import type { StopReason } from '../core/words.js'
+import type { Creation, Ledger, NewTask } from '../ledger/ledger.js'
+import {
+  type AttemptRow,
+  type FailureRecord,
+  type Json,
+  type TaskKey,
+  type TaskRecord,
+  type TaskStatus,
+  TERMINAL,
+} from '../ledger/records.js'
+import type { Adoption } from './adoption.js'
+import type { Definition } from './definition.js'
+import { RecordedFailureError, TaskRefusedError } from './errors.js'
+import { expectJson } from './json.js'
+import { fingerprint } from './policy-record.js'
+import { faultsOfState } from './state-check.js'
+import { cancel, freshProgress, reset, resolve, retryNow, seedOf, type Settled } from './transitions.js'
+import { isOver } from './waiters.js'
+import type { Watching } from './watching.js'
+import type { Worker } from './worker.js'
+
+export interface RunOptions {
+  /** What makes it the same task when it is asked for again; a new one when absent. */
+  readonly id?: string
+}
+
+export interface TaskState {
+  readonly id: string
+  readonly state: TaskStatus
+  readonly generation: number
+  readonly attempts: number
+  readonly attemptsAllowed: number
+  /** When the next attempt starts; of a parked task, when it gives up. */
+  readonly nextAttemptAtMs: number | null
+  readonly totalDelayMs: number
+  readonly stopReason: StopReason | null
+  readonly lastFailure: FailureRecord | null
+  readonly correlationId: string
+  readonly history: readonly AttemptRow[]
+}
+
+export interface TaskHandle<I, R> {
+  /** Runs it, joins it, or gives its recorded result; rejects with its recorded failure. */
+  run(input: I, options?: RunOptions): Promise<R>
+  /** Records it; some process runs it. */
+  start(input: I, options?: RunOptions): Promise<{ readonly id: string }>
+  status(id: string): Promise<TaskState | undefined>
+  cancel(id: string): Promise<void>
+  retryNow(id: string): Promise<void>
+  /** Grants a fresh set of attempts to one that has ended without success. */
+  reset(id: string): Promise<void>
+  /** Says what became of an attempt that nobody knows the end of. */
+  decide(id: string, answer: 'done' | 'rerun'): Promise<void>
+}
+
+export interface TasksParts {
+  readonly ledger: Ledger
+  readonly worker: Worker
+  readonly adoption: Adoption
+  readonly watching: Watching
+  /** Throws if nothing may be asked any more. */
+  readonly expectOpen: () => void
+}
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+
+export class Tasks {
+  private readonly parts: TasksParts
+
+  constructor(parts: TasksParts) {
+    this.parts = parts
+  }
+
+  handle<I extends Json, R>(definition: Definition): TaskHandle<I, R> {
+    const key = (id: string): TaskKey => ({ run: definition.name, id })
+    return {
+      run: async (input, options) => (await this.run(definition, input, options?.id)) as R,
+      start: async (input, options) => {
+        const { task } = await this.create(definition, input, options?.id, false)
+        this.parts.worker.wake()
+        return { id: task.id }
+      },
+      status: (id) => this.status(definition, key(id)),
+      cancel: (id) =>
+        this.change(definition, id, (task, now) => (TERMINAL.has(task.status) ? undefined : cancel(task, now))),
+      retryNow: (id) => this.change(definition, id, hasten),
+      reset: (id) => this.change(definition, id, (task, now) => this.resetTask(task, now)),
+      decide: async (id, answer) => {
+        if (answer !== 'done' && answer !== 'rerun')
+          throw new TypeError(`The answer must be 'done' or 'rerun', not ${JSON.stringify(answer)}`)
+        await this.change(definition, id, (task, now) => decideTask(task, answer, now))
+      },
+    }
+  }
+
+  private async run(definition: Definition, input: Json, id: string | undefined): Promise<Json> {
+    const { worker } = this.parts
+    const { ended, task } = await worker.track(this.begin(definition, input, id))
+    if (isOver(task)) return resultOf(task)
+    return resultOf(await ended)
+  }
+
+  /** Records it, and begins with it at once if there is room. */
+  private async begin(
+    definition: Definition,
+    input: Json,
+    id: string | undefined,
+  ): Promise<{ task: TaskRecord; ended: Promise<TaskRecord> }> {
+    const { worker, watching } = this.parts
+    const isFree = definition.policy.budget === undefined && definition.policy.breaker === undefined
+    const hasRoom = isFree && worker.slots.take()
+    try {
+      if (worker.stopped) await this.expectOver(definition, id)
+      const { type, task } = await this.create(definition, input, id, hasRoom)
+      if (type === 'existing') this.expectWillRun(definition, task)
+      const ended = isOver(task) ? Promise.resolve(task) : worker.parts.waiters.wait(task)
+      // Who asks for it hears of a failure; before that it is nobody's.
+      ended.catch(() => undefined)
+      if (type === 'created' && task.status === 'running') worker.follow({ task, era: 0 })
+      else if (task.status !== 'running') worker.wake()
+      if (!isOver(task)) watching.begin()
+      return { task, ended }
+    } finally {
+      if (hasRoom) worker.slots.give()
+    }
+  }
+
+  /** A process that stops gives what is recorded, and takes no more work. */
+  private async expectOver({ name }: Definition, id: string | undefined): Promise<void> {
+    const { ledger, expectOpen } = this.parts
+    expectOpen()
+    const task = id === undefined ? undefined : await ledger.get({ run: name, id })
+    if (task !== undefined && isOver(task)) return
+    const what = id === undefined ? `A task ${name}` : `Task ${name}/${id}`
+    throw new TaskRefusedError('closed', `${what} would have to run, and this process takes no more work`)
+  }
+
+  /** Nobody waits for what will not happen. */
+  private expectWillRun({ policy }: Definition, task: TaskRecord): void {
+    if (isOver(task)) return
+    const faults = [...new Set([...this.parts.worker.due.faultsOf(task), ...faultsOfState(task, policy.attempts)])]
+    if (faults.length > 0) throw TaskRefusedError.ofState(task, faults)
+  }
+
+  /** `atOnce`: begins with its first attempt where nobody has to be asked, so that it costs no second transaction. */
+  private async create(
+    definition: Definition,
+    input: Json,
+    id: string = randomUUID(),
+    atOnce = false,
+  ): Promise<Creation> {
+    const { ledger, worker, adoption, expectOpen } = this.parts
+    expectOpen()
+    expectId('id', id)
+    const now = await ledger.now()
+    const [creation] = await ledger.create([this.newTask(definition, expectJson(input, 'input'), id, now, atOnce)])
+    if (creation?.type === 'created') worker.telling.created(definition, creation.task)
+    if (creation?.type === 'existing') await adoption.expectPolicy(definition, creation.task)
+    if (creation?.type !== 'conflict') return creation as Creation
+    throw new TaskRefusedError('conflict', `Task ${definition.name}/${id} exists with another input`)
+  }
+
+  private newTask(definition: Definition, input: Json, id: string, now: number, atOnce: boolean): NewTask {
+    const { name, record } = definition
+    const { worker } = this.parts
+    const task: TaskRecord = {
+      run: name,
+      id,
+      queue: name,
+      generation: 1,
+      status: 'waiting',
+      dueAtMs: now,
+      owner: null,
+      fence: 0,
+      progress: freshProgress(this.seed()),
+      policyHash: record.hash,
+      input,
+      stopReason: null,
+      correlationId: randomUUID(),
+      createdAtMs: now,
+      updatedAtMs: now,
+    }
+    const begun = atOnce ? worker.beginning.free(definition, task, now) : task
+    return { task: begun, policy: record, payloadHash: fingerprint({ name, input }) }
+  }
+
+  private seed(): number {
+    return seedOf(this.parts.worker.parts.environment.random)
+  }
+
+  private async status({ policy }: Definition, key: TaskKey): Promise<TaskState | undefined> {
+    const { ledger } = this.parts
+    const task = await ledger.get(key)
+    if (task === undefined) return undefined
+    const { retry, lastFailure } = task.progress
+    return {
+      id: task.id,
+      state: task.status,
+      generation: task.generation,
+      attempts: retry.launched,
+      attemptsAllowed: policy.attempts,
+      nextAttemptAtMs: task.dueAtMs,
+      totalDelayMs: retry.totalDelayMs,
+      stopReason: task.stopReason,
+      lastFailure,
+      correlationId: task.correlationId,
+      history: await ledger.attempts(key),
+    }
+  }
+
+  private async change(
+    definition: Definition,
+    id: string,
+    how: (task: TaskRecord, now: number) => Settled | undefined,
+  ): Promise<void> {
+    const { ledger, worker, expectOpen } = this.parts
+    expectOpen()
+    const { gates, waiters } = worker.parts
+    const key: TaskKey = { run: definition.name, id }
+    const after = await ledger.transact({ tasks: [key], gates: gates.keysOf(definition) }, (view) => {
+      const task = view.task(key)
+      if (task === undefined) throw new TaskRefusedError('not_found', `There is no task ${key.run}/${key.id}`)
+      const changes = how(task, view.now)
+      if (changes === undefined) return { result: undefined }
+      gates.refresh(definition, view)
+      gates.giveUp(definition, task, changes.task, view.now)
+      return { ...changes, gates: gates.records(definition), result: { before: task, task: changes.task } }
+    })
+    if (after === undefined) return
+    const { before, task } = after
+    if (task.generation > before.generation) worker.telling.reset(definition, task)
+    if (task.status === 'cancelled') worker.abandon(task)
+    if (!isOver(task)) return worker.wake()
+    worker.telling.followed(definition, task)
+    waiters.settled(task)
+  }
+
+  private resetTask(task: TaskRecord, now: number): Settled {
+    if (task.status === 'failed' || task.status === 'cancelled' || task.status === 'undecided') {
+      return reset(task, this.seed(), now)
+    }
+    throw new TaskRefusedError('finished', `Task ${task.run}/${task.id} is ${task.status}: there is nothing to reset`)
+  }
+}
+
+export function expectId(what: string, id: string): void {
+  if (typeof id === 'string' && ID.test(id)) return
+  throw new TypeError(`${what} ${JSON.stringify(id)} must match ${ID.source}`)
+}
+
+function resultOf(task: TaskRecord): Json {
+  if (task.status === 'succeeded') return task.result ?? null
+  throw new RecordedFailureError(task)
+}
+
+function hasten(task: TaskRecord, now: number): Settled {
+  if (task.status === 'waiting') return retryNow(task, now)
+  throw new TaskRefusedError('not_waiting', `Task ${task.run}/${task.id} is ${task.status}: nothing waits`)
+}
+
+function decideTask(task: TaskRecord, answer: 'done' | 'rerun', now: number): Settled {
+  if (task.status === 'undecided') return resolve(task, answer, now)
+  throw new TaskRefusedError('finished', `Task ${task.run}/${task.id} is ${task.status}: there is nothing to decide`)
+}

@@ -1,0 +1,159 @@
+/**
+ * What observers are told of durable tasks: after the commit that made it true, in the words of every other call. The
+ * identity of a call is drawn from the task's correlation id, so it is the same in every process. Imports core, the
+ * runtime's environment and its own layer.
+ */
+import type { Decision } from '../core/budget.js'
+import type { EventBase, RepriseEvent } from '../core/event.js'
+import type { AttemptResult } from '../core/words.js'
+import type { TaskRecord } from '../ledger/records.js'
+import { signatureOf } from './transitions.js'
+import type { Environment } from '../runtime/environment.js'
+import type { Definition } from './definition.js'
+import { errorOf } from './failure-record.js'
+
+type Mode = Extract<RepriseEvent, { type: 'budget_decision' }>['mode']
+type Told = RepriseEvent extends infer Event
+  ? Event extends RepriseEvent
+    ? Omit<Event, keyof EventBase>
+    : never
+  : never
+
+/** How an attempt ended, for those who observe. */
+export interface Finish {
+  readonly outcome: Exclude<AttemptResult, 'denied'>
+  /** As it was thrown; of an attempt that another process made, what the ledger knows. */
+  readonly error?: unknown
+}
+
+export class Telling {
+  private readonly environment: Environment
+
+  constructor(environment: Environment) {
+    this.environment = environment
+  }
+
+  get listens(): boolean {
+    return this.environment.observed
+  }
+
+  created(definition: Definition, task: TaskRecord): void {
+    this.tell(definition, task, { type: 'call_started' })
+  }
+
+  decision(definition: Definition, task: TaskRecord, mode: Mode, { allowed, reason }: Decision): void {
+    const { budget } = definition.policy
+    if (budget === undefined) return
+    const number = task.progress.current?.number ?? task.progress.retry.launched + 1
+    const { name, cost } = budget
+    this.tell(definition, task, {
+      type: 'budget_decision',
+      number,
+      kind: 'retry',
+      budget: name,
+      cost,
+      mode,
+      allowed,
+      reason,
+    })
+  }
+
+  parked(definition: Definition, task: TaskRecord): void {
+    const number = task.progress.retry.launched + 1
+    this.tell(definition, task, { type: 'parked', number, budget: definition.policy.budget?.name ?? '' })
+  }
+
+  began(definition: Definition, task: TaskRecord): void {
+    const { current, retry } = task.progress
+    const number = current?.number ?? retry.launched
+    const delayBeforeMs = retry.lastDelayMs
+    this.tell(definition, task, { type: 'attempt_started', number, kind: 'retry', delayBeforeMs, parkedMs: 0 })
+  }
+
+  /** `task` as it was while the attempt ran. */
+  finished(definition: Definition, task: TaskRecord, { outcome, error }: Finish, endMs: number): void {
+    const { current, retry } = task.progress
+    this.tell(definition, task, {
+      type: 'attempt_finished',
+      number: current?.number ?? retry.launched,
+      kind: 'retry',
+      outcome,
+      durationMs: Math.max(0, endMs - (current?.startedAtMs ?? endMs)),
+      won: outcome === 'success',
+      ...(error !== undefined && { error }),
+    })
+  }
+
+  /** What follows from an end: a wait, or that the task is over. */
+  followed(definition: Definition, task: TaskRecord, error?: unknown): void {
+    const { retry, lastFailure } = task.progress
+    const cause = error ?? errorOf(lastFailure)
+    if (task.status === 'waiting') {
+      const [delayMs, nextAttempt] = [retry.lastDelayMs, retry.failures + 1]
+      this.tell(definition, task, { type: 'waiting', delayMs, nextAttempt, error: cause })
+      return
+    }
+    const sums = {
+      attemptsMade: retry.launched,
+      totalDelayMs: retry.totalDelayMs,
+      elapsedMs: Math.max(0, task.updatedAtMs - task.createdAtMs),
+    }
+    if (task.status === 'succeeded') this.tell(definition, task, { type: 'call_succeeded', ...sums })
+    if (task.status !== 'failed' && task.status !== 'cancelled') return
+    const stopReason = task.stopReason ?? 'aborted'
+    this.tell(definition, task, { type: 'call_failed', stopReason, ...sums, error: cause })
+    if (task.status === 'failed')
+      this.tell(definition, task, { type: 'dead_lettered', signature: signatureOf(lastFailure) })
+  }
+
+  /** `task` as it was while the attempt ran. */
+  interrupted(definition: Definition, task: TaskRecord, orderly: boolean): void {
+    const { current } = task.progress
+    if (current === null) return
+    const { number, execution } = current
+    this.tell(definition, task, { type: 'interrupted', number, execution, orderly })
+  }
+
+  resumed(definition: Definition, task: TaskRecord, from: string): void {
+    this.tell(definition, task, { type: 'resumed', from })
+  }
+
+  reset(definition: Definition, task: TaskRecord): void {
+    this.tell(definition, task, { type: 'reset', generation: task.generation })
+  }
+
+  refused(definition: Definition, task: TaskRecord, faults: readonly string[]): void {
+    this.tell(definition, task, { type: 'state_refused', faults })
+  }
+
+  private tell(definition: Definition, task: TaskRecord, event: Told): void {
+    if (!this.listens) return
+    const { name, policy } = definition
+    const { resumeId } = task.progress
+    this.environment.emit({
+      ...event,
+      timeMs: this.environment.exactMs(),
+      key: name,
+      callId: callIdOf(task),
+      taskId: task.id,
+      runId: task.run,
+      correlationId: task.correlationId,
+      ...(resumeId !== undefined && { resumeId }),
+      attempt: groupOf(event, task),
+      attempts: policy.attempts,
+    })
+  }
+}
+
+/** n of "attempt n/N": of a failure the attempt that failed, of a start the one that starts. */
+function groupOf({ type }: Told, { progress, status }: TaskRecord): number {
+  const { failures } = progress.retry
+  if (type === 'call_started') return 0
+  return status === 'running' || status === 'parked' ? failures + 1 : Math.max(failures, progress.retry.launched)
+}
+
+/** The first 52 bits of the correlation id: a whole number in every language. */
+export function callIdOf({ correlationId }: TaskRecord): number {
+  const id = Number.parseInt(correlationId.replaceAll('-', '').slice(0, 13), 16)
+  return Number.isNaN(id) ? 0 : id
+}

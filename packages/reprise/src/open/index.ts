@@ -1,0 +1,43 @@
+/**
+ * `reprise/durable`: calls whose retry state is kept in a ledger, so that a process killed anywhere goes on exactly
+ * there. Re-exports only.
+ */
+export type { RefusedTask, SkippedTask } from '../durable/adoption.js'
+export type { TaskFunction, VerifyAnswer, VerifyFunction } from '../durable/definition.js'
+export type { Durable, ResumeOptions, Resumption, TaskOptions } from '../durable/durable.js'
+export { RecordedFailureError, type RefusalKind, TaskRefusedError } from '../durable/errors.js'
+export type { DurableContext } from '../durable/execution.js'
+export type { OtherOwner } from '../durable/ownership.js'
+export type { FieldChange } from '../durable/policy-record.js'
+export type { RunOptions, TaskHandle, TaskState } from '../durable/tasks.js'
+export { LedgerError, type LedgerProblem } from '../ledger/errors.js'
+export type {
+  Changes,
+  Creation,
+  Decided,
+  DueRequest,
+  Keys,
+  Ledger,
+  NewTask,
+  QueueRef,
+  TaskFilter,
+  View,
+} from '../ledger/ledger.js'
+export { MemoryLedger } from '../ledger/memory-ledger.js'
+export type {
+  AttemptRow,
+  CurrentAttempt,
+  DeadLetter,
+  FailureRecord,
+  GateRecord,
+  Json,
+  LedgerEvent,
+  OwnerRecord,
+  PolicyRecord,
+  StoredEvent,
+  TaskKey,
+  TaskProgress,
+  TaskRecord,
+  TaskStatus,
+} from '../ledger/records.js'
+export { type DurableOptions, openDurable } from './open-durable.js'

@@ -1,0 +1,185 @@
+/** Options of durable tasks, and what the context tells an operation. api.md, `reprise/durable`. */
+import { describe, expect, it } from 'vitest'
+import { openDurable, TaskRefusedError } from 'reprise/durable'
+import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
+import type { Budget, Decision } from '../../packages/reprise/src/core/budget.js'
+import { rejection, turns, World } from './world.js'
+
+const fail = (): never => {
+  throw Object.assign(new RangeError('no luck'), { code: 'E_LUCK' })
+}
+
+describe('an option', () => {
+  it.each<[Record<string, unknown>, RegExp]>([
+    [{ concurency: 3 }, /Unknown option concurency: did you mean concurrency\?/],
+    [{ concurrency: 0 }, /concurrency must be a whole number of 1 or more/],
+    [{ leaseMs: 5 }, /leaseMs must be a whole number of 100 or more/],
+    [{ policyChange: 'maybe' }, /policyChange must be 'refuse' or 'accept'/],
+    [{ breakers: 'x' }, /breakers must be an object/],
+    [{ synchronous: 'off' }, /synchronous must be 'full' or 'normal'/],
+    [{ observers: [{}] }, /observers must be a list of observers/],
+    [{ policies: {} }, /Unknown option policies/],
+  ])('that is wrong is named: %j', async (options, message) => {
+    expect(((await rejection(openDurable('memory:', options))) as Error).message).toMatch(message)
+  })
+
+  it('may be a ledger that is open already', async () => {
+    const ledger = new MemoryLedger(Date.now)
+    const durable = await openDurable(ledger)
+    expect(await durable.task('t', {}, () => 1).run(null, { id: 'a' })).toBe(1)
+    expect(await ledger.get({ run: 't', id: 'a' })).toMatchObject({ status: 'succeeded' })
+    await durable.close()
+  })
+
+  it('that is an address nobody knows is answered with those that are known, without its password', async () => {
+    const error = (await rejection(openDurable('mysql://me:secret@host/db'))) as Error
+    expect(error.message).toBe('There is no ledger at "mysql://me:…@host/db": say sqlite:PATH or memory:')
+  })
+
+  it('`breakers` settles what a breaker is, for every policy that names it', async () => {
+    const breakers = { api: { failureThreshold: 1, recoveryTimeout: '1h' } }
+    const durable = await openDurable('memory:', { breakers })
+    const first = durable.task('first', { attempts: 1, breaker: { key: 'api', failureThreshold: 50 } }, fail)
+    const second = durable.task('second', { attempts: 1, breaker: { key: 'api' } }, () => 'fine')
+    await rejection(first.run(null, { id: 'a' }))
+    expect(await rejection(second.run(null, { id: 'a' }))).toMatchObject({ stopReason: 'breaker_open' })
+    await durable.close()
+  })
+})
+
+describe('an operation', () => {
+  it('is told how the attempt before it failed, by the same words before and after a restart', async () => {
+    const world = new World()
+    const policy = { attempts: 3, initialDelay: '1s', jitter: false } as const
+    const seen: unknown[] = []
+    const operation = (
+      _input: null,
+      { attempt, previousError }: { attempt: number; previousError?: Error | undefined },
+    ) => {
+      seen.push([attempt, previousError?.name, previousError?.message, (previousError as { code?: string })?.code])
+      return fail()
+    }
+    let host = await world.open()
+    await host.durable.task('t', policy, operation).start(null, { id: 'a' })
+    await turns()
+    await world.clock.advance(1000)
+    await turns()
+    await host.durable.close()
+    host = await world.open()
+    host.durable.task('t', policy, operation)
+    await world.clock.advance(2000)
+    await turns()
+    const told = ['RangeError', 'no luck', 'E_LUCK']
+    expect(seen).toEqual([
+      [1, undefined, undefined, undefined],
+      [2, ...told],
+      [3, ...told],
+    ])
+    await host.durable.close()
+  })
+
+  it('has its whole time from its first start on, however long it waited for a process', async () => {
+    const world = new World()
+    const policy = { attempts: 2, timeout: '10s' } as const
+    const early = await world.open({ concurrency: 1 })
+    const busy = early.durable.task('busy', {}, () => new Promise<never>(() => undefined))
+    const late = early.durable.task('late', policy, (_input: null, { remainingMs }) => remainingMs ?? null)
+    await busy.start(null, { id: 'a' })
+    await turns()
+    await late.start(null, { id: 'a' })
+    await world.clock.advance(3_600_000)
+    await busy.cancel('a')
+    await turns()
+    expect(await late.run(null, { id: 'a' })).toBe(10_000)
+    await early.durable.close()
+  })
+
+  it('is not begun in a process that drains, and who asks for it is told', async () => {
+    const world = new World()
+    const { durable } = await world.open()
+    let runs = 0
+    const task = durable.task('t', {}, () => ++runs)
+    expect(await task.run(null, { id: 'a' })).toBe(1)
+    await durable.drain()
+    expect(await task.run(null, { id: 'a' })).toBe(1)
+    const error = await rejection(task.run(null, { id: 'b' }))
+    expect(error).toBeInstanceOf(TaskRefusedError)
+    expect(error).toMatchObject({ kind: 'closed' })
+    expect(runs).toBe(1)
+    await durable.close()
+  })
+
+  it('is decided by done or rerun, and nothing else', async () => {
+    const { durable } = await new World().open()
+    const task = durable.task('t', {}, () => 1)
+    await task.run(null, { id: 'a' })
+    expect(await rejection(task.decide('a', 'maybe' as never))).toMatchObject({ name: 'TypeError' })
+    expect(await rejection(task.decide('a', 'done'))).toMatchObject({ kind: 'finished' })
+    await durable.close()
+  })
+})
+
+/** Lets nobody in by himself, and all at once when it is told. */
+class Door implements Budget {
+  private waiting: ((decision: Decision) => void)[] = []
+  given = 0
+  allowAttempt(): Decision {
+    return { allowed: false, reason: 'closed' }
+  }
+  park(_request: unknown, wake: (decision: Decision) => void): () => void {
+    this.waiting.push(wake)
+    return () => undefined
+  }
+  settle(): void {
+    this.given--
+  }
+  open(): void {
+    for (const wake of this.waiting.splice(0)) {
+      this.given++
+      wake({ allowed: true, reason: 'allowed' })
+    }
+  }
+}
+
+describe('tasks that are let out of a line together', () => {
+  it('still run no more at a time than the process may', async () => {
+    const world = new World()
+    const door = new Door()
+    const { durable } = await world.open({ concurrency: 3, budgets: { door } })
+    let [now, most] = [0, 0]
+    const task = durable.task('t', { budget: 'door' }, async (input: number) => {
+      most = Math.max(most, ++now)
+      await turns(2)
+      now--
+      return input
+    })
+    const inputs = Array.from({ length: 20 }, (_, index) => index)
+    for (const input of inputs) await task.start(input, { id: `i${input}` })
+    await turns()
+    const results = inputs.map((input) => task.run(input, { id: `i${input}` }))
+    await turns()
+    door.open()
+    expect(await Promise.all(results)).toEqual(inputs)
+    expect(most).toBe(3)
+    expect(door.given).toBe(0)
+    await durable.close()
+  })
+
+  it('give back what they were let through with if the process stops first', async () => {
+    const world = new World()
+    const door = new Door()
+    const host = await world.open({ concurrency: 1, budgets: { door } })
+    const busy = host.durable.task('busy', {}, () => new Promise<never>(() => undefined))
+    const task = host.durable.task('t', { budget: 'door' }, () => 'ran')
+    await task.start(null, { id: 'a' })
+    await turns()
+    await busy.start(null, { id: 'a' })
+    await turns()
+    door.open()
+    await turns()
+    expect(await world.task('t', 'a')).toMatchObject({ status: 'parked' })
+    await host.durable.close()
+    expect(await world.task('t', 'a')).toMatchObject({ status: 'waiting', owner: null })
+    expect(door.given).toBe(0)
+  })
+})

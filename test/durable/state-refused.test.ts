@@ -1,0 +1,174 @@
+/** What a ledger says that cannot be: refused, every fault listed, nothing touched. resume.md 13. */
+import { describe, expect, it } from 'vitest'
+import type { TaskProgress, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import type { RepriseEvent } from '../../packages/reprise/src/core/event.js'
+import { rejection, turns, World } from './world.js'
+
+const POLICY = { attempts: 3, initialDelay: '1s', jitter: false } as const
+const KEY = { run: 't', id: 'a' }
+
+type Change = (task: TaskRecord) => TaskRecord
+
+const withRetry =
+  (change: Partial<TaskProgress['retry']>): Change =>
+  (task) => ({ ...task, progress: { ...task.progress, retry: { ...task.progress.retry, ...change } } })
+
+/** A task that has failed once and waits, changed behind everybody's back. */
+async function spoiled(change: Change): Promise<World> {
+  const world = new World()
+  const host = await world.open()
+  const task = host.durable.task('t', POLICY, () => {
+    throw new Error('no')
+  })
+  await task.start(null, { id: 'a' })
+  await turns()
+  await host.durable.close()
+  await world.ledger.transact({ tasks: [KEY] }, (view) => ({
+    tasks: [change(view.task(KEY) as TaskRecord)],
+    result: undefined,
+  }))
+  return world
+}
+
+async function reopened(world: World) {
+  const events: RepriseEvent[] = []
+  const host = await world.open({ observers: [{ onEvent: (event) => events.push(event) }] })
+  let runs = 0
+  const task = host.durable.task<null, unknown>('t', POLICY, () => ++runs)
+  return { ...host, task, events, runs: () => runs }
+}
+
+describe('a stored state that cannot be', () => {
+  it.each<[string, Change, string[]]>([
+    [
+      'more attempts than allowed',
+      withRetry({ launched: 4, failures: 4 }),
+      [
+        '4 attempts were made of 3 allowed',
+        'the history ends with attempt 1, and the state says 4',
+        'the history has 1 failures, and the state 4',
+      ],
+    ],
+    ['a negative delay', withRetry({ totalDelayMs: -1, lastDelayMs: -1 }), ['totalDelayMs is -1', 'lastDelayMs is -1']],
+    [
+      'a last delay above the sum',
+      withRetry({ lastDelayMs: 2000 }),
+      ['the last delay is longer than all delays together'],
+    ],
+    ['a bad time', withRetry({ expiresAtMs: -5 }), ['expiresAtMs is -5, which is no time']],
+    ['a time beyond time', withRetry({ deadlineAtMs: 9e15 }), ['deadlineAtMs is 9000000000000000, which is no time']],
+    [
+      'a history that disagrees',
+      withRetry({ launched: 2, failures: 2 }),
+      ['the history ends with attempt 1, and the state says 2', 'the history has 1 failures, and the state 2'],
+    ],
+    [
+      'half an attempt',
+      withRetry({ failures: 0.5 }),
+      ['failures is 0.5', 'the history has 1 failures, and the state 0.5'],
+    ],
+    ['a broken seed', withRetry({ seed: 'x' as never }), ['the seed is x']],
+    [
+      'a newer version',
+      withRetry({ version: 9 as never }),
+      ['the retry state has version 9, and this program knows 1: update this program'],
+    ],
+    [
+      'an attempt in flight that was never begun',
+      (task) => ({ ...task, progress: { ...task.progress, current: { number: 2, execution: 0, startedAtMs: -1 } } }),
+      ['attempt 2 is in flight, and 1 were begun', 'its execution is 0', 'it started at -1, which is no time'],
+    ],
+  ])('is refused, named and left as it is: %s', async (_what, change, faults) => {
+    const world = await spoiled(change)
+    const before = await world.task('t', 'a')
+    const { durable, task, events, runs } = await reopened(world)
+    const { refused, waiting } = await durable.resume()
+    expect(refused).toMatchObject([{ ...KEY, faults }])
+    expect(waiting).toBe(0)
+    await world.clock.advance(60_000)
+    await turns()
+    expect(runs()).toBe(0)
+    expect(await world.task('t', 'a')).toEqual(before)
+    const told = events.filter(({ type }) => type === 'state_refused')
+    expect(told).toMatchObject([{ taskId: 'a', faults }])
+    const error = await rejection(task.run(null, { id: 'a' }))
+    expect(error).toMatchObject({ name: 'TaskRefusedError', kind: 'state_refused' })
+    for (const fault of faults) expect((error as Error).message).toContain(fault)
+    await durable.close()
+  })
+
+  it('is passed over by a process that never resumes, and others are not', async () => {
+    const world = await spoiled(withRetry({ totalDelayMs: -1 }))
+    const { durable, task, events } = await reopened(world)
+    await world.clock.advance(60_000)
+    await turns()
+    expect(await task.run(null, { id: 'b' })).toBe(1)
+    expect(events.filter(({ type }) => type === 'state_refused')).toHaveLength(1)
+    await durable.close()
+  })
+
+  it('is looked at again by a resume, after somebody has mended it', async () => {
+    const world = await spoiled(withRetry({ totalDelayMs: -1 }))
+    const { durable, task } = await reopened(world)
+    expect((await durable.resume()).refused).toHaveLength(1)
+    await world.ledger.transact({ tasks: [KEY] }, (view) => ({
+      tasks: [withRetry({ totalDelayMs: 1000, lastDelayMs: 1000 })(view.task(KEY) as TaskRecord)],
+      result: undefined,
+    }))
+    expect((await durable.resume()).refused).toEqual([])
+    await world.clock.advance(1000)
+    expect(await task.run(null, { id: 'a' })).toBe(1)
+    await durable.close()
+  })
+
+  it('is not taken from a lost owner, whose row stays', async () => {
+    const world = new World()
+    const lost = await world.open()
+    await lost.durable.task('t', POLICY, () => new Promise<never>(() => undefined)).start(null, { id: 'a' })
+    await turns()
+    await lost.kill()
+    await world.ledger.transact({ tasks: [KEY] }, (view) => ({
+      tasks: [withRetry({ launched: 9 })(view.task(KEY) as TaskRecord)],
+      result: undefined,
+    }))
+    const before = await world.task('t', 'a')
+    const { durable } = await reopened(world)
+    expect(await durable.resume()).toMatchObject({ resumed: 0 })
+    expect(await world.task('t', 'a')).toEqual(before)
+    expect((await world.ledger.owners()).some(({ id }) => id === lost.line.owner?.id)).toBe(true)
+    await durable.close()
+  })
+
+  it('without a retry state is an older one: it gets a fresh state, and that is recorded', async () => {
+    const world = await spoiled((task) => ({ ...task, progress: {} as never }))
+    const { durable, task } = await reopened(world)
+    expect(await durable.resume()).toMatchObject({ migrated: 1, waiting: 1, refused: [] })
+    await world.clock.advance(5000)
+    expect(await task.run(null, { id: 'a' })).toBe(1)
+    expect((await world.ledger.events(0, 10)).map(({ type }) => type)).toContain('migrated')
+    await durable.close()
+  })
+
+  it('without a retry state runs in a process that never resumes', async () => {
+    const world = await spoiled((task) => ({ ...task, progress: {} as never }))
+    const { durable, task } = await reopened(world)
+    await world.clock.advance(5000)
+    await turns()
+    expect(await task.status('a')).toMatchObject({ state: 'succeeded', attempts: 1 })
+    await durable.close()
+  })
+
+  it('that was shortened on record is no fault', async () => {
+    const world = await spoiled((task) => ({
+      ...task,
+      progress: {
+        ...task.progress,
+        compacted: 1,
+        retry: { ...task.progress.retry, launched: 2, failures: 2 },
+      },
+    }))
+    const { durable } = await reopened(world)
+    expect(await durable.resume()).toMatchObject({ refused: [], waiting: 1 })
+    await durable.close()
+  })
+})

@@ -1,0 +1,175 @@
+/** `onInterrupt: { verify }`: the program looks whether an interrupted attempt happened. resume.md 8. */
+import { describe, expect, it } from 'vitest'
+import type { VerifyFunction } from '../../packages/reprise/src/durable/definition.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
+import { deferred, type Host, rejection, turns, World } from './world.js'
+
+const POLICY = { attempts: 2, initialDelay: '1s', jitter: false, attemptTimeout: '5s' } as const
+type Verify = VerifyFunction<null, unknown>
+type Opened = Host & { task: TaskHandle<null, unknown>; runs: string[] }
+
+const hang = (): Promise<never> => new Promise(() => undefined)
+
+async function open(world: World, verify: Verify, operation: () => unknown = hang): Promise<Opened> {
+  const host = await world.open()
+  const runs: string[] = []
+  const task = host.durable.task<null, unknown>(
+    't',
+    POLICY,
+    (_input, { attempt, execution }) => {
+      runs.push(`${attempt}.${execution}`)
+      return operation()
+    },
+    { onInterrupt: { verify } },
+  )
+  return { ...host, task, runs }
+}
+
+/** A process runs the first attempt and is lost; another one takes over. */
+async function takenOver(world: World, verify: Verify, operation?: () => unknown): Promise<Opened> {
+  const first = await open(world, verify)
+  await first.task.start(null, { id: 'a' })
+  await turns()
+  await first.kill()
+  const heir = await open(world, verify, operation)
+  await heir.durable.resume()
+  await turns()
+  return heir
+}
+
+const rows = async (world: World): Promise<string[]> =>
+  (await world.ledger.attempts({ run: 't', id: 'a' })).map((row) => `${row.number}.${row.execution} ${row.outcome}`)
+
+describe('a look at an interrupted attempt', () => {
+  it('that finds it done ends the task with its result, and runs nothing', async () => {
+    const world = new World()
+    const seen: unknown[] = []
+    const host = await takenOver(world, (input, { attempt, execution, idempotencyKey }) => {
+      seen.push([input, attempt, execution, idempotencyKey])
+      return { done: { receipt: 7 } }
+    })
+    expect(await host.task.run(null, { id: 'a' })).toEqual({ receipt: 7 })
+    expect(host.runs).toEqual([])
+    expect(seen).toEqual([[null, 1, 1, 't/a']])
+    expect(await rows(world)).toEqual(['1.1 interrupted'])
+    const events = await world.ledger.events(0, 100)
+    expect(events.at(-1)).toMatchObject({ type: 'decided', detail: { answer: 'done', by: 'verify' } })
+    await host.durable.close()
+  })
+
+  it('that says rerun runs it again under its number', async () => {
+    const world = new World()
+    const host = await takenOver(
+      world,
+      () => 'rerun',
+      () => 'fine',
+    )
+    expect(await host.task.run(null, { id: 'a' })).toBe('fine')
+    expect(host.runs).toEqual(['1.2'])
+    expect(await rows(world)).toEqual(['1.1 interrupted', '1.2 success'])
+    await host.durable.close()
+  })
+
+  it.each<[string, Verify]>([
+    ['does not know', () => 'unknown'],
+    [
+      'throws',
+      () => {
+        throw new Error('no answer')
+      },
+    ],
+    ['answers something else', () => 'perhaps' as never],
+    ['finds what is not JSON', () => ({ done: new Date(0) })],
+  ])('that %s leaves it to a person', async (_what, verify) => {
+    const world = new World()
+    const host = await takenOver(world, verify)
+    expect(await host.task.status('a')).toMatchObject({ state: 'undecided', stopReason: 'interrupted' })
+    expect(await rejection(host.task.run(null, { id: 'a' }))).toMatchObject({ stopReason: 'interrupted' })
+    expect(host.runs).toEqual([])
+    expect((await host.durable.resume()).undecided).toEqual([{ run: 't', id: 'a' }])
+    await host.task.decide('a', 'rerun')
+    await turns()
+    // A person has decided: nobody looks again.
+    expect(host.runs).toEqual(['1.2'])
+    await host.durable.close()
+  })
+
+  it('that takes longer than an attempt may leaves it to a person', async () => {
+    const world = new World()
+    const host = await takenOver(world, () => hang())
+    expect(await host.task.status('a')).toMatchObject({ state: 'running' })
+    await world.clock.advance(5000)
+    await turns()
+    expect(await host.task.status('a')).toMatchObject({ state: 'undecided' })
+    await host.durable.close()
+  })
+
+  it('is made again by the next process if its own is lost, and left to a person the third time', async () => {
+    const world = new World()
+    let host = await takenOver(world, () => hang())
+    for (let loss = 0; loss < 2; loss++) {
+      await host.kill()
+      host = await open(world, () => hang())
+      await host.durable.resume()
+      await turns()
+    }
+    expect(await rows(world)).toEqual(['1.1 interrupted'])
+    expect(await host.task.status('a')).toMatchObject({ state: 'undecided', attempts: 1 })
+    await host.task.decide('a', 'rerun')
+    await turns()
+    expect(host.runs).toEqual(['1.2'])
+    await host.durable.close()
+  })
+
+  it('is made again after an orderly stop, which does not count', async () => {
+    const world = new World()
+    let host = await takenOver(world, () => hang())
+    for (let stop = 0; stop < 4; stop++) {
+      await host.durable.close()
+      expect(await world.task('t', 'a')).toMatchObject({ status: 'waiting', progress: { interruptions: 1 } })
+      host = await open(world, () => hang())
+      await turns()
+      expect(await world.task('t', 'a')).toMatchObject({ status: 'running', progress: { unverified: true } })
+    }
+    expect(await rows(world)).toEqual(['1.1 interrupted'])
+    await host.durable.close()
+  })
+
+  it('that is cancelled leaves one row of the attempt', async () => {
+    const world = new World()
+    const host = await takenOver(world, () => hang())
+    await host.task.cancel('a')
+    await turns()
+    expect(await host.task.status('a')).toMatchObject({ state: 'cancelled' })
+    expect(await rows(world)).toEqual(['1.1 interrupted'])
+    await host.durable.close()
+  })
+
+  it('is not made of an attempt that has ended', async () => {
+    const world = new World()
+    const end = deferred<string>()
+    let looks = 0
+    const host = await open(
+      world,
+      () => {
+        looks++
+        return 'unknown'
+      },
+      () => end.promise,
+    )
+    const result = host.task.run(null, { id: 'a' })
+    await turns()
+    end.resolve('fine')
+    expect(await result).toBe('fine')
+    expect(looks).toBe(0)
+    await host.durable.close()
+  })
+
+  it('must be a function', async () => {
+    const host = await new World().open()
+    for (const onInterrupt of ['verify', { verify: 'x' }, null, 5]) {
+      expect(() => host.durable.task('t', {}, hang, { onInterrupt: onInterrupt as never })).toThrow(/onInterrupt of/)
+    }
+    await host.durable.close()
+  })
+})
