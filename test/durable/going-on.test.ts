@@ -1,4 +1,4 @@
-/** What a process that is gone left behind goes on as if nothing had happened: */
+/** What a process that is gone left behind goes on as if nothing had happened. */
 import { describe, expect, it } from 'vitest'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'

@@ -1,4 +1,4 @@
-/** Attempts whose process was lost while they ran, and tasks that are out of attempts: */
+/** Attempts whose process was lost while they ran, and tasks that are out of attempts. */
 import { describe, expect, it } from 'vitest'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import { RecordedFailureError } from '../../packages/reprise/src/durable/errors.js'

@@ -1,4 +1,4 @@
-/** What is the same task, what may be kept of it, and what happens when its policy changes:pi.md. */
+/** What is the same task, what may be kept of it, and what happens when its policy changes. */
 import { describe, expect, it } from 'vitest'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import { deferred, isSettled, rejection, turns, World } from './world.js'

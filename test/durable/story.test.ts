@@ -1,4 +1,4 @@
-/** Whatever happens to processes, the promises of reliability.md are kept; and the checkers would tell if they were not. */
+/** Whatever happens to processes, the promises are kept; and the checkers would tell if they were not. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Decided, Ledger, View } from '../../packages/reprise/src/ledger/ledger.js'

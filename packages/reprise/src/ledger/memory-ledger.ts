@@ -72,13 +72,15 @@ export class MemoryLedger implements Ledger {
   }
 
   async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
+    // All that may throw happens before anything is written.
+    const copies = tasks.map(copy)
     this.commits++
-    return tasks.map(({ task, policy, payloadHash }) => {
+    return copies.map(({ task, policy, payloadHash }) => {
       const kept = this.tables.tasks.get(nameOf(task))
       if (kept !== undefined)
         return { type: kept.payloadHash === payloadHash ? 'existing' : 'conflict', task: kept.task }
       this.putPolicy(policy)
-      this.tables.tasks.set(nameOf(task), { payloadHash, task: copy(task) })
+      this.tables.tasks.set(nameOf(task), { payloadHash, task })
       return { type: 'created', task }
     })
   }
@@ -94,7 +96,13 @@ export class MemoryLedger implements Ledger {
       .filter(isNoneOf(request.except))
       .toSorted((a, b) => (a.dueAtMs as number) - (b.dueAtMs as number) || compareKeys(a, b))
       .slice(0, request.limit)
-    return due.map((task) => this.commit(decide(task, this.view(request.gates ?? [], [task]))))
+    const undo = this.remember(due)
+    try {
+      return due.map((task) => this.commit(decide(task, this.view(request.gates ?? [], [task]))))
+    } catch (error) {
+      undo()
+      throw error
+    }
   }
 
   async nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null> {
@@ -190,6 +198,24 @@ export class MemoryLedger implements Ledger {
         if (!gates.includes(key)) throw new Error(`Gate ${key} was not named in the transaction`)
         return this.gateRecords.get(key)
       },
+    }
+  }
+
+  /** The way back from what is committed about these tasks. */
+  private remember(tasks: readonly TaskRecord[]): () => void {
+    const { tables } = this
+    const rows = tasks.map((task) => tables.attempts.get(nameOf(task)))
+    const gates = [...this.gateRecords]
+    const [letters, events] = [tables.dead.length, tables.events.length]
+    return () => {
+      for (const [index, task] of tasks.entries()) {
+        ;(tables.tasks.get(nameOf(task)) as { task: TaskRecord }).task = task
+        tables.attempts.set(nameOf(task), rows[index] ?? [])
+      }
+      this.gateRecords.clear()
+      for (const [key, gate] of gates) this.gateRecords.set(key, gate)
+      tables.dead.splice(letters)
+      tables.events.splice(events)
     }
   }
 

@@ -4,11 +4,14 @@
  *
  * Invariants: work is run in the order it came; its promise settles after the commit. A unit that throws leaves nothing
  * behind and spoils no other. A database that others write to is waited for in JavaScript, since SQLite's own waiting
- * blocks the event loop. After an error of the disk nothing more is written: what was acknowledged is safe, and what
- * follows would not be. Imports its own layer.
+ * blocks the event loop. After an error of the disk nothing more is written or synced through this handle: what was
+ * acknowledged is safe, and what follows would not be. Imports its own layer.
  */
 import { LedgerError } from '../ledger/errors.js'
-import { BUSY, FATAL, resultCode, type SqliteDatabase } from './driver.js'
+import { BUSY, resultCode, type SqliteDatabase } from './driver.js'
+import { FATAL, ledgerFailure, MAX_WAIT_MS } from './failures.js'
+import type { OpenFiles } from './open-files.js'
+import { DamagedRow } from './rows.js'
 
 interface Unit {
   readonly work: () => unknown
@@ -16,22 +19,30 @@ interface Unit {
   readonly reject: (error: unknown) => void
 }
 
-/** Longer than any transaction of ours: somebody else holds the file. */
-const MAX_WAIT_MS = 30_000
 /** So long a transaction may go on before the event loop gets its turn. */
 const MAX_UNITS = 1000
+/** A unit writes about four pages when it is alone: about the thousand pages after which SQLite would do it by itself. */
+const UNITS_PER_CHECKPOINT = 256
+
+/** Thrown by work that has written before it failed: what it wrote is undone. */
+export class HalfDone extends Error {}
 
 export class CommitQueue {
   private readonly database: SqliteDatabase
   private readonly name: string
+  private readonly files: OpenFiles | undefined
+  private readonly maxWaitMs: number
   private units: Unit[] = []
   private scheduled = false
   private waitingSinceMs: number | undefined = undefined
+  private unitsSinceCheckpoint = 0
   private broken: LedgerError | undefined = undefined
 
-  constructor(database: SqliteDatabase, name: string) {
+  constructor(database: SqliteDatabase, name: string, files?: OpenFiles, maxWaitMs = MAX_WAIT_MS) {
     this.database = database
     this.name = name
+    this.files = files
+    this.maxWaitMs = maxWaitMs
   }
 
   /** Runs `work` in the next transaction; it must be synchronous. */
@@ -39,16 +50,38 @@ export class CommitQueue {
     if (this.broken !== undefined) return Promise.reject(this.broken)
     return new Promise<T>((resolve, reject) => {
       this.units.push({ work, resolve, reject })
-      if (this.scheduled) return
-      this.scheduled = true
-      setImmediate(() => this.flush())
+      this.schedule(0)
     })
+  }
+
+  /** Runs `work` beside the transactions; it must be synchronous and only read. */
+  async read<T>(work: () => T): Promise<T> {
+    const startMs = performance.now()
+    for (;;) {
+      if (this.broken !== undefined) throw this.broken
+      try {
+        return work()
+      } catch (error) {
+        // Another process may be recovering the log.
+        const mayWait = resultCode(error) === BUSY && performance.now() - startMs < this.maxWaitMs
+        if (!mayWait) throw this.failed('read', error)
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs()))
+    }
   }
 
   /** Refuses everything from now on; what has been added is still written. */
   close(): void {
-    if (this.units.length > 0) this.flush()
-    this.broken ??= new LedgerError('closed', `The ledger ${this.name} is closed`)
+    const closed = new LedgerError('closed', `The ledger ${this.name} is closed`)
+    let left = Infinity
+    // Others may hold the lock: then nothing becomes fewer.
+    while (this.broken === undefined && this.units.length > 0 && this.units.length < left) {
+      left = this.units.length
+      this.flush()
+    }
+    for (const unit of this.units.splice(0)) unit.reject(closed)
+    if (this.broken === undefined) this.database.close()
+    this.broken ??= closed
   }
 
   private flush(): void {
@@ -57,7 +90,7 @@ export class CommitQueue {
     if (units.length === 0 || !this.begin(units)) return
     if (this.units.length > 0) this.schedule(0)
     const done = this.perform(units)
-    if (done !== undefined) this.commit(done)
+    if (done !== undefined && this.commit(done)) this.checkpointAfter(units.length)
   }
 
   private schedule(delayMs: number): void {
@@ -70,24 +103,44 @@ export class CommitQueue {
   /** False if somebody else writes just now: the units wait. */
   private begin(units: Unit[]): boolean {
     try {
+      this.expectFiles()
       this.database.exec('BEGIN IMMEDIATE')
       this.waitingSinceMs = undefined
       return true
     } catch (error) {
-      if (resultCode(error) === BUSY && this.mayWait()) {
+      const isBusy = resultCode(error) === BUSY
+      if (isBusy && this.mayWait()) {
         this.units.unshift(...units)
-        this.schedule(1 + Math.random() * 9)
+        this.schedule(pauseMs())
       } else {
-        this.fail(units, error)
+        this.waitingSinceMs = undefined
+        if (isBusy) this.giveUpWaiting(units, error)
+        else this.fail(units, error)
       }
       return false
     }
   }
 
+  private giveUpWaiting(units: readonly Unit[], error: unknown): void {
+    const failure = ledgerFailure(this.name, 'written', error)
+    for (const unit of units) unit.reject(failure)
+    if (this.units.length > 0) this.schedule(0)
+  }
+
   private mayWait(): boolean {
     const now = performance.now()
     this.waitingSinceMs ??= now
-    return now - this.waitingSinceMs < MAX_WAIT_MS
+    return now - this.waitingSinceMs < this.maxWaitMs
+  }
+
+  private expectFiles(): void {
+    const problem = this.files?.problem
+    if (problem === undefined) return
+    // The log is still in this process's hands: what was acknowledged goes into the database before nobody has it.
+    if (problem === 'log') this.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    const what = problem === 'database' ? 'its file' : 'its file -wal'
+    const cure = 'end all programs that use it before you touch its files, then start again'
+    throw new LedgerError('unusable', `The ledger ${this.name}: ${what} was removed or replaced while in use: ${cure}`)
   }
 
   /** The results by unit; undefined if all had to be undone. */
@@ -98,14 +151,13 @@ export class CommitQueue {
         done.push([unit, unit.work()])
       } catch (error) {
         const code = resultCode(error)
-        if (code === undefined) {
+        if (code === undefined && !(error instanceof HalfDone)) {
           // It decided to throw before it wrote.
-          unit.reject(error)
+          unit.reject(this.failed('written', error))
           continue
         }
-        this.database.exec('ROLLBACK')
-        if (FATAL.has(code)) this.fail(units, error)
-        else this.performWithout(unit, units, error)
+        if (code !== undefined && FATAL.has(code)) this.fail(units, error)
+        else this.performWithout(unit, units, this.failed('written', error instanceof HalfDone ? error.cause : error))
         return undefined
       }
     }
@@ -114,33 +166,64 @@ export class CommitQueue {
 
   /** One unit's statement failed: the others are done again without it. */
   private performWithout(unit: Unit, units: readonly Unit[], error: unknown): void {
+    try {
+      this.database.exec('ROLLBACK')
+    } catch (undoing) {
+      this.fail(units, undoing)
+      return
+    }
     unit.reject(error)
     this.units.unshift(...units.filter((other) => other !== unit))
     if (this.units.length > 0) this.schedule(0)
   }
 
-  private commit(done: readonly [Unit, unknown][]): void {
+  private commit(done: readonly [Unit, unknown][]): boolean {
     try {
       this.database.exec('COMMIT')
     } catch (error) {
+      // Whether it was written is not known; nobody is told that it was.
       this.fail(
         done.map(([unit]) => unit),
         error,
       )
-      return
+      return false
     }
     for (const [unit, result] of done) unit.resolve(result as never)
+    return true
   }
 
-  private fail(units: readonly Unit[], error: unknown): void {
-    const busy = resultCode(error) === BUSY
-    const message = busy
-      ? `The ledger ${this.name} has been locked by another program for ${MAX_WAIT_MS / 1000} s`
-      : `The ledger ${this.name} cannot be written: ${(error as Error).message}`
-    const failure = new LedgerError(busy ? 'busy' : 'unusable', message, error)
-    if (!busy) this.broken = failure
-    const left = busy ? [] : this.units.splice(0)
-    for (const unit of [...units, ...left]) unit.reject(failure)
-    this.waitingSinceMs = undefined
+  /**
+   * SQLite would do it by itself, and say nothing if the disk fails: it would try again, and take the second sync, which
+   * succeeds though the first one's pages are gone, for a reason to throw the log away.
+   */
+  private checkpointAfter(units: number): void {
+    this.unitsSinceCheckpoint += units
+    if (this.unitsSinceCheckpoint < UNITS_PER_CHECKPOINT) return
+    this.unitsSinceCheckpoint = 0
+    try {
+      this.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch (error) {
+      // Others may be at it.
+      if (resultCode(error) !== BUSY) this.fail([], error)
+    }
   }
+
+  /** What the caller is told; the work's own error is his. */
+  private failed(act: 'read' | 'written', error: unknown): unknown {
+    const code = resultCode(error)
+    if (code === undefined) return error instanceof DamagedRow ? ledgerFailure(this.name, act, error) : error
+    if (FATAL.has(code)) this.fail([], error, act)
+    return this.broken ?? ledgerFailure(this.name, act, error)
+  }
+
+  private fail(units: readonly Unit[], error: unknown, act: 'read' | 'written' = 'written'): void {
+    const failure = ledgerFailure(this.name, act, error)
+    this.broken = failure
+    for (const unit of [...units, ...this.units.splice(0)]) unit.reject(failure)
+    this.database.abandon()
+  }
+}
+
+function pauseMs(): number {
+  return 1 + Math.random() * 9
 }

@@ -113,11 +113,29 @@ export function migrate(database: SqliteDatabase, name: string): void {
       const versions = `version ${version}, and this program knows ${SCHEMA_VERSION}`
       throw new LedgerError('newer_format', `${name} was written by a newer Reprise (${versions}): update this program`)
     }
+    if (version === 0) expectEmpty(database, name)
     for (const step of MIGRATIONS.slice(version)) database.exec(step)
     database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
     database.exec('COMMIT')
   } catch (error) {
-    database.exec('ROLLBACK')
+    rollBack(database)
     throw error
+  }
+}
+
+/** Another program's tables stay its own. */
+function expectEmpty(database: SqliteDatabase, name: string): void {
+  const row = database.prepare('SELECT name FROM sqlite_schema LIMIT 1').get() as { name: string } | undefined
+  if (row === undefined) return
+  const cure = 'give the ledger a file of its own'
+  throw new LedgerError('unusable', `${name} is the database of another program (it has ${row.name}): ${cure}`)
+}
+
+/** After some errors SQLite has done so itself. */
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec('ROLLBACK')
+  } catch {
+    // What went wrong first is what is told.
   }
 }

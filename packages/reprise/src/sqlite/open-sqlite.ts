@@ -4,7 +4,9 @@
  */
 import { LedgerError } from '../ledger/errors.js'
 import { BUSY, openDatabase, resultCode, type SqliteDatabase, type SqliteDriverName } from './driver.js'
+import { ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { migrate } from './migrations.js'
+import { OpenFiles } from './open-files.js'
 import { SqliteLedger } from './sqlite-ledger.js'
 
 export interface SqliteOptions {
@@ -17,24 +19,24 @@ export interface SqliteOptions {
   readonly synchronous?: 'full' | 'normal'
 }
 
-const MAX_WAIT_MS = 30_000
-
 export async function openSqlite(file: string, options: SqliteOptions): Promise<SqliteLedger> {
   const name = `sqlite:${file}`
   const database = await opened(file, name, options.driver)
   try {
-    checkVersion(database)
-    database.exec('PRAGMA busy_timeout = 0')
-    await patiently(name, () => {
-      database.exec('PRAGMA journal_mode = WAL')
+    return await patiently(() => {
+      // Whatever is asked first reads the file, and finds it locked while another process makes the schema.
+      database.exec('PRAGMA busy_timeout = 0')
+      checkVersion(database)
+      expectLog(database, file)
       database.exec(`PRAGMA synchronous = ${options.synchronous === 'normal' ? 'NORMAL' : 'FULL'}`)
+      // The queue does it, since SQLite would keep to itself that it failed.
+      database.exec('PRAGMA wal_autocheckpoint = 0')
       migrate(database, name)
+      return new SqliteLedger(database, name, options.clock, options.wall ?? Date.now, new OpenFiles(file))
     })
-    return new SqliteLedger(database, name, options.clock, options.wall ?? Date.now)
   } catch (error) {
-    database.close()
-    if (error instanceof LedgerError) throw error
-    throw new LedgerError('unusable', `The ledger ${name} cannot be opened: ${(error as Error).message}`, error)
+    database.abandon()
+    throw ledgerFailure(name, 'opened', error)
   }
 }
 
@@ -42,26 +44,30 @@ async function opened(file: string, name: string, driver: SqliteDriverName | und
   try {
     return await openDatabase(file, driver)
   } catch (error) {
-    if (error instanceof LedgerError) throw error
-    throw new LedgerError('unusable', `The ledger ${name} cannot be opened: ${(error as Error).message}`, error)
+    throw ledgerFailure(name, 'opened', error)
   }
 }
 
 /** Tries again while another program holds the file, without blocking this one. */
-async function patiently(name: string, act: () => void): Promise<void> {
+async function patiently<T>(act: () => T): Promise<T> {
   const startMs = performance.now()
   for (;;) {
     try {
-      act()
-      return
+      return act()
     } catch (error) {
-      if (resultCode(error) !== BUSY) throw error
-      if (performance.now() - startMs > MAX_WAIT_MS) {
-        throw new LedgerError('busy', `The ledger ${name} has been locked by another program for 30 s`, error)
-      }
+      if (resultCode(error) !== BUSY || performance.now() - startMs > MAX_WAIT_MS) throw error
       await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 9))
     }
   }
+}
+
+/** SQLite keeps the mode it has, and says nothing, where the file system has no shared memory. */
+function expectLog(database: SqliteDatabase, file: string): void {
+  // By itself: whoever takes only the answer as a row does not hear that the change was not committed.
+  database.exec('PRAGMA journal_mode = WAL')
+  const { journal_mode: mode } = database.prepare('PRAGMA journal_mode').get() as { journal_mode: string }
+  if (mode === 'wal' || mode === 'memory') return
+  throw new Error(`${file} cannot have a write-ahead log (its journal mode stays ${mode}): put it on a local disk`)
 }
 
 /** Older ones may lose what was written when a WAL is reset while another process reads it. */

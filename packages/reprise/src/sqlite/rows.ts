@@ -2,7 +2,6 @@
  * Rows of the tables and the records they are: columns for what is searched, JSON for the rest. A row that is none of
  * ours is told as what it is, corrupt, with its place. Imports its own layer and the records.
  */
-import { LedgerError } from '../ledger/errors.js'
 import type {
   AttemptRow,
   Compaction,
@@ -15,6 +14,9 @@ import type {
   TaskRecord,
 } from '../ledger/records.js'
 import type { SqlRow, SqlValue } from './driver.js'
+
+/** Told with the name of the ledger by whoever knows it. */
+export class DamagedRow extends Error {}
 
 export interface TaskRow {
   readonly pk: number
@@ -155,9 +157,9 @@ export function text(value: unknown): string {
 
 export function parse(value: SqlValue | undefined, place: string): Json {
   try {
-    return JSON.parse(value as string) as Json
+    return JSON.parse(typeof value === 'string' ? value : '') as Json
   } catch (error) {
-    throw new LedgerError('corrupt', `The ledger is damaged: ${place} holds no JSON`, error)
+    throw new DamagedRow(`${place} holds no JSON`, { cause: error })
   }
 }
 

@@ -29,9 +29,10 @@ import type {
   TaskKey,
   TaskRecord,
 } from '../ledger/records.js'
-import { CommitQueue } from './commit-queue.js'
-import type { SqlRow, SqliteDatabase } from './driver.js'
+import { CommitQueue, HalfDone } from './commit-queue.js'
+import { resultCode, type SqlRow, type SqliteDatabase } from './driver.js'
 import { Housekeeping } from './housekeeping.js'
+import type { OpenFiles } from './open-files.js'
 import {
   attemptOf,
   attemptValues,
@@ -58,13 +59,13 @@ export class SqliteLedger implements Ledger {
   readonly analytics: LedgerAnalytics
 
   /** `wall`: the clock of leases. */
-  constructor(database: SqliteDatabase, name: string, clock: () => number, wall = clock) {
+  constructor(database: SqliteDatabase, name: string, clock: () => number, wall = clock, files?: OpenFiles) {
     this.database = database
     this.name = name
     this.clock = clock
     this.wall = wall
     this.sql = prepareStatements(database)
-    this.queue = new CommitQueue(database, name)
+    this.queue = new CommitQueue(database, name, files)
     this.housekeeping = new Housekeeping(database, this.sql)
     this.analytics = new SqliteAnalytics(database, this.sql)
   }
@@ -78,12 +79,12 @@ export class SqliteLedger implements Ledger {
   }
 
   /** SQLite counts what other connections have committed. */
-  async changeMark(): Promise<number> {
-    return (this.sql.dataVersion.get() as { data_version: number }).data_version
+  changeMark(): Promise<number> {
+    return this.queue.read(() => (this.sql.dataVersion.get() as { data_version: number }).data_version)
   }
 
   create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
-    return this.queue.add(() => tasks.map((task) => this.insert(task)))
+    return this.queue.add(() => inTurn(tasks, (task) => this.insert(task)))
   }
 
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T> {
@@ -96,68 +97,76 @@ export class SqliteLedger implements Ledger {
   claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
     return this.queue.add(() => {
       const now = this.clock()
-      return this.due(request, now).map((row) => {
+      return inTurn(this.due(request, now), (row) => {
         const rows = new LockedRows(this.sql, now, [row.task], request.gates ?? [], row)
         return this.write(decide(row.task, rows), rows)
       })
     })
   }
 
-  async nextDueAtMs(queues: readonly QueueRef[], except: readonly TaskKey[] = []): Promise<number | null> {
+  nextDueAtMs(queues: readonly QueueRef[], except: readonly TaskKey[] = []): Promise<number | null> {
     const names = new Set(except.map(nameOf))
-    const times = queues.flatMap(({ queue, policyHash }) => {
-      const rows = this.sql.nextDue.all(queue, policyHash, 1 + names.size) as (TaskKey & { due_at: number })[]
-      return rows.find((row) => !names.has(nameOf(row)))?.due_at ?? []
+    return this.queue.read(() => {
+      const times = queues.flatMap(({ queue, policyHash }) => {
+        const rows = this.sql.nextDue.all(queue, policyHash, 1 + names.size) as (TaskKey & { due_at: number })[]
+        return rows.find((row) => !names.has(nameOf(row)))?.due_at ?? []
+      })
+      return times.length === 0 ? null : Math.min(...times)
     })
-    return times.length === 0 ? null : Math.min(...times)
   }
 
   heartbeat(owner: OwnerRecord): Promise<void> {
     return this.queue.add(() => void this.sql.putOwner.run(owner.id, text(owner)))
   }
 
-  async owners(): Promise<readonly OwnerRecord[]> {
-    const rows = this.sql.owners.all() as SqlRow[]
-    return rows.map((row) => parse(row['record'], 'an owner') as unknown as OwnerRecord)
+  owners(): Promise<readonly OwnerRecord[]> {
+    return this.queue.read(() => {
+      const rows = this.sql.owners.all() as SqlRow[]
+      return rows.map((row) => parse(row['record'], 'an owner') as unknown as OwnerRecord)
+    })
   }
 
   removeOwner(id: string): Promise<void> {
     return this.queue.add(() => void this.sql.removeOwner.run(id))
   }
 
-  async get(key: TaskKey): Promise<TaskRecord | undefined> {
-    return this.find(key)?.task
+  get(key: TaskKey): Promise<TaskRecord | undefined> {
+    return this.queue.read(() => this.find(key)?.task)
   }
 
-  async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
+  list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
     const { sql, values } = listQuery(filter)
-    return (this.database.prepare(sql).all(...values) as SqlRow[]).map((row) => taskOf(row).task)
+    return this.queue.read(() => (this.database.prepare(sql).all(...values) as SqlRow[]).map((row) => taskOf(row).task))
   }
 
-  async policy(hash: string): Promise<PolicyRecord | undefined> {
-    const row = this.sql.policy.get(hash) as SqlRow | undefined
-    return row && { hash, policy: parse(row['policy'], `policy ${hash}`) }
+  policy(hash: string): Promise<PolicyRecord | undefined> {
+    return this.queue.read(() => {
+      const row = this.sql.policy.get(hash) as SqlRow | undefined
+      return row && { hash, policy: parse(row['policy'], `policy ${hash}`) }
+    })
   }
 
   keepPolicy({ hash, policy }: PolicyRecord): Promise<void> {
     return this.queue.add(() => void this.sql.putPolicy.run(hash, text(policy), 0, this.clock()))
   }
 
-  async attempts({ run, id }: TaskKey): Promise<readonly AttemptRow[]> {
-    return (this.sql.attempts.all(run, id) as SqlRow[]).map((row) => attemptOf(row, run, id))
+  attempts({ run, id }: TaskKey): Promise<readonly AttemptRow[]> {
+    return this.queue.read(() => (this.sql.attempts.all(run, id) as SqlRow[]).map((row) => attemptOf(row, run, id)))
   }
 
-  async gates(): Promise<readonly GateRecord[]> {
-    return (this.sql.gates.all() as SqlRow[]).map(gateOf)
+  gates(): Promise<readonly GateRecord[]> {
+    return this.queue.read(() => (this.sql.gates.all() as SqlRow[]).map(gateOf))
   }
 
-  async deadLetters(run?: string): Promise<readonly DeadLetter[]> {
-    const rows = run === undefined ? this.sql.allDead.all() : this.sql.deadOfRun.all(run)
-    return (rows as SqlRow[]).map(deadLetterOf)
+  deadLetters(run?: string): Promise<readonly DeadLetter[]> {
+    return this.queue.read(() => {
+      const rows = run === undefined ? this.sql.allDead.all() : this.sql.deadOfRun.all(run)
+      return (rows as SqlRow[]).map(deadLetterOf)
+    })
   }
 
-  async events(afterSeq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return (this.sql.events.all(afterSeq, limit) as SqlRow[]).map(eventOf)
+  events(afterSeq: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.queue.read(() => (this.sql.events.all(afterSeq, limit) as SqlRow[]).map(eventOf))
   }
 
   forget(request: ForgetRequest): Promise<Forgotten> {
@@ -170,7 +179,6 @@ export class SqliteLedger implements Ledger {
 
   async close(): Promise<void> {
     this.queue.close()
-    this.database.close()
   }
 
   private find({ run, id }: TaskKey): TaskRow | undefined {
@@ -253,6 +261,18 @@ export class SqliteLedger implements Ledger {
     }
     return writes
   }
+}
+
+/** One that fails undoes what was written for those before it. */
+function inTurn<T, R>(items: readonly T[], act: (item: T) => R): R[] {
+  return items.map((item, index) => {
+    try {
+      return act(item)
+    } catch (error) {
+      if (index === 0 || resultCode(error) !== undefined) throw error
+      throw new HalfDone('undone', { cause: error })
+    }
+  })
 }
 
 /** What a transaction named, as it is while nobody else can write. */

@@ -144,6 +144,33 @@ const CASES: Readonly<Record<string, Check>> = {
     same((await ledger.get(KEY))?.fence, 1)
   },
 
+  'writes nothing of a claim whose deciding function throws on the way': async (ledger, setTime) => {
+    await ledger.create([newTask({ id: 'first', dueAtMs: 1 }), newTask({ id: 'second', dueAtMs: 2 })])
+    setTime(10)
+    const boom = new Error('boom')
+    const gate = { key: 'g', kind: 'budget', state: 1 } as const
+    const claim = ledger.claim({ queues: MAIL, limit: 9, gates: ['g'] }, (task) => {
+      if (task.id === 'second') throw boom
+      const row = { ...ATTEMPT, id: task.id }
+      const event = { type: 'cancelled', run: task.run, id: task.id, atMs: 10, correlationId: 'c1', detail: 1 } as const
+      return { tasks: [{ ...task, fence: 9 }], attempts: [row], gates: [gate], events: [event], result: task.id }
+    })
+    const fine = ledger.create([newTask({ id: 'third' })])
+    same(await rejection(claim), boom)
+    same((await fine)[0]?.type, 'created')
+    same((await ledger.get({ run: 'mail', id: 'first' }))?.fence, 0)
+    same(await ledger.attempts({ run: 'mail', id: 'first' }), [])
+    same(await ledger.gates(), [])
+    same(await ledger.events(0, 9), [])
+  },
+
+  'creates nothing when one of the tasks cannot be kept': async (ledger) => {
+    const endless: Record<string, unknown> = {}
+    endless['self'] = endless
+    isError(await rejection(ledger.create([newTask(), newTask({ id: 'b', input: endless as never })])), 'circular')
+    same(await ledger.list({}), [])
+  },
+
   'shows each transaction what those before it wrote': async (ledger) => {
     await ledger.create([newTask()])
     const seen = await Promise.all(

@@ -1,0 +1,49 @@
+/**
+ * What went wrong with a file, told so that somebody can act on it: which ledger, what SQLite says, what to do. Imports
+ * its own layer.
+ */
+import { LedgerError, type LedgerProblem } from '../ledger/errors.js'
+import { BUSY, resultCode } from './driver.js'
+import { DamagedRow } from './rows.js'
+
+const READONLY = 8
+const IOERR = 10
+const CORRUPT = 11
+const FULL = 13
+const CANTOPEN = 14
+const NOTADB = 26
+
+/** After these the handle is not to be trusted with another write. */
+export const FATAL: ReadonlySet<number> = new Set([READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB])
+
+/** Longer than any transaction of ours: somebody else holds the file. */
+export const MAX_WAIT_MS = 30_000
+
+const RESTORE = 'restore it from a copy, or move it away to begin afresh; nothing was changed'
+
+const CURES: Readonly<Record<number, string>> = {
+  [BUSY]: `another program has held its lock for ${MAX_WAIT_MS / 1000} s: end that program, or let it finish`,
+  [READONLY]: 'make the file and its directory writable for this user, then start again',
+  [IOERR]: 'check the disk and the log of the system, then start again; what was recorded before is kept',
+  [FULL]: 'make room, then start again; what was recorded before is kept',
+  [CANTOPEN]: 'see that its directory is there, and that this user may read and write in it',
+  [CORRUPT]: `the file is damaged: ${RESTORE}`,
+  [NOTADB]: `the file is no SQLite database, or damaged: ${RESTORE}`,
+}
+
+/** What `error` means for the ledger `name`; one that says so already is left alone. */
+export function ledgerFailure(name: string, act: 'opened' | 'read' | 'written', error: unknown): LedgerError {
+  if (error instanceof LedgerError) return error
+  if (error instanceof DamagedRow) {
+    return new LedgerError('corrupt', `The ledger ${name} is damaged: ${error.message}: ${RESTORE}`, error)
+  }
+  const code = resultCode(error)
+  const cure = code === undefined ? undefined : CURES[code]
+  const said = `The ledger ${name} cannot be ${act}: ${error instanceof Error ? error.message : String(error)}`
+  return new LedgerError(problemOf(code), cure === undefined ? said : `${said}: ${cure}`, error)
+}
+
+function problemOf(code: number | undefined): LedgerProblem {
+  if (code === BUSY) return 'busy'
+  return code === CORRUPT || code === NOTADB ? 'corrupt' : 'unusable'
+}

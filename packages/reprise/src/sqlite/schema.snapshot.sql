@@ -1,0 +1,92 @@
+CREATE TABLE attempts (
+    task INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    execution INTEGER NOT NULL,
+    started_at REAL NOT NULL,
+    ended_at REAL NOT NULL,
+    outcome TEXT NOT NULL,
+    delay_before REAL NOT NULL,
+    failure TEXT,
+    signature TEXT,
+    owner TEXT NOT NULL,
+    PRIMARY KEY (task, generation, number, execution)
+  ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX attempts_failed ON attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
+
+CREATE TABLE dead (
+    run TEXT NOT NULL,
+    id TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    at REAL NOT NULL,
+    signature TEXT NOT NULL,
+    stop_reason TEXT NOT NULL,
+    failure TEXT,
+    PRIMARY KEY (run, id, generation)
+  ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    type TEXT NOT NULL,
+    run TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at REAL NOT NULL,
+    correlation_id TEXT NOT NULL,
+    detail TEXT NOT NULL
+  ) STRICT;
+
+CREATE INDEX events_task ON events (run, id);
+
+CREATE TABLE gates (
+    key TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE owners (
+    id TEXT PRIMARY KEY,
+    record TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE policies (
+    hash TEXT PRIMARY KEY,
+    policy TEXT NOT NULL,
+    tasks INTEGER NOT NULL,
+    kept_at REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE TABLE tasks (
+    pk INTEGER PRIMARY KEY,
+    run TEXT NOT NULL,
+    id TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    due_at REAL,
+    owner TEXT,
+    fence INTEGER NOT NULL,
+    progress TEXT NOT NULL,
+    policy_hash TEXT NOT NULL,
+    payload_hash TEXT NOT NULL,
+    input TEXT NOT NULL,
+    result TEXT,
+    stop_reason TEXT,
+    correlation_id TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL,
+    attempts_kept INTEGER NOT NULL DEFAULT 0,
+    compacted_attempts INTEGER NOT NULL DEFAULT 0,
+    compacted_until REAL,
+    UNIQUE (run, id)
+  ) STRICT;
+
+CREATE INDEX tasks_due ON tasks (queue, policy_hash, due_at) WHERE status = 'waiting';
+
+CREATE INDEX tasks_finished ON tasks (status, updated_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
+
+CREATE INDEX tasks_history ON tasks (attempts_kept) WHERE attempts_kept >= 10;
+
+CREATE INDEX tasks_owned ON tasks (owner) WHERE owner IS NOT NULL;
