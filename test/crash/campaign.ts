@@ -50,11 +50,11 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const over = (life: LoadProcess): Promise<string> => life.end.catch(() => 'ended')
 const below = (random: Random, limit: number): number => Math.floor(random() * limit)
 
-/** Of twelve scenarios six are at named points. */
+/** Of twelve scenarios eight are at named points. */
 function kindOf(index: number): ScenarioKind {
   if (index % 12 === 5) return 'paused'
-  if (index % 6 === 3) return 'crowd'
-  return index % 3 === 1 ? 'random' : 'named'
+  if (index % 12 === 3) return 'crowd'
+  return index % 6 === 1 ? 'random' : 'named'
 }
 
 export class Campaign {
@@ -145,24 +145,25 @@ export class Campaign {
     this.tally.killsBy.set(how, (this.tally.killsBy.get(how) ?? 0) + count)
   }
 
-  /** Every place once, in an order that the seed says, before any comes twice. */
-  private deal(random: Random, count: number): KillPoint[] {
-    if (this.deck.length < count) {
-      const places = this.places().map((place) => ({ place, order: random() }))
-      this.deck.push(...places.toSorted((a, b) => a.order - b.order).map(({ place }) => place))
-    }
-    // What takes long to reach comes first, while there is much to do.
-    return this.deck.splice(0, count).toSorted((a, b) => this.depth(b) - this.depth(a))
+  /** Every place once, in an order that the seed says, before any comes twice; none that lies deeper. */
+  private deal(random: Random, deepest: number): KillPoint {
+    const found = this.deck.findIndex(({ verb, moment, nth }) => {
+      return nth === 1 || nth <= deepest * (this.counts[`${moment} ${verb}`] ?? 1)
+    })
+    const [place] = found < 0 ? [] : this.deck.splice(found, 1)
+    if (place !== undefined) return place
+    const places = this.places().map((one) => ({ one, order: random() }))
+    this.deck.push(...places.toSorted((a, b) => a.order - b.order).map(({ one }) => one))
+    return this.deal(random, deepest)
   }
 
-  private depth({ verb, moment, nth }: KillPoint): number {
-    return nth / (this.counts[`${moment} ${verb}`] ?? 1)
-  }
-
+  /** The first life may come far; the later, the less there is left to do. */
   private async named(scenario: Scenario, random: Random): Promise<void> {
-    for (const point of this.deal(random, KILLS_OF_ONE)) {
+    for (let life = 0; life < KILLS_OF_ONE; life++) {
+      const point = this.deal(random, life === 0 ? 1 : 0.4 / life)
       const end = await this.ends(this.live(scenario, { point }))
-      if (end === 'killed') this.diedAt(point)
+      if (end !== 'killed') break
+      this.diedAt(point)
       if (random() < 0.5) await scenario.look()
     }
     await this.comesToEnd(scenario, [this.live(scenario, { calm: true })])
@@ -192,12 +193,11 @@ export class Campaign {
   /** Two to eight at once, all killed, and again; then as many that come to the end. */
   private async crowd(scenario: Scenario, random: Random): Promise<void> {
     for (let round = 0; round < 2; round++) {
-      const points = this.deal(random, 2 + below(random, 7))
-      const ends = points.map((point, index) =>
-        index % 2 === 0
-          ? this.killLatest(this.live(scenario, { point }), point, random)
-          : this.killSometime(this.live(scenario, {}), random),
-      )
+      const ends = Array.from({ length: 2 + below(random, 7) }, (_, index) => {
+        if (index % 2 === 1) return this.killSometime(this.live(scenario, {}), random)
+        const point = this.deal(random, 0.3)
+        return this.killLatest(this.live(scenario, { point }), point, random)
+      })
       await Promise.all(ends)
       await scenario.look()
     }
@@ -207,7 +207,7 @@ export class Campaign {
 
   /** At its point, or a while later if others have done its work. */
   private async killLatest(life: LoadProcess, point: KillPoint, random: Random): Promise<void> {
-    const first = await Promise.race([over(life), pause(1000 + random() * 500)])
+    const first = await Promise.race([over(life), pause(500 + random() * 500)])
     life.kill()
     const end = await this.ends(life)
     if (end !== 'killed') return

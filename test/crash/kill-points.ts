@@ -89,7 +89,8 @@ interface Executes {
 
 /** Both drivers end transactions by `exec`. */
 export async function doomStatements(doom: Doom): Promise<void> {
-  const { exec, prototype } = await driver()
+  const prototype = await driver()
+  const exec: (sql: string) => unknown = Reflect.get(prototype, 'exec')
   prototype.exec = function (this: Executes, sql: string): unknown {
     const statement = STATEMENTS.find((name) => sql.startsWith(name))
     if (statement === undefined) return exec.call(this, sql)
@@ -101,14 +102,12 @@ export async function doomStatements(doom: Doom): Promise<void> {
 }
 
 /** The one that the ledger takes: the first that there is. */
-async function driver(): Promise<{ prototype: Executes; exec: Executes['exec'] }> {
+async function driver(): Promise<Executes> {
   const names = ['node:sqlite', 'better-sqlite3']
   for (const name of names) {
     try {
       const found = (await import(name)) as { DatabaseSync?: { prototype: Executes }; default: { prototype: Executes } }
-      const { prototype } = found.DatabaseSync ?? found.default
-      const { exec } = prototype
-      return { prototype, exec }
+      return (found.DatabaseSync ?? found.default).prototype
     } catch (error) {
       if (name === names.at(-1)) throw error
     }

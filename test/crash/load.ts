@@ -84,11 +84,11 @@ async function submit({ run, id, input }: One): Promise<void> {
 
 /** What a person may do to a task; that it is too late for it is no fault. */
 async function meddle(): Promise<void> {
-  const { run, id } = all[Math.floor(random() * all.length)] as One
-  const handle = handles.get(run) as Handle
-  const act = [handle.cancel, handle.reset, handle.retryNow, handle.retryNow][Math.floor(random() * 4)]
+  const one = all[Math.floor(random() * all.length)]
+  const handle = handles.get(one?.run ?? '')
+  const act = (['cancel', 'reset', 'retryNow', 'retryNow'] as const)[Math.floor(random() * 4)]
   try {
-    await act?.(id)
+    if (one !== undefined && act !== undefined) await handle?.[act](one.id)
   } catch (error) {
     if (!(error instanceof TaskRefusedError)) throw error
   }

@@ -21,14 +21,15 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
   const name = `sqlite:${file}`
   const database = await opened(file, name, options.driver)
   try {
-    checkVersion(database)
     database.exec('PRAGMA busy_timeout = 0')
-    await patiently(name, () => {
+    // Reading too finds the file locked, while another process mends what a killed one left.
+    return await patiently(name, () => {
+      checkVersion(database)
       database.exec('PRAGMA journal_mode = WAL')
       database.exec(`PRAGMA synchronous = ${options.synchronous === 'normal' ? 'NORMAL' : 'FULL'}`)
       migrate(database, name)
+      return new SqliteLedger(database, name, options.clock)
     })
-    return new SqliteLedger(database, name, options.clock)
   } catch (error) {
     database.close()
     if (error instanceof LedgerError) throw error
@@ -46,12 +47,11 @@ async function opened(file: string, name: string, driver: SqliteDriverName | und
 }
 
 /** Tries again while another program holds the file, without blocking this one. */
-async function patiently(name: string, act: () => void): Promise<void> {
+async function patiently<T>(name: string, act: () => T): Promise<T> {
   const startMs = performance.now()
   for (;;) {
     try {
-      act()
-      return
+      return act()
     } catch (error) {
       if (resultCode(error) !== BUSY) throw error
       if (performance.now() - startMs > MAX_WAIT_MS) {
