@@ -164,7 +164,7 @@ export class Campaign {
       const end = await this.ends(this.live(scenario, { point }))
       if (end !== 'killed') break
       this.diedAt(point)
-      if (random() < 0.5) await scenario.look()
+      if (random() < 0.5) await scenario.look(true)
     }
     await this.comesToEnd(scenario, [this.live(scenario, { calm: true })])
   }
@@ -177,7 +177,7 @@ export class Campaign {
   private async random(scenario: Scenario, random: Random): Promise<void> {
     for (let life = 0; life < KILLS_OF_ONE; life++) {
       await this.killSometime(this.live(scenario, {}), random)
-      if (random() < 0.5) await scenario.look()
+      if (random() < 0.5) await scenario.look(true)
     }
     await this.comesToEnd(scenario, [this.live(scenario, { calm: true })])
   }

@@ -3,7 +3,7 @@
  * not from what they say of themselves. Imports the ledger's types and the histories.
  */
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import { CLOCK_TOLERANCE_MS, historiesOf, type TaskHistory } from './history.js'
+import { CLOCK_TOLERANCE_MS, historiesOf, type TaskHistory } from './task-history.js'
 
 /** A budget of the load, and what it may give. */
 export type GateRule =

@@ -1,34 +1,19 @@
 /**
  * The history checker: whether what a ledger says, and what really ran, keep the promises I1 to I9. Every crash and fault
- * test ends with it. It answers with every fault it finds. Imports the ledger's types and the checks of gates.
+ * test ends with it. It answers with every fault it finds. Imports the ledger's types and its own parts.
  *
  * I1 an attempt starts after its intent is durable · I2 numbers without gap, never above the limit · I3 an unfinished task
  * has exactly one of owner and due time, none is lost · I4 counts equal what is recorded · I5 terminal is final but for a
  * recorded reset · I6 one dead letter per failed generation · I7 fences never fall · I8 no attempt before its due time ·
  * I9 gates are not more permissive after a resume. What a record no longer shows is in `snapshots.ts`.
  */
+import type { Policy } from '../../packages/reprise/src/core/policy.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import {
-  type AttemptRow,
-  type DeadLetter,
-  type Json,
-  type StoredEvent,
-  type TaskRecord,
-  TERMINAL,
-} from '../../packages/reprise/src/ledger/records.js'
+import { type AttemptRow, type Json, type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
+import { policyFaults } from './policy-history.js'
+import { CLOCK_TOLERANCE_MS, historiesOf, type Start, type TaskHistory } from './task-history.js'
 
-/** A start of an operation, as the operation itself wrote it down. */
-export interface Start {
-  readonly task: string
-  readonly attempt: number
-  readonly execution: number
-  /** 1 unless the task was reset. */
-  readonly generation?: number
-  /** The fence behind which it ran. */
-  readonly fence?: number
-  /** When it really started, by the clock of the machine. */
-  readonly atMs?: number
-}
+export type { Start }
 
 export interface Expectation {
   readonly attempts: number
@@ -38,48 +23,12 @@ export interface Expectation {
   readonly runsOnce?: boolean
   /** Ids of tasks that somebody was told are recorded. */
   readonly created?: readonly string[]
+  /** Then delays and limits are checked too. */
+  readonly policy?: Policy
+  /** What the operation of a task does in an attempt with this number. */
+  readonly outcomeOf?: (task: TaskRecord, number: number) => 'success' | 'failure'
   /** Results that somebody was given, by id. */
   readonly results?: ReadonlyMap<string, Json>
-}
-
-/** Clocks of two processes of one machine agree to about a millisecond. */
-export const CLOCK_TOLERANCE_MS = 5
-
-/** All there is to know of one task. */
-export interface TaskHistory {
-  readonly task: TaskRecord
-  readonly rows: readonly AttemptRow[]
-  readonly starts: readonly Start[]
-  readonly events: readonly StoredEvent[]
-  readonly letters: readonly DeadLetter[]
-}
-
-export async function historiesOf(ledger: Ledger, run: string, starts: readonly Start[]): Promise<TaskHistory[]> {
-  const startsOf = groupBy(starts, ({ task }) => task)
-  const events = (await ledger.events(0, Number.MAX_SAFE_INTEGER)).filter((event) => event.run === run)
-  const eventsOf = groupBy(events, ({ id }) => id)
-  const lettersOf = groupBy(await ledger.deadLetters(run), ({ id }) => id)
-  const histories: TaskHistory[] = []
-  for (const task of await ledger.list({ run })) {
-    histories.push({
-      task,
-      rows: await ledger.attempts(task),
-      starts: startsOf.get(task.id) ?? [],
-      events: eventsOf.get(task.id) ?? [],
-      letters: lettersOf.get(task.id) ?? [],
-    })
-  }
-  return histories
-}
-
-function groupBy<T>(items: readonly T[], nameOfItem: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>()
-  for (const item of items) {
-    const group = groups.get(nameOfItem(item))
-    if (group === undefined) groups.set(nameOfItem(item), [item])
-    else group.push(item)
-  }
-  return groups
 }
 
 export async function faultsOf(
@@ -107,6 +56,8 @@ function faultsOfTask(history: TaskHistory, expected: Expectation): string[] {
     ...fenceFaults(history),
     ...timeFaults(history),
     ...(expected.runsOnce === true ? rerunFaults(history) : []),
+    ...(expected.policy === undefined ? [] : policyFaults(history, expected.policy)),
+    ...outcomeFaults(history, expected),
   ]
 }
 
@@ -306,4 +257,15 @@ function rerunFaults({ starts, events }: TaskHistory): string[] {
   const numbers = new Set(starts.map(({ generation = 1, attempt }) => `${generation}:${attempt}`))
   const again = starts.length - numbers.size
   return again > allowed ? [`ran again ${again} times, and was allowed to ${allowed} times`] : []
+}
+
+/** What is recorded is what happened. */
+function outcomeFaults({ task, rows }: TaskHistory, { outcomeOf }: Expectation): string[] {
+  if (outcomeOf === undefined) return []
+  return rows.flatMap(({ number, execution, outcome }) => {
+    const isOwn = outcome === 'success' || outcome === 'failure'
+    return isOwn && outcome !== outcomeOf(task, number)
+      ? [`attempt ${number}.${execution} did not end in ${outcome}`]
+      : []
+  })
 }

@@ -35,6 +35,7 @@ export const KINDS: readonly Kind[] = [
     policy: { ...BASE, breaker: { failureThreshold: 4, recoveryTimeout: '250ms', halfOpenMaxCalls: 1 } },
   },
   { name: 'careful', policy: BASE, onInterrupt: 'fail' },
+  { name: 'timed', policy: { ...BASE, retryBudget: '80ms', timeout: '600ms', attemptTimeout: '9ms' } },
 ]
 
 const COUNT = { total: 12 }
@@ -69,6 +70,8 @@ export interface LoadPlan {
   /** Leaves tasks alone that would end by themselves. */
   readonly calm: boolean
   readonly point?: KillPoint
+  /** A process that does not read what budgets and breakers have become: the checkers must tell. */
+  readonly forgetsGates?: boolean
 }
 
 /** A line of the journal. */

@@ -12,7 +12,7 @@ import { type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/rec
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { Doom, doomed, doomStatements } from './kill-points.js'
-import { witnessed } from './witness.js'
+import { witnessed, withoutGates } from './witness.js'
 import { failuresOf, type Kind, KINDS, loadBudgets, type LoadPlan, type Noted } from './load-plan.js'
 
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan
@@ -28,7 +28,10 @@ const environment = environmentOf({ budgets: loadBudgets() })
 const store = await openSqlite(plan.file, { clock: () => environment.exactMs() })
 /** What this process began last, by task. */
 const begun = new Map<string, TaskRecord>()
-const ledger = witnessed(doomed(store, doom), begun, (what) => note({ type: 'fault', what }))
+const honest = doomed(store, doom)
+const ledger = witnessed(plan.forgetsGates === true ? withoutGates(honest) : honest, begun, (what) =>
+  note({ type: 'fault', what }),
+)
 const durable = await Durable.open(ledger, environment, {
   concurrency: 12,
   leaseMs: plan.leaseMs,

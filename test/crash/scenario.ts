@@ -4,14 +4,15 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Json } from '../../packages/reprise/src/ledger/records.js'
+import { normalizePolicy } from '../../packages/reprise/src/core/normalize.js'
+import type { Json, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { gateFaults, type OpenSpan } from './gate-history.js'
 import { faultsOf, type Start } from './history.js'
-import { ATTEMPTS, GATE_RULES, KINDS, type LoadPlan, type Noted } from './load-plan.js'
+import { ATTEMPTS, failuresOf, GATE_RULES, KINDS, type LoadPlan, type Noted } from './load-plan.js'
 import { LoadProcess, type Program } from './processes.js'
-import { faultsBetween, openSpans, type Snapshot, snapshotOf } from './snapshots.js'
+import { faultsBetween, flightFaults, openSpans, type Snapshot, snapshotOf } from './snapshots.js'
 
 export interface ScenarioOptions {
   readonly program: Program
@@ -67,13 +68,14 @@ export class Scenario {
     })
   }
 
-  /** Nobody is alive: what is recorded now must be kept. */
-  async look(): Promise<void> {
+  /** Nobody is alive: what is recorded now must be kept. `alone`: there never were two at a time. */
+  async look(alone = false): Promise<void> {
     if (!existsSync(this.file)) return
     const ledger = await openSqlite(this.file, { clock: Date.now })
     try {
       const snapshot = await snapshotOf(ledger)
       if (this.last !== undefined) this.faults.push(...faultsBetween(this.last, snapshot))
+      if (alone) this.faults.push(...flightFaults(snapshot, 'budget:line', 'lined'))
       this.spans.push(...openSpans(snapshot))
       this.last = snapshot
     } finally {
@@ -95,11 +97,13 @@ export class Scenario {
     this.faults.push(...(await this.damage()))
     const ledger = await openSqlite(this.file, { clock: Date.now })
     try {
-      for (const { name, onInterrupt } of KINDS) {
+      for (const { name, policy, onInterrupt } of KINDS) {
         const expected = {
           attempts: ATTEMPTS,
           finished,
           runsOnce: onInterrupt === 'fail',
+          policy: normalizePolicy(policy).policy,
+          outcomeOf: ({ input }: TaskRecord, number: number) => this.outcomeOf(input as number, number),
           ...acknowledged(noted, name),
         }
         const faults = await faultsOf(ledger, name, startsOf(starts, name), expected)
@@ -115,6 +119,10 @@ export class Scenario {
     } finally {
       await ledger.close()
     }
+  }
+
+  private outcomeOf(task: number, number: number): 'success' | 'failure' {
+    return number <= failuresOf(this.options.seed, task) ? 'failure' : 'success'
   }
 
   /** What SQLite itself finds wrong with its file. */

@@ -84,3 +84,12 @@ export function openSpans({ gates, takenAtMs }: Snapshot): OpenSpan[] {
     return isOpen ? { run: key.slice('breaker:'.length), fromMs: takenAtMs, toMs: openUntilMs as number } : []
   })
 }
+
+/** I9: a budget that holds a slot for every attempt knows of all that are in flight, though their process is gone. */
+export function flightFaults({ gates, tasks }: Snapshot, key: string, run: string): string[] {
+  const state = gates.find((gate) => gate.key === key)?.state as GateState | undefined
+  const isInFlight = (task: TaskRecord): boolean => !TERMINAL.has(task.status) && task.progress.current !== null
+  const flying = tasks.filter((task) => task.run === run && isInFlight(task)).length
+  const used = state?.used ?? 0
+  return used < flying ? [`${key}: holds ${used} slots, and ${flying} attempts are in flight`] : []
+}
