@@ -11,6 +11,8 @@ import type { LoadPlan } from './load-plan.js'
 
 export interface Program {
   readonly file: string
+  readonly living: Set<ChildProcess>
+  /** With whatever a failed test left running, or stopped. */
   remove(): void
 }
 
@@ -29,7 +31,12 @@ export async function bundleLoad(): Promise<Program> {
     output: { file, format: 'esm', codeSplitting: false },
     logLevel: 'warn',
   })
-  return { file, remove: () => rmSync(file, { force: true }) }
+  const living = new Set<ChildProcess>()
+  const remove = (): void => {
+    for (const child of living) child.kill('SIGKILL')
+    rmSync(file, { force: true })
+  }
+  return { file, living, remove }
 }
 
 /** How a life ended: by itself, or killed. */
@@ -42,9 +49,11 @@ export class LoadProcess {
   readonly end: Promise<End>
   private errors = ''
 
-  constructor({ file }: Program, plan: LoadPlan) {
+  constructor({ file, living }: Program, plan: LoadPlan) {
     const child = spawn(process.execPath, [file, JSON.stringify(plan)], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.child = child
+    living.add(child)
+    child.once('close', () => living.delete(child))
     child.stderr?.on('data', (text: Buffer) => (this.errors += text.toString()))
     const exit = new Promise<void>((resolve, reject) => {
       child.once('error', reject)
