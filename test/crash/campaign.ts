@@ -8,7 +8,7 @@ import type { LoadPlan } from './load-plan.js'
 import type { LoadProcess, Program } from './processes.js'
 import { type Findings, Scenario } from './scenario.js'
 
-export const KINDS_OF_SCENARIO = ['named', 'random', 'crowd', 'paused'] as const
+export const KINDS_OF_SCENARIO = ['named', 'random', 'crowd', 'paused', 'flapping'] as const
 export type ScenarioKind = (typeof KINDS_OF_SCENARIO)[number]
 
 export interface CampaignOptions {
@@ -52,9 +52,10 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const over = (life: LoadProcess): Promise<string> => life.end.catch(() => 'ended')
 const below = (random: Random, limit: number): number => Math.floor(random() * limit)
 
-/** Of twelve scenarios eight are at named points. */
+/** Of twelve scenarios seven are at named points. */
 function kindOf(index: number): ScenarioKind {
   if (index % 12 === 5) return 'paused'
+  if (index % 12 === 11) return 'flapping'
   if (index % 12 === 3) return 'crowd'
   return index % 6 === 1 ? 'random' : 'named'
 }
@@ -113,7 +114,8 @@ export class Campaign {
       if (kind === 'named') await this.named(scenario, random)
       else if (kind === 'random') await this.random(scenario, random)
       else if (kind === 'crowd') await this.crowd(scenario, random)
-      else await this.paused(scenario, random)
+      else if (kind === 'paused') await this.paused(scenario, random)
+      else await this.flapping(scenario, random)
       await this.conclude(scenario, name)
       this.tally.scenariosBy.set(kind, (this.tally.scenariosBy.get(kind) ?? 0) + 1)
       this.options.onScenario?.(this.tally)
@@ -122,7 +124,7 @@ export class Campaign {
 
   private scenario(name: string, index: number, kind?: ScenarioKind): Scenario {
     const { program, directory, seed } = this.options
-    const longer = kind === 'paused' ? { leaseMs: LEASE_WHEN_PAUSED_MS, workMs: 60 } : {}
+    const longer = kind === 'paused' || kind === 'flapping' ? { leaseMs: LEASE_WHEN_PAUSED_MS, workMs: 60 } : {}
     return new Scenario({ program, directory, name, seed: seed * 1000 + index, ...longer })
   }
 
@@ -234,6 +236,20 @@ export class Campaign {
       if ((await this.ends(heir)) === 'killed') this.killed('heir of a paused one')
     }
     await this.comesToEnd(scenario, [zombie, heir, this.live(scenario, { calm: true })])
+  }
+
+  /** Several that are stopped again and again, and take over from each other though all of them live. */
+  private async flapping(scenario: Scenario, random: Random): Promise<void> {
+    const lives = Array.from({ length: 3 + below(random, 3) }, () => this.live(scenario, {}))
+    for (let stop = 0; stop < 6; stop++) {
+      const life = lives[below(random, lives.length)]
+      life?.child.kill('SIGSTOP')
+      this.tally.pauses++
+      await pause(LEASE_WHEN_PAUSED_MS * (0.5 + random()))
+      life?.child.kill('SIGCONT')
+    }
+    await this.comesToEnd(scenario, lives)
+    await this.comesToEnd(scenario, [this.live(scenario, { calm: true })])
   }
 
   private async ends(life: LoadProcess): Promise<'ended' | 'killed' | 'hung'> {

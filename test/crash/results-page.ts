@@ -13,7 +13,7 @@ export function figuresOf({ tally, seconds }: Run): string {
   const rows = [
     ['processes started', lives],
     ['killed with SIGKILL', kills],
-    ['paused for longer than the lease', pauses],
+    ['paused with SIGSTOP, most for longer than the lease', pauses],
     ['different named places they were killed at', `${places.size} of ${allPlaces}`],
     ['ledgers brought to their end', scenarios],
     ...[...scenariosBy].map(([kind, count]) => [`… ${kind}`, count]),
