@@ -18,6 +18,8 @@ export interface CampaignOptions {
   readonly kills: number
   /** Scenarios at a time. */
   readonly lanes: number
+  /** Of one ledger, at named points: with fewer, more of them come far, since only a fresh ledger has much to do. */
+  readonly namedKills: number
   readonly onScenario?: (tally: Tally) => void
 }
 
@@ -43,8 +45,6 @@ type Random = () => number
 /** Longer than any life; one that has not ended by then never will. */
 const MAX_LIFE_MS = 60_000
 const KILLS_OF_ONE = 6
-/** Fewer where the first is to come far: only a fresh ledger has that much to do. */
-const NAMED_KILLS_OF_ONE = 3
 const LEASE_WHEN_PAUSED_MS = 300
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -163,7 +163,7 @@ export class Campaign {
 
   /** The first life may come far; the later, the less there is left to do. */
   private async named(scenario: Scenario, random: Random): Promise<void> {
-    for (let life = 0; life < NAMED_KILLS_OF_ONE; life++) {
+    for (let life = 0; life < this.options.namedKills; life++) {
       const point = this.deal(random, life === 0 ? 1 : 0.4 / life)
       const end = await this.ends(this.live(scenario, { point }))
       if (end !== 'killed') break

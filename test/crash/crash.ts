@@ -31,6 +31,7 @@ const campaign = new Campaign({
   seed,
   kills,
   lanes,
+  namedKills: 3,
   onScenario: (tally) => {
     if (tally.kills - shown < kills / 20) return
     shown = tally.kills

@@ -23,7 +23,8 @@ afterAll(() => {
 describe('processes killed at any moment', () => {
   it(`keep every promise over ${KILLS} kills`, { timeout: 600_000 }, async () => {
     const startMs = performance.now()
-    const tally = await new Campaign({ program, directory, seed: SEED, kills: KILLS, lanes: 3 }).run()
+    const options = { program, directory, seed: SEED, kills: KILLS, lanes: 3, namedKills: 6 }
+    const tally = await new Campaign(options).run()
     const seconds = (performance.now() - startMs) / 1000
     console.log(`seed ${SEED}\n${figuresOf({ tally, seed: SEED, seconds, node: process.version })}`)
     expect(tally.faults).toEqual([])
