@@ -1,65 +1,46 @@
-/** Real processes with a mixed load, killed with SIGKILL at random moments, until all tasks have ended. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+/** Real processes with a mixed load, killed with SIGKILL at named points and random moments, until all tasks have ended. */
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, it } from 'vitest'
-import { seededRandom } from 'reprise/testing'
-import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
-import { faultsOf, type Start } from './history.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Campaign } from './campaign.js'
+import { bundleLoad, type Program } from './processes.js'
+import { figuresOf } from './results-page.js'
+import { Scenario } from './scenario.js'
 
-const TASKS = 60
-const ATTEMPTS = 4
+const KILLS = 200
+const SEED = Number(process.env['SEED'] ?? 1)
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-crash-'))
-afterAll(() => rmSync(directory, { recursive: true }))
+let program: Program
+beforeAll(async () => {
+  program = await bundleLoad()
+})
+afterAll(() => {
+  program.remove()
+  rmSync(directory, { recursive: true })
+})
 
-function startLoad(file: string, log: string, seed: number): ChildProcess {
-  const program = fileURLToPath(new URL('load.ts', import.meta.url))
-  const args = ['--conditions=reprise-source', '--import', 'tsx', program, file, log, String(TASKS), String(seed)]
-  return spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-}
-
-/** Lets it run for a while once it is ready, then kills it; true if it ended by itself first. */
-async function runFor(child: ChildProcess, ms: number): Promise<boolean> {
-  const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
-  const ready = new Promise<void>((resolve) => child.once('message', () => resolve()))
-  await Promise.race([ready, ended])
-  const timer = setTimeout(() => child.kill('SIGKILL'), ms)
-  const code = await ended
-  clearTimeout(timer)
-  if (code !== null && code !== 0) throw new Error(`The load ended with code ${code}`)
-  return code === 0
-}
-
-function startsIn(log: string): Start[] {
-  if (!existsSync(log)) return []
-  const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean)
-  return lines.map((line) => {
-    const { task, attempt, execution } = JSON.parse(line) as { task: number; attempt: number; execution: number }
-    return { task: `t${task}`, attempt, execution }
+describe('processes killed at any moment', () => {
+  it(`keep every promise over ${KILLS} kills`, { timeout: 600_000 }, async () => {
+    const startMs = performance.now()
+    const options = { program, directory, seed: SEED, kills: KILLS, lanes: 3, namedKills: 6 }
+    const tally = await new Campaign(options).run()
+    const seconds = (performance.now() - startMs) / 1000
+    console.log(`seed ${SEED}\n${figuresOf({ tally, seed: SEED, seconds, node: process.version })}`)
+    expect(tally.faults).toEqual([])
+    expect(tally.kills).toBeGreaterThanOrEqual(KILLS)
+    expect(tally.again).toBeGreaterThan(0)
   })
-}
 
-describe('a process killed at any moment', () => {
-  it.each([1, 2])(
-    'goes on exactly there: seed %s',
-    async (seed) => {
-      const file = path.join(directory, `${seed}.db`)
-      const log = path.join(directory, `${seed}.log`)
-      const random = seededRandom(seed)
-      let kills = 0
-      while (!(await runFor(startLoad(file, log, seed), kills < 6 ? 5 + random() * 120 : 60_000))) kills++
-      const ledger = await openSqlite(file, { clock: Date.now })
-      const starts = startsIn(log)
-      const faults = await faultsOf(ledger, 'work', starts, { attempts: ATTEMPTS, finished: true })
-      const tasks = await ledger.list({ run: 'work' })
-      await ledger.close()
-      expect(faults).toEqual([])
-      expect(tasks).toHaveLength(TASKS)
-      expect(kills).toBeGreaterThan(0)
-      console.log(`seed ${seed}: ${kills} kills, ${starts.length} starts`)
-    },
-    120_000,
-  )
+  it('would be found out if they forgot their budgets', { timeout: 60_000 }, async () => {
+    const scenario = new Scenario({ program, directory, name: 'forgetful', seed: SEED })
+    for (let life = 0; life < 3; life++) {
+      const point = { verb: 'transact', moment: 'after', nth: 25 } as const
+      await scenario.start({ forgetsGates: true, point }).end
+    }
+    await scenario.start({ forgetsGates: true, calm: true }).end
+    expect((await scenario.check()).faults.join('\n')).toMatch(
+      /budget count: \d+ retries are recorded, and \d+ charged/,
+    )
+  })
 })

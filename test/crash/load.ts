@@ -1,29 +1,129 @@
 /**
- * A process with a mixed load of durable tasks, made to be killed: `load.ts FILE LOG TASKS SEED`. Every start of an
- * operation is appended to LOG before anything else, so that what really ran can be compared with what the ledger says.
- * Exits with 0 when all tasks have ended. Imports the durable driver's source.
+ * A process with a mixed load of durable tasks, made to be killed: `load.ts PLAN`, the plan as JSON. Every start of an
+ * operation is appended to the journal before anything else, so that what really ran can be compared with what the
+ * ledger says. Exits with 0 when all tasks have ended. Imports the durable driver's source.
  */
-import { appendFileSync } from 'node:fs'
-import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
+import { openSync, writeSync } from 'node:fs'
+import { Durable } from '../../packages/reprise/src/durable/durable.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
+import { RecordedFailureError, TaskRefusedError } from '../../packages/reprise/src/durable/errors.js'
 import { drawsOf } from '../../packages/reprise/src/core/state.js'
+import { seededRandom } from '../../packages/reprise/src/core/seeded-random.js'
+import { type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
+import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
+import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
+import { Doom, doomed, doomStatements } from './kill-points.js'
+import { witnessed, withoutGates } from './witness.js'
+import { failuresOf, type Kind, KINDS, loadBudgets, type LoadPlan, type Noted } from './load-plan.js'
 
-const [file = '', log = '', count = '0', seed = '0'] = process.argv.slice(2)
+const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan
+const { seed, tasksOfKind } = plan
+const random = seededRandom(plan.life)
+const journal = openSync(plan.journal, 'a')
+const note = (line: Noted): void => void writeSync(journal, `${JSON.stringify(line)}\n`)
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-const durable = await openDurable(`sqlite:${file}`, { leaseMs: 2000, concurrency: 20 })
-const policy = { attempts: 4, initialDelay: '10ms', maxDelay: '40ms', jitter: 'full' } as const
-
-/** By task: fails so often before it succeeds; some never do. */
-const failuresOf = (task: number): number => Math.floor(drawsOf(Number(seed))(task) * 6)
-
-const work = durable.task('work', policy, async (task: number, context) => {
-  appendFileSync(log, `${JSON.stringify({ task, attempt: context.attempt, execution: context.execution })}\n`)
-  await new Promise((resolve) => setTimeout(resolve, drawsOf(task)(context.attempt) * 15))
-  if (context.attempt <= failuresOf(task)) throw new Error(`task ${task} fails at attempt ${context.attempt}`)
-  return { task, attempt: context.attempt }
+const doom = new Doom(plan.point)
+await doomStatements(doom)
+const environment = environmentOf({ budgets: loadBudgets() })
+const store = await openSqlite(plan.file, { clock: () => environment.exactMs() })
+/** What this process began last, by task. */
+const begun = new Map<string, TaskRecord>()
+const honest = doomed(store, doom)
+const ledger = witnessed(plan.forgetsGates === true ? withoutGates(honest) : honest, begun, (what) =>
+  note({ type: 'fault', what }),
+)
+const durable = await Durable.open(ledger, environment, {
+  concurrency: 12,
+  leaseMs: plan.leaseMs,
+  policyChange: 'refuse',
 })
 
-process.send?.('ready')
+type Handle = TaskHandle<number, object>
+
+function define({ name: run, policy, onInterrupt }: Kind): Handle {
+  const operation = async (task: number, context: { taskId: string; attempt: number; execution: number }) => {
+    const { taskId, attempt, execution } = context
+    const { generation = 0, fence = 0 } = begun.get(`${run}/${taskId}`) ?? {}
+    note({
+      type: 'start',
+      run,
+      task: taskId,
+      attempt,
+      execution,
+      generation,
+      fence,
+      atMs: Date.now(),
+      pid: process.pid,
+    })
+    const ms = drawsOf(task + seed)(attempt) * plan.workMs
+    // Some end within the turn they began in.
+    if (ms > 1) await pause(ms)
+    if (attempt <= failuresOf(seed, task)) throw new Error(`task ${task} fails at attempt ${attempt}`)
+    return { task, attempt }
+  }
+  return durable.task<number, object>(run, policy, operation, onInterrupt === undefined ? {} : { onInterrupt })
+}
+
+const handles = new Map(KINDS.map((kind) => [kind.name, define(kind)]))
+const all = KINDS.flatMap(({ name: run }, kind) =>
+  Array.from({ length: tasksOfKind }, (_, index) => ({ run, id: `t${index}`, input: kind * tasksOfKind + index })),
+)
+type One = (typeof all)[number]
+
+/** Half are asked for and half are only recorded; an answer that was given is noted. */
+async function submit({ run, id, input }: One): Promise<void> {
+  const handle = handles.get(run) as Handle
+  if (input % 2 === 1) {
+    await handle.start(input, { id })
+    note({ type: 'created', run, task: id })
+    return
+  }
+  try {
+    note({ type: 'result', run, task: id, value: await handle.run(input, { id }) })
+  } catch (error) {
+    if (!(error instanceof RecordedFailureError)) throw error
+  }
+}
+
+/** What a person may do to a task; that it is too late for it is no fault. */
+async function meddle(): Promise<void> {
+  const one = all[Math.floor(random() * all.length)]
+  const handle = handles.get(one?.run ?? '')
+  const act = (['cancel', 'reset', 'retryNow', 'retryNow'] as const)[Math.floor(random() * 4)]
+  try {
+    if (one !== undefined && act !== undefined) await handle?.[act](one.id)
+  } catch (error) {
+    if (!(error instanceof TaskRefusedError)) throw error
+  }
+}
+
+async function decideOpen(): Promise<void> {
+  for (const { run, id } of await store.list({ statuses: ['undecided'] })) {
+    const answer = random() < 0.5 ? 'done' : 'rerun'
+    await handles
+      .get(run)
+      ?.decide(id, answer)
+      .catch((error: unknown) => {
+        if (!(error instanceof TaskRefusedError)) throw error
+      })
+  }
+}
+
+async function untilAllEnded(): Promise<void> {
+  for (let round = 0; ; round++) {
+    await decideOpen()
+    if (!plan.calm && round < 12) await meddle()
+    const tasks = await store.list({})
+    if (tasks.length === all.length && tasks.every(({ status }) => TERMINAL.has(status))) return
+    await pause(10)
+  }
+}
+
+process.stdout.write('ready\n')
 await durable.resume()
-const runs = Array.from({ length: Number(count) }, (_, task) => work.run(task, { id: `t${task}` }))
-await Promise.allSettled(runs)
+const submitted = Promise.all(all.map(submit))
+await Promise.all([submitted, untilAllEnded()])
+await untilAllEnded()
 await durable.close()
+note({ type: 'passed', points: Object.fromEntries(doom.passed) })

@@ -45,7 +45,7 @@ export function faultsOfCommit(view: View, changes: Changes): string[] {
     const found = before === undefined ? ['written, but not there'] : faultsOfChange(before, after, changes, view.now)
     return found.map((fault) => `${after.id}: ${fault}`)
   })
-  return [...faults, ...(changes.gates ?? []).flatMap((after) => faultsOfGate(view.gate(after.key), after))]
+  return [...faults, ...(changes.gates ?? []).flatMap((after) => faultsOfGate(view.gate(after.key), after, view.now))]
 }
 
 function faultsOfChange(before: TaskRecord, after: TaskRecord, changes: Changes, now: number): string[] {
@@ -129,8 +129,15 @@ function startFaults(before: TaskRecord, after: TaskRecord, { attempts = [] }: C
 }
 
 /** I9: a count never falls, an open breaker does not close before its time. */
-function faultsOfGate(before: GateRecord | undefined, after: GateRecord): string[] {
-  const [old, now] = [before?.state, after.state] as { used?: number; phase?: string; openUntilMs?: number }[]
-  if (typeof old?.used === 'number' && (now?.used ?? 0) < old.used) return [`${after.key}: its use falls`]
-  return old?.phase === 'open' && now?.phase === 'closed' ? [`${after.key}: closes without a probe`] : []
+function faultsOfGate(before: GateRecord | undefined, after: GateRecord, now: number): string[] {
+  const [old, next] = [before?.state, after.state] as {
+    used?: number
+    keys?: unknown
+    phase?: string
+    openUntilMs?: number
+  }[]
+  // A count has a list of keys; what else is used may be given back.
+  if (old?.keys !== undefined && (next?.used ?? 0) < (old.used ?? 0)) return [`${after.key}: its use falls`]
+  const isOpen = old?.phase === 'open' && now < (old.openUntilMs ?? 0)
+  return isOpen && next?.phase !== 'open' ? [`${after.key}: becomes ${next?.phase} before its time`] : []
 }

@@ -38,7 +38,7 @@ export class DueTasks implements Timer {
   }
 
   begin(): void {
-    this.poll = setInterval(() => this.worker.wake(), POLL_MS)
+    this.poll = setInterval(() => this.worker.look(), POLL_MS)
     this.poll.unref()
   }
 

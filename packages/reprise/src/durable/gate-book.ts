@@ -26,6 +26,8 @@ export class GateBook {
   private readonly written = new Map<string, string>()
   private readonly breakers = new Map<string, Breaker>()
   private readonly restored = new Set<Budget>()
+  /** Those that began with what earlier processes held. */
+  private readonly inherited = new Set<Budget>()
   private readonly grants = new Map<string, Grant>()
 
   constructor(environment: Environment, stored: readonly GateRecord[]) {
@@ -42,6 +44,11 @@ export class GateBook {
     const budget = this.environment.budgets?.get(policy.budget.name)
     if (budget !== undefined) this.restoreOnce(policy.budget.name, budget)
     return budget
+  }
+
+  /** Whether what was granted in one process can be settled in another: a line is each process's own. */
+  isShared(definition: Definition): boolean {
+    return this.budgetOf(definition)?.park === undefined
   }
 
   /** Keys of what the attempts of this task may change. */
@@ -136,17 +143,22 @@ export class GateBook {
     this.settle(definition, before, { result: 'aborted', latencyMs: 0, won: false, now })
   }
 
-  /** Somebody else has the task, and its grant with it. */
-  drop(task: TaskRecord): void {
-    this.grants.delete(`${task.run}\u0000${task.id}`)
+  /** Somebody else has the task. What is shared he has settled; a slot of a line of this process's own goes back. */
+  lost(definition: Definition, task: TaskRecord, now: number): void {
+    const name = `${task.run}\u0000${task.id}`
+    const isOwn = this.grants.has(name) && this.budgetOf(definition)?.park !== undefined
+    if (isOwn) this.settle(definition, task, { result: 'aborted', latencyMs: 0, won: false, now })
+    this.grants.delete(name)
   }
 
   /** What the attempt was granted goes back. */
   settle(definition: Definition, task: TaskRecord, outcome: AttemptOutcome): void {
     const name = `${task.run}\u0000${task.id}`
     const budget = this.budgetOf(definition)
-    // An attempt that began in another process was granted there: what its end gives back is known all the same.
-    const request = this.request(definition, task, outcome.now)
+    // An attempt that began in another process was granted there: what its end gives back is known all the same, but to
+    // a line of this process's own, which never had it.
+    const isElsewhere = budget?.park !== undefined && !this.inherited.has(budget)
+    const request = isElsewhere ? undefined : this.request(definition, task, outcome.now)
     const grant = this.grants.get(name) ?? (request && { request, decision: NO_BUDGET })
     this.grants.delete(name)
     if (budget === undefined || grant === undefined) return
@@ -168,7 +180,10 @@ export class GateBook {
   private restoreOnce(name: string, budget: Budget): void {
     if (this.restored.has(budget)) return
     const stored = this.stored.get(`budget:${name}`)
-    if (stored !== undefined) budget.restore?.(stored.state)
+    if (stored !== undefined && budget.restore !== undefined) {
+      budget.restore(stored.state)
+      this.inherited.add(budget)
+    }
     // Not before: one that cannot read its past is not used as if it had none.
     this.restored.add(budget)
   }

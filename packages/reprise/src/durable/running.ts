@@ -30,6 +30,7 @@ interface Concluded {
 export class RunningAttempts {
   private readonly worker: Worker
   private readonly running = new Map<string, Running>()
+  private mark: number | undefined = undefined
 
   constructor(worker: Worker) {
     this.worker = worker
@@ -79,6 +80,19 @@ export class RunningAttempts {
     this.remove(running)
     this.worker.slots.give()
     this.worker.checkIdle()
+  }
+
+  /** Tells attempts whose task was cancelled or taken over by another process; looks only if another one has written. */
+  async stopLost(): Promise<void> {
+    const { ledger } = this.worker.parts
+    if (this.running.size === 0) return
+    const mark = await ledger.changeMark()
+    if (mark === this.mark) return
+    for (const { task, execution } of this.running.values()) {
+      const now = await ledger.get(task)
+      if (now?.fence !== task.fence) execution.stop(new Error('The task was cancelled, or another process has it'))
+    }
+    this.mark = mark
   }
 
   // ── the end of an attempt ──────────────────────────────────────────────────────────────────────
@@ -175,7 +189,7 @@ export class RunningAttempts {
   private lost({ definition, task, era }: Running): void {
     const { gates } = this.worker.parts
     gates.breakerOf(definition)?.giveBack(era)
-    if (!this.worker.isHere(task)) gates.drop(task)
+    if (!this.worker.isHere(task)) gates.lost(definition, task, this.worker.parts.environment.exactMs())
   }
 
   /** Breaker and budget hear how it ended. */

@@ -221,7 +221,7 @@ export class Tasks {
   ): Promise<void> {
     const { ledger, worker, expectOpen } = this.parts
     expectOpen()
-    const { gates, waiters } = worker.parts
+    const { gates, waiters, owner } = worker.parts
     const key: TaskKey = { run: definition.name, id }
     const after = await ledger.transact({ tasks: [key], gates: gates.keysOf(definition) }, (view) => {
       const task = view.task(key)
@@ -229,7 +229,8 @@ export class Tasks {
       const changes = how(task, view.now)
       if (changes === undefined) return { result: undefined }
       gates.refresh(definition, view)
-      gates.giveUp(definition, task, changes.task, view.now)
+      const isElsewhere = task.owner !== null && task.owner !== owner
+      if (!isElsewhere || gates.isShared(definition)) gates.giveUp(definition, task, changes.task, view.now)
       return { ...changes, gates: gates.records(definition), result: { before: task, task: changes.task } }
     })
     if (after === undefined) return

@@ -73,6 +73,12 @@ export class Worker {
     if (!this.stopped) void this.track(this.due.claim()).catch(this.parts.onFailure)
   }
 
+  /** Others may have added tasks, or taken some. */
+  look(): void {
+    this.wake()
+    if (!this.stopped) void this.track(this.attempts.stopLost()).catch(this.parts.onFailure)
+  }
+
   /** No new attempts from now on; resolves when those that run have ended. */
   async drain(): Promise<void> {
     this.close()

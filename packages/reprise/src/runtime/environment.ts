@@ -42,10 +42,29 @@ const clockStates = new WeakMap<Clock, ClockState>()
 function sharedBy(clock: Clock): ClockState {
   let state = clockStates.get(clock)
   if (state === undefined) {
-    state = { offsetMs: clock.wallMs() - clock.monotonicMs(), lines: new WeakMap() }
+    state = { offsetMs: offsetOf(clock), lines: new WeakMap() }
     clockStates.set(clock, state)
   }
   return state
+}
+
+/** Readings of one clock that lie further apart are tried again, so many times. */
+const CLOSE_MS = 0.1
+const MAX_READINGS = 10
+
+/**
+ * The wall's time less the monotonic one, as of one moment. A process that was put aside between the two readings, or that
+ * had to load something for the second, would be behind the others for good.
+ */
+function offsetOf(clock: Clock): number {
+  let [offsetMs, leastMs] = [0, Infinity]
+  for (let reading = 0; reading < MAX_READINGS && leastMs > CLOSE_MS; reading++) {
+    const beforeMs = clock.monotonicMs()
+    const wallMs = clock.wallMs()
+    const apartMs = clock.monotonicMs() - beforeMs
+    if (apartMs < leastMs) [offsetMs, leastMs] = [wallMs - beforeMs, apartMs]
+  }
+  return offsetMs
 }
 
 export class Environment {

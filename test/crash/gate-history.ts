@@ -1,0 +1,95 @@
+/**
+ * Whether budgets and breakers kept their limits over all processes (I4, I9), told from the attempts that were recorded,
+ * not from what they say of themselves. Imports the ledger's types and the histories.
+ */
+import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
+import { CLOCK_TOLERANCE_MS, historiesOf, type TaskHistory } from './task-history.js'
+
+/** A budget of the load, and what it may give. */
+export type GateRule =
+  | { readonly type: 'count'; readonly name: string; readonly runs: readonly string[]; readonly total: number }
+  | {
+      readonly type: 'bucket'
+      readonly name: string
+      readonly runs: readonly string[]
+      readonly capacity: number
+      readonly refillPerSecond: number
+    }
+
+/** A stretch of time for which a breaker was seen to be open, with nobody alive to close it. */
+export interface OpenSpan {
+  readonly run: string
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export async function gateFaults(
+  ledger: Ledger,
+  rules: readonly GateRule[],
+  spans: readonly OpenSpan[],
+): Promise<string[]> {
+  const states = new Map((await ledger.gates()).map(({ key, state }) => [key, state]))
+  const faults: string[] = []
+  for (const rule of rules) {
+    const histories = (await Promise.all(rule.runs.map((run) => historiesOf(ledger, run, [])))).flat()
+    const granted = histories.flatMap(launchesOf)
+    if (rule.type === 'bucket') faults.push(...bucketFaults(rule, granted))
+    else faults.push(...countFaults(rule, granted, states.get(`budget:${rule.name}`)))
+  }
+  for (const span of spans) faults.push(...(await openFaults(ledger, span)))
+  return faults
+}
+
+interface Launch {
+  readonly number: number
+  readonly atMs: number
+}
+
+/** Every number once, at its first start: an attempt that runs again does so with the grant it has. */
+function launchesOf({ task, rows }: TaskHistory): Launch[] {
+  const { current } = task.progress
+  const first = rows.filter(({ execution }) => execution === 1)
+  const launches = first.map(({ number, startedAtMs }) => ({ number, atMs: startedAtMs }))
+  return task.status === 'running' && current?.execution === 1
+    ? [...launches, { number: current.number, atMs: current.startedAtMs }]
+    : launches
+}
+
+/** I4: used = recorded retries, never above the limit. */
+function countFaults(
+  { name, total }: Extract<GateRule, { type: 'count' }>,
+  launches: readonly Launch[],
+  state: unknown,
+): string[] {
+  const retries = launches.filter(({ number }) => number > 1).length
+  const used = (state as { readonly used?: number } | undefined)?.used ?? 0
+  const faults = used === retries ? [] : [`budget ${name}: ${retries} retries are recorded, and ${used} charged`]
+  return Math.max(used, retries) > total ? [...faults, `budget ${name}: gave ${retries} of ${total}`] : faults
+}
+
+/** I4: a bucket of the same size, filled at the same rate, could have given all of it. */
+function bucketFaults(rule: Extract<GateRule, { type: 'bucket' }>, launches: readonly Launch[]): string[] {
+  const { name, capacity, refillPerSecond } = rule
+  const slack = (CLOCK_TOLERANCE_MS * refillPerSecond) / 1000
+  let level = capacity
+  let atMs = -Infinity
+  for (const launch of launches.toSorted((a, b) => a.atMs - b.atMs)) {
+    level = Math.min(capacity, level + ((launch.atMs - atMs) * refillPerSecond) / 1000) - 1
+    atMs = launch.atMs
+    if (level < -slack) return [`budget ${name}: gave ${(-level).toFixed(2)} more than it had`]
+  }
+  return []
+}
+
+/** I9: nothing starts while a breaker that was open at a kill still is. */
+async function openFaults(ledger: Ledger, { run, fromMs, toMs }: OpenSpan): Promise<string[]> {
+  const histories = await historiesOf(ledger, run, [])
+  return histories.flatMap(({ task, rows }) => {
+    const { current } = task.progress
+    const times = rows.map(({ startedAtMs }) => startedAtMs)
+    if (task.status === 'running' && current !== null) times.push(current.startedAtMs)
+    return times
+      .filter((atMs) => atMs > fromMs + CLOCK_TOLERANCE_MS && atMs < toMs - CLOCK_TOLERANCE_MS)
+      .map((atMs) => `${task.id}: started ${(toMs - atMs).toFixed(1)} ms before the breaker of ${run} may close`)
+  })
+}

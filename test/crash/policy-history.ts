@@ -1,0 +1,46 @@
+/**
+ * Whether a task kept to its policy, however often it changed hands: the delays are those that its seed says, and nothing
+ * started past its deadline, its time budget or the date that one ran out at. Imports core and the types of a history.
+ */
+import { backoffDelay } from '../../packages/reprise/src/core/backoff.js'
+import type { Policy } from '../../packages/reprise/src/core/policy.js'
+import { drawsOf } from '../../packages/reprise/src/core/state.js'
+import type { AttemptRow } from '../../packages/reprise/src/ledger/records.js'
+import { CLOCK_TOLERANCE_MS, type TaskHistory } from './task-history.js'
+
+export function policyFaults(history: TaskHistory, policy: Policy): string[] {
+  const rows = history.rows.filter(({ generation }) => generation === history.task.generation)
+  return [...delayFaults(history, rows, policy), ...limitFaults(history, rows, policy)]
+}
+
+/** The delay is drawn once, as a function of the seed and the number. */
+function delayFaults({ task }: TaskHistory, rows: readonly AttemptRow[], policy: Policy): string[] {
+  const draw = drawsOf(task.progress.retry.seed)
+  let previousMs = 0
+  return rows
+    .filter(({ number, execution }) => number > 1 && execution === 1)
+    .flatMap(({ number, delayBeforeMs }) => {
+      const drawn = backoffDelay(policy, number - 1, previousMs, draw)
+      previousMs = delayBeforeMs
+      return Math.abs(drawn - delayBeforeMs) > 0.001
+        ? [`attempt ${number} waited ${delayBeforeMs} ms, and ${drawn} were drawn`]
+        : []
+    })
+}
+
+function limitFaults({ task, events }: TaskHistory, rows: readonly AttemptRow[], policy: Policy): string[] {
+  const { deadlineAtMs, expiresAtMs, totalDelayMs } = task.progress.retry
+  const faults: string[] = []
+  if (policy.retryBudgetMs !== undefined && totalDelayMs > policy.retryBudgetMs)
+    faults.push(`waited ${totalDelayMs} ms of ${policy.retryBudgetMs}`)
+  const resumedAtMs = events.filter(({ type }) => type === 'resumed').map(({ atMs }) => atMs)
+  for (const { number, execution, startedAtMs } of rows) {
+    const isPast = (limitMs: number | null): boolean => limitMs !== null && startedAtMs >= limitMs + CLOCK_TOLERANCE_MS
+    if (isPast(deadlineAtMs)) faults.push(`attempt ${number}.${execution} started past the deadline`)
+    // The date counts once it was resumed; before that the sum of delays alone.
+    const wasResumed = resumedAtMs.some((atMs) => atMs >= task.createdAtMs && atMs <= startedAtMs)
+    if (task.generation === 1 && number > 1 && wasResumed && isPast(expiresAtMs))
+      faults.push(`attempt ${number}.${execution} started past its expiry`)
+  }
+  return faults
+}

@@ -1,0 +1,78 @@
+/**
+ * Starts processes of the load and ends them: the load is bundled once, since a start through a compiler costs a second.
+ * Imports Node, the bundler and the plan.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'rolldown'
+import type { LoadPlan } from './load-plan.js'
+
+export interface Program {
+  readonly file: string
+  readonly living: Set<ChildProcess>
+  /** With whatever a failed test left running, or stopped. */
+  remove(): void
+}
+
+/** Beside the packages, so that it finds the SQLite driver. */
+export async function bundleLoad(): Promise<Program> {
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  const directory = path.join(root, 'node_modules/.cache/reprise-crash')
+  mkdirSync(directory, { recursive: true })
+  const file = path.join(directory, `load-${process.pid}-${Math.random().toString(36).slice(2)}.mjs`)
+  await build({
+    cwd: root,
+    input: fileURLToPath(new URL('load.ts', import.meta.url)),
+    platform: 'node',
+    external: /^node:|^better-sqlite3$/,
+    resolve: { extensionAlias: { '.js': ['.ts', '.js'] }, conditionNames: ['reprise-source', 'import'] },
+    output: { file, format: 'esm', codeSplitting: false },
+    logLevel: 'warn',
+  })
+  const living = new Set<ChildProcess>()
+  const remove = (): void => {
+    for (const child of living) child.kill('SIGKILL')
+    rmSync(file, { force: true })
+  }
+  return { file, living, remove }
+}
+
+/** How a life ended: by itself, or killed. */
+export type End = 'ended' | 'killed'
+
+export class LoadProcess {
+  readonly child: ChildProcess
+  /** It has opened the ledger; or it has ended. */
+  readonly ready: Promise<void>
+  readonly end: Promise<End>
+  private errors = ''
+
+  constructor({ file, living }: Program, plan: LoadPlan) {
+    const child = spawn(process.execPath, [file, JSON.stringify(plan)], { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.child = child
+    living.add(child)
+    child.once('close', () => living.delete(child))
+    child.stderr?.on('data', (text: Buffer) => (this.errors += text.toString()))
+    const exit = new Promise<void>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', () => resolve())
+    })
+    this.ready = Promise.race([new Promise<void>((resolve) => child.stdout?.once('data', () => resolve())), exit])
+    this.end = exit.then(() => this.howItEnded())
+    // Whoever asks hears of it; until then it is nobody's.
+    this.end.catch(() => undefined)
+  }
+
+  kill(): void {
+    this.child.kill('SIGKILL')
+  }
+
+  private howItEnded(): End {
+    const { exitCode, signalCode, pid } = this.child
+    if (signalCode === 'SIGKILL') return 'killed'
+    if (exitCode === 0) return 'ended'
+    throw new Error(`The load (${pid}) ended with ${signalCode ?? exitCode}: ${this.errors.slice(-2000)}`)
+  }
+}

@@ -1,0 +1,43 @@
+/** The figures of a campaign as a page. Imports the campaign's types. */
+import type { Tally } from './campaign.js'
+
+export interface Run {
+  readonly tally: Tally
+  readonly seed: number
+  readonly seconds: number
+  readonly node: string
+}
+
+export function figuresOf({ tally, seconds }: Run): string {
+  const { kills, pauses, scenarios, lives, tasks, starts, again, places, allPlaces, killsBy, scenariosBy } = tally
+  const rows = [
+    ['processes started', lives],
+    ['killed with SIGKILL', kills],
+    ['paused with SIGSTOP, most for longer than the lease', pauses],
+    ['different named places they were killed at', `${places.size} of ${allPlaces}`],
+    ['ledgers brought to their end', scenarios],
+    ...[...scenariosBy].map(([kind, count]) => [`… ${kind}`, count]),
+    ['tasks', tasks],
+    ['attempts started', starts],
+    ['… of these started again, in flight at a kill or pause', again],
+    ['promises broken', tally.faults.length],
+    ['seconds', Math.round(seconds)],
+  ]
+  const byKind = [...killsBy].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return [
+    ...['| what | count |', '|---|---|', ...rows.map((row) => `| ${row.join(' | ')} |`)],
+    ...['', '| killed | count |', '|---|---|', ...byKind.map((row) => `| ${row.join(' | ')} |`)],
+  ].join('\n')
+}
+
+export function resultsPage(run: Run): string {
+  return `# Crash proof, as measured
+
+Written by \`npm run crash -- --kills 2000 --write\` with seed ${run.seed} on Node ${run.node.slice(1)}. Processes with a
+mixed load of durable tasks on a SQLite file are killed at named points (before, within and after each use of the ledger,
+and around BEGIN and COMMIT) and at random moments, alone and two to eight at a time, or paused for longer than their
+lease. When all tasks of a file have ended, the history checker looks for broken promises, I1 to I9.
+
+${figuresOf(run)}
+`
+}

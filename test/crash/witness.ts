@@ -1,0 +1,48 @@
+/**
+ * A ledger that sees every commit of its process: it tells of promises that one breaks, and remembers what the process
+ * began, with generation and fence, which an operation is not told. Imports the ledger's types and the check of a commit.
+ */
+import type { Creation, Decided, Ledger, View } from '../../packages/reprise/src/ledger/ledger.js'
+import type { TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import { faultsOfCommit } from '../durable/watched-ledger.js'
+
+export function witnessed(ledger: Ledger, begun: Map<string, TaskRecord>, tell: (fault: string) => void): Ledger {
+  const remember = (task: TaskRecord): void => {
+    if (task.status === 'running') begun.set(`${task.run}/${task.id}`, task)
+  }
+  const see = <T>(view: View, decided: Decided<T>): Decided<T> => {
+    for (const fault of faultsOfCommit(view, decided)) tell(fault)
+    for (const task of decided.tasks ?? []) remember(task)
+    return decided
+  }
+  const verbs: Pick<Ledger, 'create' | 'transact' | 'claim'> = {
+    create: async (tasks) => {
+      const creations: readonly Creation[] = await ledger.create(tasks)
+      for (const { type, task } of creations) if (type === 'created') remember(task)
+      return creations
+    },
+    transact: (keys, decide) => ledger.transact(keys, (view) => see(view, decide(view))),
+    claim: (request, decide) => ledger.claim(request, (task, view) => see(view, decide(task, view))),
+  }
+  return replaced(ledger, verbs)
+}
+
+/** A ledger in which nobody finds a budget or breaker again. */
+export function withoutGates(ledger: Ledger): Ledger {
+  const blind = (view: View): View => ({ now: view.now, task: (key) => view.task(key), gate: () => undefined })
+  const verbs: Pick<Ledger, 'gates' | 'transact' | 'claim'> = {
+    gates: async () => [],
+    transact: (keys, decide) => ledger.transact(keys, (view) => decide(blind(view))),
+    claim: (request, decide) => ledger.claim(request, (task, view) => decide(task, blind(view))),
+  }
+  return replaced(ledger, verbs)
+}
+
+function replaced(ledger: Ledger, verbs: Partial<Ledger>): Ledger {
+  return new Proxy(ledger, {
+    get: (target, verb: keyof Ledger) => {
+      const value: unknown = verbs[verb] ?? target[verb]
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+}
