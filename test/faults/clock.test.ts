@@ -5,7 +5,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { bundleProgram, Scene, waitFor } from './rig.js'
 import type { Said } from './timed.js'
@@ -18,7 +18,8 @@ const JUMPS = [
 ] as const
 
 const library = findLibrary()
-const bundled = await bundleProgram('timed')
+let bundled: Awaited<ReturnType<typeof bundleProgram>>
+beforeAll(async () => void (bundled = await bundleProgram('timed')))
 afterAll(() => bundled.remove())
 
 let scene: Scene
