@@ -18,14 +18,14 @@ import {
   writeSync,
 } from 'node:fs'
 import path from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bundleProgram, type Ended, Scene, start, waitFor, works } from './rig.js'
 
 const TASKS = 60
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
-const bundled = await bundleProgram('work')
-const { program } = bundled
+let bundled: Awaited<ReturnType<typeof bundleProgram>>
+beforeAll(async () => void (bundled = await bundleProgram('work')))
 afterAll(() => bundled.remove())
 
 let scene: Scene
@@ -34,7 +34,7 @@ afterEach(() => scene.remove())
 
 const command = (size = 10, tasks = TASKS): string[] => {
   const numbers = [String(tasks), String(size)]
-  return [process.execPath, program, scene.file, scene.logs, ...numbers]
+  return [process.execPath, bundled.program, scene.file, scene.logs, ...numbers]
 }
 const run = (size?: number): Promise<Ended> => start(command(size)).ended
 
