@@ -273,6 +273,6 @@ describe('a budget that is no good', () => {
     await host.task.start(null, { id: 'b' }).catch(() => undefined)
     await world.clock.advance(5000)
     expect(ran).toBe(0)
-    await host.durable.close()
+    expect(await rejection(host.durable.close())).toBeInstanceOf(Error)
   })
 })

@@ -1,6 +1,6 @@
 /** The same on a file: what was recorded is there for the next process, and a process that has closed ends by itself. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -45,6 +45,25 @@ async function open(
 const hang = (): Promise<never> => new Promise(() => undefined)
 
 describe('on a file', () => {
+  it('nobody else can read what tasks were given', async () => {
+    const file = newFile()
+    const durable = await openDurable(`sqlite:${file}`)
+    await durable.task('t', {}, () => 1).run(null, { id: 'a' })
+    for (const name of [file, `${file}-wal`, `${file}-shm`]) expect(statSync(name).mode & 0o777).toBe(0o600)
+    await durable.close()
+  })
+
+  it('an interface is an input like another', async () => {
+    interface Order {
+      readonly id: number
+    }
+    const file = newFile()
+    const durable = await openDurable(`sqlite:${file}`)
+    const task = durable.task('t', {}, ({ id }: Order) => ({ id }))
+    expect(await task.run({ id: 7 }, { id: 'a' })).toEqual({ id: 7 })
+    await durable.close()
+  })
+
   it('results and failures are there for the next process', async () => {
     const file = newFile()
     const first = await openDurable(`sqlite:${file}`)

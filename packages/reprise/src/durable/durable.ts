@@ -7,7 +7,7 @@ import { normalizePolicy } from '../core/normalize.js'
 import type { BreakerInput, Policy, PolicyInput } from '../core/policy.js'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import type { Ledger } from '../ledger/ledger.js'
-import type { Json, TaskKey, TaskRecord } from '../ledger/records.js'
+import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
 import type { Definition, TaskFunction, VerifyFunction } from './definition.js'
@@ -15,6 +15,7 @@ import { TaskRefusedError } from './errors.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
 import { type OtherOwner, Ownership } from './ownership.js'
+import { isBusy } from './persistence.js'
 import { type InterruptRule, recordOf } from './policy-record.js'
 import { Retention, retentionOf, type RetentionSettings, type Swept } from './retention.js'
 import { Sweeper } from './sweeper.js'
@@ -51,7 +52,7 @@ export interface ResumeOptions {
 export interface Resumption {
   /** Taken over from lost owners. */
   readonly resumed: number
-  /** Waiting for their time. */
+  /** Waiting for their time, those just taken over among them. */
   readonly waiting: number
   /** Written before there was a retry state: they have a fresh one now. */
   readonly migrated: number
@@ -79,6 +80,8 @@ export class Durable {
   private readonly retention: Retention
   private readonly sweeper: Sweeper
   private failure: unknown = undefined
+  /** Somebody has heard of the failure. */
+  private isTold = false
   private closing: Promise<void> | undefined = undefined
 
   private constructor(ledger: Ledger, environment: Environment, settings: DurableSettings, gates: GateBook) {
@@ -110,7 +113,7 @@ export class Durable {
     return durable
   }
 
-  task<I extends Json, R>(
+  task<I, R>(
     name: string,
     policy: PolicyInput | Policy,
     run: TaskFunction<I, R>,
@@ -190,6 +193,7 @@ export class Durable {
       this.watching.end()
       await this.ledger.close()
     }
+    if (this.failure !== undefined && !this.isTold) throw this.failure as Error
   }
 
   private policyOf(name: string, input: PolicyInput | Policy): Policy {
@@ -203,18 +207,23 @@ export class Durable {
   }
 
   private expectOpen(): void {
-    if (this.failure !== undefined) throw this.failure as Error
+    if (this.failure !== undefined) {
+      this.isTold = true
+      throw this.failure as Error
+    }
     if (this.closing !== undefined) throw new TaskRefusedError('closed', 'The durable tasks were closed')
   }
 
   /** The ledger failed: nothing more is decided, and nobody waits for what nobody will know. */
   private fail(error: unknown): void {
-    if (this.failure !== undefined || this.closing !== undefined) return
+    // Somebody holds it: what could not be written now is written later.
+    if (this.failure !== undefined || isBusy(error)) return
     this.failure = error
+    if (this.closing !== undefined) return
     this.worker.halt(error)
     this.ownership.halt()
     void this.sweeper.end()
-    this.waiters.failAll(error)
+    this.isTold = this.waiters.failAll(error) > 0
   }
 }
 

@@ -4,9 +4,10 @@
  */
 import type { Budget, BudgetRequest, Decision } from '../core/budget.js'
 import type { Timer } from '../core/time.js'
-import type { Decided } from '../ledger/ledger.js'
+import type { Decided, View } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
 import type { Definition } from './definition.js'
+import { persistently } from './persistence.js'
 import { type Begun, leaveLine, unpark } from './transitions.js'
 import type { Worker } from './worker.js'
 
@@ -139,13 +140,17 @@ export class Parked implements Timer {
     const { ledger, gates, onFailure } = this.worker.parts
     try {
       const keys = { tasks: [this.task], gates: gates.keysOf(this.definition) }
-      const after = await ledger.transact(keys, (view): Decided<Begun | undefined> => {
+      const decide = (view: View): Decided<Begun | undefined> => {
         const current = view.task(this.task)
         if (current === undefined || current.fence !== this.task.fence) return { result: undefined }
         gates.refresh(this.definition, view)
         const changed = change(current, view.now)
         return { ...changed, gates: gates.records(this.definition), result: changed }
-      })
+      }
+      const after = await persistently(
+        () => ledger.transact(keys, decide),
+        () => this.worker.stopped,
+      )
       this.onLeft(after)
     } catch (error) {
       onFailure(error)

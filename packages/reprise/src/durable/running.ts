@@ -4,12 +4,13 @@
  *
  * Invariant: what an attempt would write after its task was taken over is not written, since the fence has moved.
  */
-import type { Decided } from '../ledger/ledger.js'
+import type { Decided, View } from '../ledger/ledger.js'
 import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
 import type { Started } from './beginning.js'
 import type { Definition } from './definition.js'
 import { contextOf, Execution, type ExecutionEnd } from './execution.js'
+import { persistently } from './persistence.js'
 import { type AttemptEnd, interrupt, settle, type Settled, verified } from './transitions.js'
 import { nameOf } from './waiters.js'
 import type { Worker } from './worker.js'
@@ -140,13 +141,18 @@ export class RunningAttempts {
     const { definition, task } = running
     const { ledger, gates } = this.worker.parts
     const keys = { tasks: [task], gates: gates.keysOf(definition) }
-    const after = await ledger.transact(keys, (view): Decided<Concluded | undefined> => {
+    const decide = (view: View): Decided<Concluded | undefined> => {
       const current = view.task(task)
       if (current === undefined || current.fence !== task.fence) return { result: undefined }
       gates.refresh(definition, view)
       const concluded = this.withNext(definition, change(current, view.now), view.now)
       return { ...changesOf(concluded), gates: gates.records(definition), result: concluded }
-    })
+    }
+    // What an attempt did is not forgotten because somebody holds the store for long.
+    const after = await persistently(
+      () => ledger.transact(keys, decide),
+      () => this.worker.stopped,
+    )
     this.remove(running)
     if (after === undefined) this.lost(running)
     return after

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { StopReason } from '../core/words.js'
+import { LedgerError } from '../ledger/errors.js'
 import type { Creation, Ledger, NewTask } from '../ledger/ledger.js'
 import {
   type AttemptRow,
@@ -18,6 +19,7 @@ import type { Adoption } from './adoption.js'
 import type { Definition } from './definition.js'
 import { RecordedFailureError, TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
+import { isBusy } from './persistence.js'
 import { fingerprint } from './policy-record.js'
 import { faultsOfState } from './state-check.js'
 import { cancel, freshProgress, reset, resolve, retryNow, seedOf, type Settled } from './transitions.js'
@@ -77,7 +79,7 @@ export class Tasks {
     this.parts = parts
   }
 
-  handle<I extends Json, R>(definition: Definition): TaskHandle<I, R> {
+  handle<I, R>(definition: Definition): TaskHandle<I, R> {
     const key = (id: string): TaskKey => ({ run: definition.name, id })
     return {
       run: async (input, options) => (await this.run(definition, input, options?.id)) as R,
@@ -99,7 +101,7 @@ export class Tasks {
     }
   }
 
-  private async run(definition: Definition, input: Json, id: string | undefined): Promise<Json> {
+  private async run(definition: Definition, input: unknown, id: string | undefined): Promise<Json> {
     const { worker } = this.parts
     const { ended, task } = await worker.track(this.begin(definition, input, id))
     if (isOver(task)) return resultOf(task)
@@ -109,7 +111,7 @@ export class Tasks {
   /** Records it, and begins with it at once if there is room. */
   private async begin(
     definition: Definition,
-    input: Json,
+    input: unknown,
     id: string | undefined,
   ): Promise<{ task: TaskRecord; ended: Promise<TaskRecord> }> {
     const { worker, watching } = this.parts
@@ -126,6 +128,10 @@ export class Tasks {
       else if (task.status !== 'running') worker.wake()
       if (!isOver(task)) watching.begin()
       return { task, ended }
+    } catch (error) {
+      // It may have been written as running here, and nobody runs it: nothing is certain any more.
+      if (hasRoom && error instanceof LedgerError && !isBusy(error)) worker.parts.onFailure(error)
+      throw error
     } finally {
       if (hasRoom) worker.slots.give()
     }
@@ -151,7 +157,7 @@ export class Tasks {
   /** `atOnce`: begins with its first attempt where nobody has to be asked, so that it costs no second transaction. */
   private async create(
     definition: Definition,
-    input: Json,
+    input: unknown,
     id: string = randomUUID(),
     atOnce = false,
   ): Promise<Creation> {

@@ -13,9 +13,11 @@ interface Awaited {
 
 export class Waiters {
   private readonly awaited = new Map<string, Awaited>()
+  private failure: { readonly error: unknown } | undefined = undefined
 
   /** Resolves with the task when it has ended. */
   wait(key: TaskKey): Promise<TaskRecord> {
+    if (this.failure !== undefined) return Promise.reject(this.failure.error as Error)
     return new Promise((resolve, reject) => {
       const name = nameOf(key)
       const known = this.awaited.get(name) ?? { key, waiters: [] }
@@ -33,11 +35,14 @@ export class Waiters {
     for (const { reject } of this.take(key)) reject(error)
   }
 
-  /** Nobody will know any more. */
-  failAll(error: unknown): void {
+  /** Nobody will know any more, whoever comes to wait; answers how many were told. */
+  failAll(error: unknown): number {
+    this.failure ??= { error }
+    const told = this.awaited.size
     for (const { key } of [...this.awaited.values()]) {
       for (const { reject } of this.take(key)) reject(error)
     }
+    return told
   }
 
   get isEmpty(): boolean {

@@ -27,6 +27,44 @@ const available = (
   )
 ).flat()
 
+describe('an old SQLite', () => {
+  /** As `node:sqlite` of Node 24.14 says. */
+  class OldDatabase {
+    prepare(): { get(): { version: string } } {
+      return { get: () => ({ version: '3.51.2' }) }
+    }
+    close(): void {}
+  }
+
+  it('is passed over for one that is not', async () => {
+    let opened = 0
+    class NewDatabase extends OldDatabase {
+      override prepare(): { get(): { version: string } } {
+        opened++
+        return { get: () => ({ version: '3.53.0' }) }
+      }
+    }
+    const load = async (name: SqliteDriverName): Promise<unknown> =>
+      name === 'node:sqlite' ? { DatabaseSync: OldDatabase } : { default: NewDatabase }
+    ;(await openDatabase(':memory:', undefined, load)).close()
+    expect(opened).toBe(1)
+  })
+
+  it('is refused where there is no other, with what to do', async () => {
+    const load = async (name: SqliteDriverName): Promise<unknown> => {
+      if (name === 'node:sqlite') return { DatabaseSync: OldDatabase }
+      throw Object.assign(new Error('not there'), { code: 'ERR_MODULE_NOT_FOUND' })
+    }
+    await expect(openDatabase(':memory:', undefined, load)).rejects.toMatchObject({
+      problem: 'missing_driver',
+      message: expect.stringMatching(
+        /SQLite 3\.51\.2 of node:sqlite is too old .*npm install better-sqlite3/,
+      ) as string,
+    })
+    await expect(openDatabase(':memory:', 'node:sqlite', load)).rejects.toMatchObject({ problem: 'missing_driver' })
+  })
+})
+
 describe.each(available)('the driver %s', (driver) => {
   it('tells what went wrong by the code of SQLite', async () => {
     const file = newFile()

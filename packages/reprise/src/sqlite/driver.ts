@@ -28,8 +28,9 @@ type Opener = (file: string, readOnly: boolean) => Connection
 export const SQLITE_DRIVERS = ['node:sqlite', 'better-sqlite3'] as const
 export type SqliteDriverName = (typeof SQLITE_DRIVERS)[number]
 
-const INSTALL = 'install it with `npm install better-sqlite3`, or use Node 22.13 or newer, which has SQLite built in'
-const REBUILD = 'run `npm rebuild better-sqlite3`, or use Node 22.13 or newer, which has SQLite built in'
+const NEW_NODE = 'or use Node 22.22.3, 24.15 or newer, which have it built in'
+const INSTALL = `install it with \`npm install better-sqlite3\`, ${NEW_NODE}`
+const REBUILD = `run \`npm rebuild better-sqlite3\`, ${NEW_NODE}`
 
 /** Loads a module by its name. */
 export type Importer = (name: SqliteDriverName) => Promise<unknown>
@@ -43,18 +44,52 @@ export async function openDatabase(
   for (const name of driver === undefined ? SQLITE_DRIVERS : [driver]) {
     try {
       const open = openerOf(name, await load(name))
+      expectSafeVersion(name, open)
       return new Handle(open(file, false), file, open)
     } catch (error) {
-      if (!isMissing(error) && !isNotBuilt(error)) throw error
+      if (!isMissing(error) && !isNotBuilt(error) && !(error instanceof OldSqlite)) throw error
       causes.push(error)
     }
   }
-  const what = driver ?? 'better-sqlite3'
+  throw missingDriver(driver ?? 'better-sqlite3', causes)
+}
+
+function missingDriver(what: SqliteDriverName, causes: readonly unknown[]): LedgerError {
   const cause = causes.at(-1)
-  const message = isNotBuilt(cause)
-    ? `The driver ${what} is installed, but was not built for this Node: ${REBUILD}`
-    : `A SQLite ledger needs the driver ${what}: ${INSTALL}`
-  throw new LedgerError('missing_driver', message, cause)
+  const old = causes.find((one) => one instanceof OldSqlite)
+  if (isNotBuilt(cause)) {
+    const message = `The driver ${what} is installed, but was not built for this Node: ${REBUILD}`
+    return new LedgerError('missing_driver', message, cause)
+  }
+  if (old === undefined) {
+    return new LedgerError('missing_driver', `A SQLite ledger needs the driver ${what}: ${INSTALL}`, cause)
+  }
+  const cure =
+    old.driver === 'node:sqlite'
+      ? 'install better-sqlite3 with `npm install better-sqlite3`, or use Node 22.22.3, 24.15 or newer'
+      : 'update it'
+  return new LedgerError('missing_driver', `${old.message}: ${cure}`, old)
+}
+
+class OldSqlite extends Error {
+  readonly driver: SqliteDriverName
+
+  constructor(driver: SqliteDriverName, version: string) {
+    const why = 'a bug in it can lose writes when several processes use one file'
+    super(`SQLite ${version} of ${driver} is too old (${why}; 3.51.3, 3.50.7 or 3.44.6 is needed)`)
+    this.driver = driver
+  }
+}
+
+/** Older ones may lose what was written when a WAL is reset while another process reads it. */
+function expectSafeVersion(driver: SqliteDriverName, open: Opener): void {
+  const nowhere = open(':memory:', false)
+  const { version } = nowhere.prepare('SELECT sqlite_version() AS version').get() as { version: string }
+  nowhere.close()
+  const [, minor, patch] = version.split('.').map(Number) as [number, number, number]
+  const isSafe =
+    minor > 51 || (minor === 51 && patch >= 3) || (minor === 50 && patch >= 7) || (minor === 44 && patch >= 6)
+  if (!isSafe) throw new OldSqlite(driver, version)
 }
 
 function openerOf(name: SqliteDriverName, loaded: unknown): Opener {

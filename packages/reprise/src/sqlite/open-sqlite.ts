@@ -2,7 +2,7 @@
  * Opens a SQLite file as a ledger: the driver, the settings that durability needs, the version check, the schema.
  * Imports its own layer.
  */
-import { LedgerError } from '../ledger/errors.js'
+import { closeSync, openSync } from 'node:fs'
 import { BUSY, openDatabase, resultCode, type SqliteDatabase, type SqliteDriverName } from './driver.js'
 import { ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { migrate } from './migrations.js'
@@ -19,15 +19,21 @@ export interface SqliteOptions {
   readonly synchronous?: 'full' | 'normal'
 }
 
+/** The log is cut to this when it is reset. */
+const MAX_LOG_BYTES = 16 * 1024 * 1024
+
 export async function openSqlite(file: string, options: SqliteOptions): Promise<SqliteLedger> {
   const name = `sqlite:${file}`
+  makePrivate(file)
   const database = await opened(file, name, options.driver)
   try {
     return await patiently(() => {
       // Whatever is asked first reads the file, and finds it locked while another process makes the schema.
       database.exec('PRAGMA busy_timeout = 0')
-      checkVersion(database)
+      // Before there is a first page, or it has no effect: what is freed can then be given back to the system.
+      database.exec('PRAGMA auto_vacuum = INCREMENTAL')
       expectLog(database, file)
+      database.exec(`PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`)
       database.exec(`PRAGMA synchronous = ${options.synchronous === 'normal' ? 'NORMAL' : 'FULL'}`)
       // The queue does it, since SQLite would keep to itself that it failed.
       database.exec('PRAGMA wal_autocheckpoint = 0')
@@ -45,6 +51,16 @@ async function opened(file: string, name: string, driver: SqliteDriverName | und
     return await openDatabase(file, driver)
   } catch (error) {
     throw ledgerFailure(name, 'opened', error)
+  }
+}
+
+/** What tasks are given is nobody else's business. The log gets the rights of the file. */
+function makePrivate(file: string): void {
+  if (file === ':memory:') return
+  try {
+    closeSync(openSync(file, 'ax', 0o600))
+  } catch {
+    // It is there already, or SQLite will say what is wrong.
   }
 }
 
@@ -68,15 +84,4 @@ function expectLog(database: SqliteDatabase, file: string): void {
   const { journal_mode: mode } = database.prepare('PRAGMA journal_mode').get() as { journal_mode: string }
   if (mode === 'wal' || mode === 'memory') return
   throw new Error(`${file} cannot have a write-ahead log (its journal mode stays ${mode}): put it on a local disk`)
-}
-
-/** Older ones may lose what was written when a WAL is reset while another process reads it. */
-function checkVersion(database: SqliteDatabase): void {
-  const { version } = database.prepare('SELECT sqlite_version() AS version').get() as { version: string }
-  const [, minor, patch] = version.split('.').map(Number) as [number, number, number]
-  const isSafe =
-    minor > 51 || (minor === 51 && patch >= 3) || (minor === 50 && patch >= 7) || (minor === 44 && patch >= 6)
-  if (isSafe) return
-  const why = 'it has a bug that can lose writes when several processes use one file'
-  throw new LedgerError('unusable', `SQLite ${version} is too old (${why}): 3.51.3, 3.50.7 or 3.44.6 is needed`)
 }
