@@ -2,11 +2,11 @@
  * Steps and attempts per second, floor and library in turns of one process: each turn has a new file, a warm-up on
  * another one, and the order of turns is random. Imports floor and library.
  */
-import { median, shuffled } from '../harness.mjs'
 import { Floor } from './floor.js'
 import { Library } from './library.js'
 import type { Operation, Program } from './program.js'
 import { inNewDirectory } from './scratch.js'
+import { median, shuffled } from './statistics.js'
 
 export interface Workload {
   readonly title: string
@@ -60,6 +60,9 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   },
 }
 
+/** Of a program that says nothing. */
+const DEFAULT_CONCURRENCY = 50
+
 /** Per second on the clock, and microseconds of CPU time each. */
 export interface Rates {
   readonly floorRate: number
@@ -76,17 +79,20 @@ interface Turn {
 }
 
 export async function measureRates(id: string, rounds: number, scale: number): Promise<Rates> {
-  const workload = WORKLOADS[id] as Workload
+  const workload = WORKLOADS[id]
+  if (workload === undefined) throw new Error(`There is no workload ${id}`)
   const programs = {
     floor: (file: string): Promise<Program> => Floor.open(file),
-    library: (file: string): Promise<Program> => Library.open(file, workload.width),
+    library: (file: string): Promise<Program> => Library.open(file, Math.max(DEFAULT_CONCURRENCY, workload.width)),
   }
   const turns: Record<keyof typeof programs, Turn[]> = { floor: [], library: [] }
+  const ratios: number[] = []
   for (let round = 0; round < rounds; round++) {
     for (const name of shuffled(['floor', 'library'] as const)) {
       await inTurn(workload, programs[name], Math.ceil((workload.count * scale) / 4))
       turns[name].push(await inTurn(workload, programs[name], Math.ceil(workload.count * scale)))
     }
+    ratios.push((turns.library.at(-1)?.rate ?? NaN) / (turns.floor.at(-1)?.rate ?? NaN))
   }
   const of = (name: keyof typeof programs, what: keyof Turn): number => median(turns[name].map((turn) => turn[what]))
   return {
@@ -94,7 +100,7 @@ export async function measureRates(id: string, rounds: number, scale: number): P
     libraryRate: of('library', 'rate'),
     floorCpuUs: of('floor', 'cpuUs'),
     libraryCpuUs: of('library', 'cpuUs'),
-    ratio: median(turns.library.map(({ rate }, round) => rate / (turns.floor[round] as Turn).rate)),
+    ratio: median(ratios),
   }
 }
 

@@ -1,11 +1,12 @@
 /** What is measured beside rates: kills, restarts, memory, start and several processes. Imports the children. */
 import { readFileSync, statSync } from 'node:fs'
-import { median, shuffled, sleep } from '../harness.mjs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { OUT } from './build.mjs'
 import { answerOf, ended, lifetimeMs, messageOf, started } from './processes.js'
 import type { Line } from './report.js'
 import { inNewDirectory } from './scratch.js'
+import { median, shuffled } from './statistics.js'
 
 export interface Effort {
   readonly quick: boolean

@@ -7,13 +7,13 @@ import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { openDatabase, type SqliteDriverName, SQLITE_DRIVERS } from '../../packages/reprise/src/sqlite/driver.js'
-import { median } from '../harness.mjs'
 import { bundle } from './build.mjs'
 import { answerOf } from './processes.js'
 import { type Rates, type Workload, WORKLOADS } from './rates.js'
 import { linesTable, number, ratesTable } from './report.js'
 import { type Effort, measureKill, measureMemory, measureRestart, measureShared, measureStart } from './rows.js'
 import { inNewDirectory } from './scratch.js'
+import { median } from './statistics.js'
 
 const ROWS = {
   kill: measureKill,
