@@ -109,9 +109,11 @@ export class Worker implements Timer {
     return done
   }
 
-  /** Something may be due. */
+  /** Something may be due. Looked at once this turn's promises have run: of many that end at once, all have left room. */
   wake(): void {
-    if (!this.stopped) void this.track(this.claimDue()).catch(this.parts.onFailure)
+    if (this.stopped || this.again) return
+    this.again = true
+    if (!this.claiming) process.nextTick(() => void this.track(this.claimDue()).catch(this.parts.onFailure))
   }
 
   /** The due time has come. */
@@ -151,19 +153,32 @@ export class Worker implements Timer {
   // ── what is due ────────────────────────────────────────────────────────────────────────────────
 
   private async claimDue(): Promise<void> {
-    this.again = true
     if (this.claiming) return
     this.claiming = true
     try {
       while (this.again && !this.stopped) {
         this.again = false
-        if (this.hasRoom) await this.claimSome()
-        else this.starved = true
-        // Whoever woke us while we looked was told that somebody is looking.
-        if (!this.again && !this.stopped) this.scheduleAt(await this.parts.ledger.nextDueAtMs(this.queues()))
+        await this.lookOnce()
       }
     } finally {
       this.claiming = false
+      this.again = false
+    }
+  }
+
+  /** A claim keeps all the room there is until it is committed: only made if something is due. */
+  private async lookOnce(): Promise<void> {
+    const { ledger } = this.parts
+    const dueAtMs = await ledger.nextDueAtMs(this.queues())
+    if (dueAtMs === null || this.stopped) return
+    if (dueAtMs > (await ledger.now())) {
+      // Whoever wakes us while we look is looked for at once.
+      if (!this.again) this.scheduleAt(dueAtMs)
+    } else if (this.hasRoom) {
+      await this.claimSome()
+      this.again = true
+    } else {
+      this.starved = true
     }
   }
 
@@ -180,7 +195,6 @@ export class Worker implements Timer {
       .finally(() => (this.reserved -= limit))
     for (const one of claimed) if ('task' in one) this.follow(one)
     for (const one of claimed) if ('error' in one) throw one.error
-    if (claimed.length === limit) this.again = true
   }
 
   /** What was claimed before it is committed with it, so it does not throw. */
