@@ -8,7 +8,7 @@
  * follows would not be. Imports its own layer.
  */
 import { LedgerError } from '../ledger/errors.js'
-import { BUSY, FATAL, resultCode, type SqliteDatabase } from './driver.js'
+import { BUSY, FATAL, resultCode, type SqliteDatabase, type SqliteStatement } from './driver.js'
 
 interface Unit {
   readonly work: () => unknown
@@ -24,6 +24,7 @@ const MAX_UNITS = 1000
 export class CommitQueue {
   private readonly database: SqliteDatabase
   private readonly name: string
+  private readonly sql: Readonly<Record<'begin' | 'commit', SqliteStatement>>
   private units: Unit[] = []
   private scheduled = false
   private waitingSinceMs: number | undefined = undefined
@@ -32,6 +33,7 @@ export class CommitQueue {
   constructor(database: SqliteDatabase, name: string) {
     this.database = database
     this.name = name
+    this.sql = { begin: database.prepare('BEGIN IMMEDIATE'), commit: database.prepare('COMMIT') }
   }
 
   /** Runs `work` in the next transaction; it must be synchronous. */
@@ -70,7 +72,7 @@ export class CommitQueue {
   /** False if somebody else writes just now: the units wait. */
   private begin(units: Unit[]): boolean {
     try {
-      this.database.exec('BEGIN IMMEDIATE')
+      this.sql.begin.run()
       this.waitingSinceMs = undefined
       return true
     } catch (error) {
@@ -121,7 +123,7 @@ export class CommitQueue {
 
   private commit(done: readonly [Unit, unknown][]): void {
     try {
-      this.database.exec('COMMIT')
+      this.sql.commit.run()
     } catch (error) {
       this.fail(
         done.map(([unit]) => unit),
