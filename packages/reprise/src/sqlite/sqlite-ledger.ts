@@ -46,6 +46,8 @@ export class SqliteLedger implements Ledger {
   private readonly clock: () => number
   private readonly sql: Statements
   private readonly queue: CommitQueue
+  /** Policies that need not be written again: they are never removed. */
+  private readonly keptPolicies = new Set<string>()
 
   constructor(database: SqliteDatabase, name: string, clock: () => number) {
     this.database = database
@@ -59,8 +61,11 @@ export class SqliteLedger implements Ledger {
     return this.clock()
   }
 
-  create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
-    return this.queue.add(() => tasks.map((task) => this.insert(task)))
+  async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
+    const creations = await this.queue.add(() => tasks.map((task) => this.insert(task)))
+    // Only what is committed is known to be there.
+    for (const { type, task } of creations) if (type === 'created') this.keptPolicies.add(task.policyHash)
+    return creations
   }
 
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T> {
@@ -162,13 +167,7 @@ export class SqliteLedger implements Ledger {
   }
 
   private insert({ task, policy, payloadHash }: NewTask): Creation {
-    const existing = this.sql.payload.get(task.run, task.id) as { payload_hash: string } | undefined
-    if (existing !== undefined) {
-      const type = existing.payload_hash === payloadHash ? 'existing' : 'conflict'
-      return { type, task: (this.find(task) as TaskRow).task }
-    }
-    this.sql.putPolicy.run(policy.hash, text(policy.policy))
-    this.sql.insertTask.run(
+    const { changes } = this.sql.insertTask.run(
       task.run,
       task.id,
       payloadHash,
@@ -177,7 +176,14 @@ export class SqliteLedger implements Ledger {
       task.createdAtMs,
       ...updatedValues(task),
     )
+    if (Number(changes) === 0) return this.existing(task, payloadHash)
+    if (!this.keptPolicies.has(policy.hash)) this.sql.putPolicy.run(policy.hash, text(policy.policy))
     return { type: 'created', task }
+  }
+
+  private existing(key: TaskKey, payloadHash: string): Creation {
+    const { payload_hash: kept } = this.sql.payload.get(key.run, key.id) as { payload_hash: string }
+    return { type: kept === payloadHash ? 'existing' : 'conflict', task: (this.find(key) as TaskRow).task }
   }
 
   /** Of each queue the earliest, of all the earliest. */

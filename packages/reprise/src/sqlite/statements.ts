@@ -11,7 +11,8 @@ const marks = (count: number): string => Array.from({ length: count }, () => '?'
 const SQL = {
   task: `SELECT ${TASK_COLUMNS} FROM tasks WHERE run = ? AND id = ?`,
   payload: 'SELECT payload_hash FROM tasks WHERE run = ? AND id = ?',
-  insertTask: `INSERT INTO tasks (${INSERTED.join(', ')}) VALUES (${marks(INSERTED.length)})`,
+  insertTask: `INSERT INTO tasks (${INSERTED.join(', ')}) VALUES (${marks(INSERTED.length)})
+    ON CONFLICT (run, id) DO NOTHING`,
   updateTask: `UPDATE tasks SET ${UPDATED_COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE pk = ?`,
   due: `SELECT ${TASK_COLUMNS} FROM tasks WHERE status = 'waiting' AND queue = ?
     AND policy_hash = ? AND due_at <= ? ORDER BY due_at LIMIT ?`,
