@@ -25,7 +25,7 @@ import type {
   TaskRecord,
 } from '../ledger/records.js'
 import { CommitQueue } from './commit-queue.js'
-import type { SqlRow, SqliteDatabase } from './driver.js'
+import type { SqlRow, SqliteDatabase, SqliteStatement, SqlValue } from './driver.js'
 import {
   attemptOf,
   attemptValues,
@@ -195,39 +195,34 @@ export class SqliteLedger implements Ledger {
   }
 
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */
-  private write<T>({ result, ...changes }: Decided<T>, rows: LockedRows): T {
-    const statements = this.encode(changes, rows)
-    for (const statement of statements) statement()
-    return result
+  private write<T>(decided: Decided<T>, rows: LockedRows): T {
+    for (const [statement, values] of this.encode(decided, rows)) statement.run(...values)
+    return decided.result
   }
 
-  private encode(changes: Changes, rows: LockedRows): (() => void)[] {
-    const { tasks = [], attempts = [], gates = [], dead = [], events = [] } = changes
+  private encode(changes: Changes, rows: LockedRows): Write[] {
+    const { tasks, attempts, gates, dead, events } = changes
     const { sql } = this
-    const writes: (() => void)[] = []
-    for (const task of tasks) {
-      const values = [...updatedValues(task), rows.pkOf(task)]
-      writes.push(() => void sql.updateTask.run(...values))
+    const writes: Write[] = []
+    for (const task of tasks ?? []) {
+      const values = updatedValues(task)
+      values.push(rows.pkOf(task))
+      writes.push([sql.updateTask, values])
     }
-    for (const row of attempts) {
-      const values = attemptValues(rows.pkOf(row), row)
-      writes.push(() => void sql.insertAttempt.run(...values))
-    }
-    for (const { key, kind, state } of gates) {
-      const encoded = text(state)
-      writes.push(() => void sql.putGate.run(key, kind, encoded))
-    }
-    for (const { run, id, generation, atMs, signature, stopReason, failure } of dead) {
+    for (const row of attempts ?? []) writes.push([sql.insertAttempt, attemptValues(rows.pkOf(row), row)])
+    for (const { key, kind, state } of gates ?? []) writes.push([sql.putGate, [key, kind, text(state)]])
+    for (const { run, id, generation, atMs, signature, stopReason, failure } of dead ?? []) {
       const encoded = failure === null ? null : text(failure)
-      writes.push(() => void sql.insertDead.run(run, id, generation, atMs, signature, stopReason, encoded))
+      writes.push([sql.insertDead, [run, id, generation, atMs, signature, stopReason, encoded]])
     }
-    for (const { type, run, id, atMs, correlationId, detail } of events) {
-      const encoded = text(detail)
-      writes.push(() => void sql.insertEvent.run(type, run, id, atMs, correlationId, encoded))
+    for (const { type, run, id, atMs, correlationId, detail } of events ?? []) {
+      writes.push([sql.insertEvent, [type, run, id, atMs, correlationId, text(detail)]])
     }
     return writes
   }
 }
+
+type Write = readonly [statement: SqliteStatement, values: SqlValue[]]
 
 /** What a transaction named, as it is while nobody else can write. */
 class LockedRows implements View {
