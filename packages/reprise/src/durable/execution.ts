@@ -40,7 +40,9 @@ export interface Limits {
 export class Execution {
   readonly ended: Promise<ExecutionEnd>
   private readonly clock: Clock
-  private readonly controller = new AbortController()
+  private controller: AbortController | undefined = undefined
+  /** Why it was told to end; undefined while it was not. */
+  private aborted: { readonly reason: unknown } | undefined = undefined
   private readonly timers: Timer[] = []
   private started = false
   private finish: (end: ExecutionEnd) => void = () => undefined
@@ -55,7 +57,12 @@ export class Execution {
     })
   }
 
+  /** Made when it is first asked for: most operations never do. */
   get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController()
+      if (this.aborted !== undefined) this.controller.abort(this.aborted.reason)
+    }
     return this.controller.signal
   }
 
@@ -84,15 +91,20 @@ export class Execution {
 
   /** An orderly stop: the operation is told, and not waited for. */
   stop(reason: unknown): void {
-    this.controller.abort(reason)
+    this.abort(reason)
     this.finish({ type: 'stopped', started: this.started })
+  }
+
+  private abort(reason: unknown): void {
+    this.aborted ??= { reason }
+    this.controller?.abort(reason)
   }
 
   private limit(afterMs: number, end: () => Extract<ExecutionEnd, { error: unknown }>): void {
     const timer: Timer = {
       fire: () => {
         const how = end()
-        this.controller.abort(how.error)
+        this.abort(how.error)
         this.finish(how)
       },
     }
@@ -104,7 +116,7 @@ export class Execution {
 export function contextOf(
   { name }: Definition,
   task: TaskRecord,
-  signal: AbortSignal,
+  execution: Execution,
   remainingMs: number | undefined,
 ): DurableContext {
   const { current, retry } = task.progress
@@ -113,7 +125,9 @@ export function contextOf(
     group: retry.failures + 1,
     kind: 'retry',
     key: name,
-    signal,
+    get signal() {
+      return execution.signal
+    },
     remainingMs,
     taskId: task.id,
     idempotencyKey: `${task.run}/${task.id}`,

@@ -303,7 +303,7 @@ export class Worker implements Timer {
     this.running.set(nameOf(task), running)
     const { deadlineAtMs } = task.progress.retry
     const remainingMs = deadlineAtMs === null ? undefined : deadlineAtMs - environment.exactMs()
-    const context = contextOf(definition, task, execution.signal, remainingMs)
+    const context = contextOf(definition, task, execution, remainingMs)
     const limits = { attemptTimeoutMs: definition.policy.attemptTimeoutMs, remainingMs }
     // What was decided just before a stop does not begin any more.
     if (this.stopped) execution.stop(new Error('The process stops'))
