@@ -16,6 +16,12 @@ interface Unit {
   readonly reject: (error: unknown) => void
 }
 
+/** Hears of every transaction that begins, and of every one that is undone. */
+export interface TransactionListener {
+  begin(): void
+  undo(): void
+}
+
 /** Longer than any transaction of ours: somebody else holds the file. */
 const MAX_WAIT_MS = 30_000
 /** So long a transaction may go on before the event loop gets its turn. */
@@ -25,14 +31,16 @@ export class CommitQueue {
   private readonly database: SqliteDatabase
   private readonly name: string
   private readonly sql: Readonly<Record<'begin' | 'commit', SqliteStatement>>
+  private readonly listener: TransactionListener
   private units: Unit[] = []
   private scheduled = false
   private waitingSinceMs: number | undefined = undefined
   private broken: LedgerError | undefined = undefined
 
-  constructor(database: SqliteDatabase, name: string) {
+  constructor(database: SqliteDatabase, name: string, listener: TransactionListener) {
     this.database = database
     this.name = name
+    this.listener = listener
     this.sql = { begin: database.prepare('BEGIN IMMEDIATE'), commit: database.prepare('COMMIT') }
   }
 
@@ -58,6 +66,7 @@ export class CommitQueue {
     const units = this.units.splice(0, MAX_UNITS)
     if (units.length === 0 || !this.begin(units)) return
     if (this.units.length > 0) this.schedule(0)
+    this.listener.begin()
     const done = this.perform(units)
     if (done !== undefined) this.commit(done)
   }
@@ -106,6 +115,7 @@ export class CommitQueue {
           continue
         }
         this.database.exec('ROLLBACK')
+        this.listener.undo()
         if (FATAL.has(code)) this.fail(units, error)
         else this.performWithout(unit, units, error)
         return undefined
@@ -125,6 +135,7 @@ export class CommitQueue {
     try {
       this.sql.commit.run()
     } catch (error) {
+      this.listener.undo()
       this.fail(
         done.map(([unit]) => unit),
         error,

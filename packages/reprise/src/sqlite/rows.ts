@@ -18,6 +18,8 @@ import type { SqlRow, SqlValue } from './driver.js'
 export interface TaskRow {
   readonly pk: number
   readonly task: TaskRecord
+  /** As it is written. */
+  readonly input: string
 }
 
 export const TASK_COLUMNS = `pk, run, id, queue, generation, status, due_at, owner, fence, progress, policy_hash, input,
@@ -44,7 +46,7 @@ export function taskOf(row: SqlRow): TaskRow {
     createdAtMs: row['created_at'] as number,
     updatedAtMs: row['updated_at'] as number,
   }
-  return { pk: row['pk'] as number, task }
+  return { pk: row['pk'] as number, task, input: row['input'] as string }
 }
 
 /** What a change may change, in the order of the update statement. */

@@ -26,6 +26,7 @@ import type {
 } from '../ledger/records.js'
 import { CommitQueue } from './commit-queue.js'
 import type { SqlRow, SqliteDatabase, SqliteStatement, SqlValue } from './driver.js'
+import { KnownRows, nameOf } from './known-rows.js'
 import {
   attemptOf,
   attemptValues,
@@ -45,6 +46,7 @@ export class SqliteLedger implements Ledger {
   private readonly database: SqliteDatabase
   private readonly clock: () => number
   private readonly sql: Statements
+  private readonly known: KnownRows
   private readonly queue: CommitQueue
   /** Policies that need not be written again: they are never removed. */
   private readonly keptPolicies = new Set<string>()
@@ -54,7 +56,8 @@ export class SqliteLedger implements Ledger {
     this.name = name
     this.clock = clock
     this.sql = prepareStatements(database)
-    this.queue = new CommitQueue(database, name)
+    this.known = new KnownRows(database)
+    this.queue = new CommitQueue(database, name, this.known)
   }
 
   async now(): Promise<number> {
@@ -70,7 +73,8 @@ export class SqliteLedger implements Ledger {
 
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T> {
     return this.queue.add(() => {
-      const rows = new LockedRows(this.sql, this.clock(), keys.tasks, keys.gates ?? [])
+      const rows = new LockedRows(this.sql, this.clock(), keys.gates ?? [])
+      for (const key of keys.tasks) rows.add(key, this.known.get(key) ?? this.find(key))
       return this.write(decide(rows), rows)
     })
   }
@@ -79,7 +83,8 @@ export class SqliteLedger implements Ledger {
     return this.queue.add(() => {
       const now = this.clock()
       return this.due(request, now).map((row) => {
-        const rows = new LockedRows(this.sql, now, [row.task], request.gates ?? [], row)
+        const rows = new LockedRows(this.sql, now, request.gates ?? [])
+        rows.add(row.task, row)
         return this.write(decide(row.task, rows), rows)
       })
     })
@@ -167,17 +172,13 @@ export class SqliteLedger implements Ledger {
   }
 
   private insert({ task, policy, payloadHash }: NewTask): Creation {
-    const { changes } = this.sql.insertTask.run(
-      task.run,
-      task.id,
-      payloadHash,
-      text(task.input),
-      task.correlationId,
-      task.createdAtMs,
-      ...updatedValues(task),
-    )
+    const input = text(task.input)
+    const { run, id, correlationId, createdAtMs } = task
+    const values = [run, id, payloadHash, input, correlationId, createdAtMs, ...updatedValues(task)]
+    const { changes, lastInsertRowid } = this.sql.insertTask.run(...values)
     if (Number(changes) === 0) return this.existing(task, payloadHash)
     if (!this.keptPolicies.has(policy.hash)) this.sql.putPolicy.run(policy.hash, text(policy.policy))
+    this.known.put(Number(lastInsertRowid), task, input)
     return { type: 'created', task }
   }
 
@@ -197,6 +198,7 @@ export class SqliteLedger implements Ledger {
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */
   private write<T>(decided: Decided<T>, rows: LockedRows): T {
     for (const [statement, values] of this.encode(decided, rows)) statement.run(...values)
+    for (const task of decided.tasks ?? []) this.known.put(rows.rowOf(task).pk, task, rows.rowOf(task).input)
     return decided.result
   }
 
@@ -206,10 +208,10 @@ export class SqliteLedger implements Ledger {
     const writes: Write[] = []
     for (const task of tasks ?? []) {
       const values = updatedValues(task)
-      values.push(rows.pkOf(task))
+      values.push(rows.rowOf(task).pk)
       writes.push([sql.updateTask, values])
     }
-    for (const row of attempts ?? []) writes.push([sql.insertAttempt, attemptValues(rows.pkOf(row), row)])
+    for (const row of attempts ?? []) writes.push([sql.insertAttempt, attemptValues(rows.rowOf(row).pk, row)])
     for (const { key, kind, state } of gates ?? []) writes.push([sql.putGate, [key, kind, text(state)]])
     for (const { run, id, generation, atMs, signature, stopReason, failure } of dead ?? []) {
       const encoded = failure === null ? null : text(failure)
@@ -231,14 +233,14 @@ class LockedRows implements View {
   private readonly rows = new Map<string, TaskRow | undefined>()
   private readonly gateKeys: readonly string[]
 
-  constructor(sql: Statements, now: number, tasks: readonly TaskKey[], gates: readonly string[], known?: TaskRow) {
+  constructor(sql: Statements, now: number, gates: readonly string[]) {
     this.sql = sql
     this.now = now
     this.gateKeys = gates
-    for (const key of tasks) {
-      const row = known === undefined ? (sql.task.get(key.run, key.id) as SqlRow | undefined) : undefined
-      this.rows.set(nameOf(key), known ?? (row && taskOf(row)))
-    }
+  }
+
+  add(key: TaskKey, row: TaskRow | undefined): void {
+    this.rows.set(nameOf(key), row)
   }
 
   task(key: TaskKey): TaskRecord | undefined {
@@ -252,13 +254,9 @@ class LockedRows implements View {
     return row && gateOf(row)
   }
 
-  pkOf(key: TaskKey): number {
+  rowOf(key: TaskKey): TaskRow {
     const row = this.rows.get(nameOf(key))
     if (row === undefined) throw new Error(`Task ${key.run}/${key.id} does not exist`)
-    return row.pk
+    return row
   }
-}
-
-function nameOf({ run, id }: TaskKey): string {
-  return `${run}\u0000${id}`
 }
