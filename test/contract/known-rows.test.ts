@@ -90,12 +90,12 @@ describe('a transaction', () => {
       ...{ run: 'job', id: 'bad', generation: 1, number: 1, execution: 1, startedAtMs: 0, endedAtMs: 1 },
       ...{ outcome: 'failure', delayBeforeMs: 0, failure: null, owner: 'me' },
     }
+    // In the transaction that is undone, and then in the one without the culprit.
+    const counted = change(ledger, good, (known) => ({ ...known, fence: known.fence + 1 }))
     const twice = ledger.transact({ tasks: [bad] }, (view) => {
       const task = { ...(view.task(bad) as TaskRecord), fence: 9 }
       return { tasks: [task], attempts: [row, row], result: undefined }
     })
-    // In the transaction that is undone, and then in the one without the culprit.
-    const counted = change(ledger, good, (known) => ({ ...known, fence: known.fence + 1 }))
     await expect(twice).rejects.toThrow(/UNIQUE/)
     await counted
     expect(await seenBy(ledger, bad)).toMatchObject({ fence: 1 })
