@@ -120,6 +120,8 @@ export class SqliteLedger implements Ledger {
 
   async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
     const { sql, values } = listQuery(filter)
+    // Whoever reads page by page does not keep the event loop from turning.
+    await new Promise((resolve) => setImmediate(resolve))
     return (this.database.prepare(sql).all(...values) as SqlRow[]).map((row) => taskOf(row).task)
   }
 
