@@ -11,8 +11,10 @@ export async function answerOf(
   program: string,
   args: readonly string[],
   flags: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<unknown> {
-  const { stdout } = await run(process.execPath, [...flags, `${OUT}${program}.js`, ...args])
+  const env = { ...process.env, ...environment }
+  const { stdout } = await run(process.execPath, [...flags, `${OUT}${program}.js`, ...args], { env })
   const line = stdout.trim().split('\n').at(-1) ?? ''
   return line === '' ? undefined : JSON.parse(line)
 }

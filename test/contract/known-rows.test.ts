@@ -75,9 +75,9 @@ describe('a transaction', () => {
     const input = { items: [1] }
     await create(ledger, running('t', input))
     input.items.push(2)
-    const seen = await seenBy(ledger, { run: 'job', id: 't' })
-    expect(seen?.input).toEqual({ items: [1] })
-    ;(seen?.input as { items: number[] }).items.push(3)
+    const seen = (await seenBy(ledger, { run: 'job', id: 't' })) as TaskRecord
+    expect(seen.input).toEqual({ items: [1] })
+    ;(seen.input as { items: number[] }).items.push(3)
     expect((await seenBy(ledger, { run: 'job', id: 't' }))?.input).toEqual({ items: [1] })
     await ledger.close()
   })
