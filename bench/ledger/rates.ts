@@ -33,7 +33,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
   sequential: {
     title: 'Durable steps, one after the other',
     width: 1,
-    count: 600,
+    count: 1000,
     ...SUCCEEDS,
     goal: 0.6,
     stretch: 0.8,

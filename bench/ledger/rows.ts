@@ -125,30 +125,32 @@ interface Share {
   readonly maxMs: number
 }
 
+/** Against as many processes with a file each: what a crowded machine does to an event loop is none of the file's doing. */
 export async function measureShared({ quick, rounds }: Effort): Promise<Line[]> {
-  const counts = [1, 2, 4, 8]
-  const shares = new Map<number, Share[][]>(counts.map((count) => [count, []]))
+  const settings = [1, 2, 4, 8].flatMap((count) => [
+    { count, shared: true, shares: [] as Share[][] },
+    ...(count === 1 ? [] : [{ count, shared: false, shares: [] as Share[][] }]),
+  ])
   for (let i = 0; i < rounds; i++) {
-    for (const count of shuffled(counts)) shares.get(count)?.push(await together(count, quick ? 1 : 4))
+    for (const { count, shared, shares } of shuffled(settings)) {
+      shares.push(await together(count, shared, quick ? 1 : 3))
+    }
   }
-  const of = (count: number, how: (all: Share[]) => number): number => median((shares.get(count) as Share[][]).map(how))
-  const total = (all: Share[]): number => all.reduce((sum, { rate }) => sum + rate, 0)
-  return counts.flatMap((count): Line[] => {
-    const who = count === 1 ? 'One process' : `${count} processes on one file`
+  return settings.flatMap(({ count, shared, shares }): Line[] => {
+    const where = shared ? 'one file' : 'a file each'
+    const who = count === 1 ? '1 process' : `${count} processes on ${where}`
+    const of = (how: (all: Share[]) => number): number => median(shares.map(how))
     return [
-      { what: `${who}: steps in all`, value: of(count, total), unit: '/s' },
-      ...(count === 1
-        ? []
-        : [{ what: `${who}: steps in all ÷ one process`, value: of(count, total) / of(1, total), unit: '×' }]),
-      { what: `${who}: least share ÷ largest`, value: of(count, fairness), unit: '×' },
+      { what: `${who}: steps in all`, value: of((all) => all.reduce((sum, { rate }) => sum + rate, 0)), unit: '/s' },
+      { what: `${who}: least share ÷ largest`, value: of(fairness), unit: '×' },
       {
         what: `${who}: event-loop delay p99`,
-        value: of(count, (all) => Math.max(...all.map(({ p99Ms }) => p99Ms))),
+        value: of((all) => Math.max(...all.map((one) => one.p99Ms))),
         unit: 'ms',
       },
       {
         what: `${who}: event-loop delay, longest`,
-        value: of(count, (all) => Math.max(...all.map(({ maxMs }) => maxMs))),
+        value: of((all) => Math.max(...all.map((one) => one.maxMs))),
         unit: 'ms',
       },
     ]
@@ -160,10 +162,10 @@ function fairness(all: Share[]): number {
   return Math.min(...rates) / Math.max(...rates)
 }
 
-function together(count: number, seconds: number): Promise<Share[]> {
+function together(count: number, shared: boolean, seconds: number): Promise<Share[]> {
   return inNewDirectory(async (directory) => {
-    const children = Array.from({ length: count }, () =>
-      started('shared-child', [`${directory}/ledger`, String(seconds)]),
+    const children = Array.from({ length: count }, (_, i) =>
+      started('shared-child', [`${directory}/ledger${shared ? '' : i}`, String(seconds)]),
     )
     await Promise.all(children.map(messageOf))
     const shares = children.map(async (child) => (await messageOf(child)) as Share)

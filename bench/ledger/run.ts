@@ -87,7 +87,7 @@ const IN_MEMORY = '/dev/shm'
 async function measuredRates(directory: string): Promise<string> {
   const all: { workload: Workload; rates: Rates }[] = []
   for (const [id, workload] of Object.entries(WORKLOADS)) {
-    const args = [id, ...(options.quick ? ['3', '0.3'] : ['9', '1'])]
+    const args = [id, ...(options.quick ? ['3', '0.3'] : ['7', '1'])]
     all.push({ workload, rates: (await answerOf('rates-child', args, [], { TMPDIR: directory })) as Rates })
     console.error(`${workload.title}, in ${directory}: measured`)
   }
