@@ -25,6 +25,7 @@ import { Ownership } from './ownership.js'
 import { fingerprint, type InterruptRule, recordOf } from './policy-record.js'
 import { cancel, freshProgress, reset, resolve, retryNow, type Settled } from './transitions.js'
 import { isOver, Waiters } from './waiters.js'
+import { Watch } from './watch.js'
 import { Worker } from './worker.js'
 
 export interface DurableSettings {
@@ -90,6 +91,7 @@ export class Durable {
   private readonly ownership: Ownership
   private readonly gates: GateBook
   private readonly adoption: Adoption
+  private readonly watch: Watch
   private failure: unknown = undefined
   private closed = false
 
@@ -106,6 +108,7 @@ export class Durable {
     const isResumed = (task: TaskRecord): boolean => this.ownership.isResumed(task)
     const parts = { ledger, environment, gates, waiters, owner, concurrency, onFailure, isResumed }
     this.worker = new Worker(parts, definitions)
+    this.watch = new Watch({ ledger, waiters, onFailure, isHere: (key) => this.worker.isHere(key) })
     this.gates = gates
     this.adoption = new Adoption(ledger, settings.policyChange)
   }
@@ -183,7 +186,7 @@ export class Durable {
       }
     } finally {
       this.waiters.failAll(this.failure ?? reason)
-      clearInterval(this.watching)
+      this.watch.stop()
       await this.ledger.close()
     }
   }
@@ -236,7 +239,7 @@ export class Durable {
     if (type === 'created' && task.status === 'running') this.worker.follow({ task, era: 0 })
     if (hasRoom) this.worker.unreserve()
     if (task.status !== 'running') this.worker.wake()
-    if (!isOver(task)) this.watchOthers()
+    if (!isOver(task)) this.watch.begin()
     return { task, ended }
   }
 
@@ -346,36 +349,7 @@ export class Durable {
     this.ownership.halt()
     this.waiters.failAll(error)
   }
-
-  private watching: NodeJS.Timeout | undefined = undefined
-  private looking = false
-
-  /** Tasks that another process ends are looked at now and then. */
-  private watchOthers(): void {
-    this.watching ??= setInterval(() => {
-      const keys = this.waiters.keys().filter((key) => !this.worker.isHere(key))
-      if (this.waiters.keys().length === 0) {
-        clearInterval(this.watching)
-        this.watching = undefined
-      }
-      if (!this.looking) void this.lookAt(keys).catch((error: unknown) => this.fail(error))
-    }, WATCH_MS)
-  }
-
-  private async lookAt(keys: readonly TaskKey[]): Promise<void> {
-    this.looking = true
-    try {
-      for (const key of keys) {
-        const task = await this.ledger.get(key)
-        if (task !== undefined && isOver(task)) this.waiters.settled(task)
-      }
-    } finally {
-      this.looking = false
-    }
-  }
 }
-
-const WATCH_MS = 250
 
 function expectId(what: string, id: string): void {
   if (typeof id === 'string' && ID.test(id)) return

@@ -81,10 +81,6 @@ export class Worker implements Timer {
     this.wake()
   }
 
-  get busy(): number {
-    return this.running.size
-  }
-
   /** Whether another attempt may run now. */
   get hasRoom(): boolean {
     return !this.stopped && this.running.size + this.reserved < this.parts.concurrency
@@ -153,7 +149,6 @@ export class Worker implements Timer {
   // ── what is due ────────────────────────────────────────────────────────────────────────────────
 
   private async claimDue(): Promise<void> {
-    if (this.claiming) return
     this.claiming = true
     try {
       while (this.again && !this.stopped) {
