@@ -25,7 +25,7 @@ export interface TransactionListener {
 /** Longer than any transaction of ours: somebody else holds the file. */
 const MAX_WAIT_MS = 30_000
 /** So long a transaction may go on before the event loop gets its turn. */
-const MAX_UNITS = 1000
+const MAX_UNITS = 250
 
 export class CommitQueue {
   private readonly database: SqliteDatabase
