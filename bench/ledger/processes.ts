@@ -20,7 +20,7 @@ export async function answerOf(
 }
 
 export function started(program: string, args: readonly string[]): ChildProcess {
-  return fork(`${OUT}${program}.js`, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  return fork(`${OUT}${program}.js`, args, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
 }
 
 export async function messageOf(child: ChildProcess): Promise<unknown> {

@@ -2,7 +2,7 @@
  * The command `npm run bench:ledger`: durable tasks on SQLite against a loop written by hand over the same driver, and
  * what a kill, a restart and several processes cost. Prints tables; `--write` keeps them. Imports its own directory.
  */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -45,6 +45,7 @@ const { values: options } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 })
+const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url))
 const isAsked = (name: string): boolean => options.only.length === 0 || options.only.includes(name)
 const effort: Effort = { quick: options.quick, rounds: options.quick ? 1 : 3 }
 
@@ -99,21 +100,33 @@ async function main(): Promise<void> {
   const unknown = options.only.filter((name) => !NAMES.includes(name))
   if (unknown.length > 0) throw new Error(`No such row: ${unknown.join(', ')}. Rows: ${NAMES.join(', ')}`)
   await bundle()
-  const parts = [await facts()]
+  const said = await facts()
+  const sections = new Map<string, string>()
   if (isAsked('rates')) {
-    parts.push('## On this disk', await measuredRates(tmpdir()))
-    if (existsSync(IN_MEMORY)) parts.push('## Where a sync costs nothing', await measuredRates(IN_MEMORY))
+    sections.set('On this disk', await measuredRates(tmpdir()))
+    if (existsSync(IN_MEMORY)) sections.set('Where a sync costs nothing', await measuredRates(IN_MEMORY))
   }
   for (const [name, measure] of Object.entries(ROWS)) {
     if (!isAsked(name)) continue
-    parts.push(`## ${TITLES[name as keyof typeof ROWS]}`, linesTable(await measure(effort)))
+    sections.set(TITLES[name as keyof typeof ROWS], linesTable(await measure(effort)))
     console.error(`${name}: measured`)
   }
-  const text = parts.join('\n\n')
-  console.log(`\n${text}`)
-  if (!options.write) return
+  console.log(`\n${said}\n\n${textOf(sections)}`)
+  if (options.write) keep(said, sections)
+}
+
+const textOf = (sections: ReadonlyMap<string, string>): string =>
+  [...sections].map(([title, text]) => `## ${title}\n\n${text}`).join('\n\n')
+
+/** What was not measured this time stays. */
+function keep(said: string, sections: ReadonlyMap<string, string>): void {
+  const old = existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8').split(/^## /m).slice(1) : []
+  const kept = old.map((section) => {
+    const [title = ''] = section.split('\n', 1)
+    return [title, section.slice(title.length).trim()] as const
+  })
   const head = '# Results\n\nWritten by `npm run bench:ledger -- --write`. How to read it: [README.md](README.md).'
-  writeFileSync(fileURLToPath(new URL('RESULTS.md', import.meta.url)), `${head}\n\n${text}\n`)
+  writeFileSync(RESULTS, `${head}\n\n${said}\n\n${textOf(new Map([...kept, ...sections]))}\n`)
 }
 
 await main()
