@@ -69,22 +69,42 @@ export class DueTasks implements Timer {
     this.refused.clear()
   }
 
-  async claim(): Promise<void> {
+  /** Something may be due. Looked at when this turn's promises have run: of many that end at once, all have left room. */
+  wake(): void {
+    if (this.again) return
     this.again = true
     if (this.claiming) return
+    const { track, parts } = this.worker
+    process.nextTick(() => void track(this.claim()).catch(parts.onFailure))
+  }
+
+  private async claim(): Promise<void> {
+    if (this.claiming) return
     this.claiming = true
-    const { worker } = this
     try {
-      while (this.again && !worker.stopped) {
+      while (this.again && !this.worker.stopped) {
         this.again = false
-        if (worker.slots.free > 0) await this.claimSome()
-        else worker.slots.starve()
-        // Whoever woke us while we looked was told that somebody is looking.
-        if (!this.again && !worker.stopped)
-          this.scheduleAt(await worker.parts.ledger.nextDueAtMs(this.queues(), this.except()))
+        await this.lookOnce()
       }
     } finally {
       this.claiming = false
+      this.again = false
+    }
+  }
+
+  /** A claim keeps all the room there is until it is committed: only made if something is due. */
+  private async lookOnce(): Promise<void> {
+    const { slots, parts } = this.worker
+    const dueAtMs = await parts.ledger.nextDueAtMs(this.queues(), this.except())
+    if (dueAtMs === null || this.worker.stopped) return
+    if (dueAtMs > (await parts.ledger.now())) {
+      // Whoever wakes us while we look is looked for at once.
+      if (!this.again) this.scheduleAt(dueAtMs)
+    } else if (slots.free > 0) {
+      // More may be due than there was room for; what was passed over is not looked for again.
+      if (await this.claimSome()) this.again = true
+    } else {
+      slots.starve()
     }
   }
 
@@ -99,10 +119,10 @@ export class DueTasks implements Timer {
     parts.environment.schedule(this, dueAtMs)
   }
 
-  private async claimSome(): Promise<void> {
+  /** Whether there was any. */
+  private async claimSome(): Promise<boolean> {
     const { slots, definitions, parts } = this.worker
     const queues = this.queues()
-    if (queues.length === 0) return
     const limit = Math.min(slots.free, MAX_BATCH)
     const gates = [...new Set([...definitions.values()].flatMap((definition) => parts.gates.keysOf(definition)))]
     const request = { queues, limit, gates: gates.toSorted(), except: this.except() }
@@ -110,7 +130,7 @@ export class DueTasks implements Timer {
     try {
       const claimed = await parts.ledger.claim(request, (task, view) => this.claimOne(task, view))
       this.follow(claimed)
-      if (claimed.length === limit) this.again = true
+      return claimed.length > 0
     } finally {
       slots.give(limit)
     }

@@ -1,6 +1,7 @@
 /**
- * Tasks that somebody here waits for and another process may end: looked at now and then, and only if somebody else has
- * written since. Imports the ledger's port and its own layer.
+ * Tasks that somebody here waits for and another process may end: looked at now and then, only if somebody else has
+ * written since, a few at a time so that the event loop turns between them, and the longer a look takes the less often.
+ * Imports the ledger's port and its own layer.
  */
 import type { Ledger } from '../ledger/ledger.js'
 import type { TaskKey } from '../ledger/records.js'
@@ -8,6 +9,9 @@ import { TaskRefusedError } from './errors.js'
 import { isOver, type Waiters } from './waiters.js'
 
 const WATCH_MS = 250
+/** Of all time, so much may be spent with looking. */
+const SHARE = 0.1
+const AT_ONCE = 50
 
 export interface WatchingParts {
   readonly ledger: Ledger
@@ -21,43 +25,58 @@ export class Watching {
   private readonly parts: WatchingParts
   private timer: NodeJS.Timeout | undefined = undefined
   private looking = false
+  private ended = false
   private mark: number | undefined = undefined
 
   constructor(parts: WatchingParts) {
     this.parts = parts
   }
 
-  /** Somebody waits. Keeps the process alive as long as that is so. */
+  /** Somebody waits, perhaps for something that ended before. Keeps the process alive as long as that is so. */
   begin(): void {
-    this.timer ??= setInterval(() => {
-      if (this.parts.waiters.isEmpty) this.end()
-      else if (!this.looking) void this.look().catch(this.parts.onFailure)
-    }, WATCH_MS)
+    this.mark = undefined
+    if (this.timer === undefined && !this.looking) this.schedule(WATCH_MS)
   }
 
   end(): void {
-    clearInterval(this.timer)
-    this.timer = undefined
-    this.mark = undefined
+    this.ended = true
+    clearTimeout(this.timer)
+  }
+
+  private schedule(delayMs: number): void {
+    if (!this.ended) this.timer = setTimeout(() => void this.look().catch(this.parts.onFailure), delayMs)
   }
 
   private async look(): Promise<void> {
-    const { ledger, waiters, isHere } = this.parts
+    const startMs = performance.now()
+    this.timer = undefined
     this.looking = true
     try {
-      const mark = await ledger.changeMark()
-      if (mark === this.mark) return
-      for (const key of waiters.keys()) {
-        if (isHere(key)) continue
-        const task = await ledger.get(key)
-        if (task === undefined) waiters.gone(key, forgotten(key))
-        else if (isOver(task)) waiters.settled(task)
-      }
-      // Not before: what failed is looked at again.
-      this.mark = mark
+      await this.lookIfChanged()
     } finally {
       this.looking = false
+      if (!this.parts.waiters.isEmpty) this.schedule(Math.max(WATCH_MS, (performance.now() - startMs) / SHARE))
     }
+  }
+
+  private async lookIfChanged(): Promise<void> {
+    const { ledger, waiters, isHere } = this.parts
+    const mark = await ledger.changeMark()
+    if (mark === this.mark || this.ended) return
+    // Before the look: who comes to wait meanwhile may have been missed.
+    this.mark = mark
+    const keys = waiters.keys().filter((key) => !isHere(key))
+    for (let first = 0; first < keys.length && !this.ended; first += AT_ONCE) {
+      for (const key of keys.slice(first, first + AT_ONCE)) await this.lookAt(key)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  private async lookAt(key: TaskKey): Promise<void> {
+    const { ledger, waiters } = this.parts
+    const task = await ledger.get(key)
+    if (task === undefined) waiters.gone(key, forgotten(key))
+    else if (isOver(task)) waiters.settled(task)
   }
 }
 

@@ -62,7 +62,7 @@ export class Worker {
   }
 
   /** A stop waits for it. */
-  track<T>(work: Promise<T>): Promise<T> {
+  readonly track = <T>(work: Promise<T>): Promise<T> => {
     const done = work.finally(() => this.pending.delete(done))
     this.pending.add(done)
     return done
@@ -70,7 +70,7 @@ export class Worker {
 
   /** Something may be due. */
   wake(): void {
-    if (!this.stopped) void this.track(this.due.claim()).catch(this.parts.onFailure)
+    if (!this.stopped) this.due.wake()
   }
 
   /** Others may have added tasks, or taken some. */

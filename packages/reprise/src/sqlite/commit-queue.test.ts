@@ -138,7 +138,7 @@ describe('while another program writes', () => {
   })
 
   it('work gives up in the end, and what comes later is done', async () => {
-    const queue = new CommitQueue(database, 'here', undefined, 5)
+    const queue = new CommitQueue(database, 'here', { maxWaitMs: 5 })
     other.exec('BEGIN IMMEDIATE')
     const late = Array.from({ length: 1001 }, (_, index) => queue.add(insert(index)))
     const results = await Promise.allSettled(late)
@@ -238,7 +238,7 @@ describe('a file that was replaced while in use', () => {
     ['', 'its file was removed or replaced'],
     ['-wal', 'its file -wal was removed or replaced'],
   ])('is written no more: database%s', async (suffix, message) => {
-    const queue = new CommitQueue(database, 'here', new OpenFiles(file))
+    const queue = new CommitQueue(database, 'here', { files: new OpenFiles(file) })
     await queue.add(insert(1))
     renameSync(`${file}${suffix}`, `${file}${suffix}.away`)
     await expect(queue.add(insert(2))).rejects.toMatchObject({ message: expect.stringContaining(message) })

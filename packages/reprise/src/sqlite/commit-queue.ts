@@ -19,30 +19,44 @@ interface Unit {
   readonly reject: (error: unknown) => void
 }
 
+/** Hears of every transaction that begins, and of every one that is undone. */
+export interface TransactionListener {
+  begin(): void
+  undo(): void
+}
+
 /** So long a transaction may go on before the event loop gets its turn. */
-const MAX_UNITS = 1000
+const MAX_UNITS = 250
 /** A unit writes about four pages when it is alone: about the thousand pages after which SQLite would do it by itself. */
 const UNITS_PER_CHECKPOINT = 256
 
 /** Thrown by work that has written before it failed: what it wrote is undone. */
 export class HalfDone extends Error {}
 
+export interface CommitQueueOptions {
+  readonly files?: OpenFiles | undefined
+  readonly maxWaitMs?: number
+  readonly listener?: TransactionListener
+}
+
 export class CommitQueue {
   private readonly database: SqliteDatabase
   private readonly name: string
   private readonly files: OpenFiles | undefined
   private readonly maxWaitMs: number
+  private readonly listener: TransactionListener | undefined
   private units: Unit[] = []
   private scheduled = false
   private waitingSinceMs: number | undefined = undefined
   private unitsSinceCheckpoint = 0
   private broken: LedgerError | undefined = undefined
 
-  constructor(database: SqliteDatabase, name: string, files?: OpenFiles, maxWaitMs = MAX_WAIT_MS) {
+  constructor(database: SqliteDatabase, name: string, options: CommitQueueOptions = {}) {
     this.database = database
     this.name = name
-    this.files = files
-    this.maxWaitMs = maxWaitMs
+    this.files = options.files
+    this.maxWaitMs = options.maxWaitMs ?? MAX_WAIT_MS
+    this.listener = options.listener
   }
 
   /** Runs `work` in the next transaction; it must be synchronous. */
@@ -89,6 +103,7 @@ export class CommitQueue {
     const units = this.units.splice(0, MAX_UNITS)
     if (units.length === 0 || !this.begin(units)) return
     if (this.units.length > 0) this.schedule(0)
+    this.listener?.begin()
     const done = this.perform(units)
     if (done !== undefined && this.commit(done)) this.checkpointAfter(units.length)
   }
@@ -156,6 +171,7 @@ export class CommitQueue {
           unit.reject(this.failed('written', error))
           continue
         }
+        this.listener?.undo()
         if (code !== undefined && FATAL.has(code)) this.fail(units, error)
         else this.performWithout(unit, units, this.failed('written', error instanceof HalfDone ? error.cause : error))
         return undefined
@@ -182,6 +198,7 @@ export class CommitQueue {
       this.database.exec('COMMIT')
     } catch (error) {
       // Whether it was written is not known; nobody is told that it was.
+      this.listener?.undo()
       this.fail(
         done.map(([unit]) => unit),
         error,

@@ -21,6 +21,8 @@ export class DamagedRow extends Error {}
 export interface TaskRow {
   readonly pk: number
   readonly task: TaskRecord
+  /** As it is written. */
+  readonly input: string
 }
 
 export const TASK_COLUMNS = `pk, run, id, queue, generation, status, due_at, owner, fence, progress, policy_hash, input,
@@ -49,7 +51,7 @@ export function taskOf(row: SqlRow): TaskRow {
     updatedAtMs: row['updated_at'] as number,
     ...(row['compacted_until'] !== null && { compacted: compactionOf(row) }),
   }
-  return { pk: row['pk'] as number, task }
+  return { pk: row['pk'] as number, task, input: row['input'] as string }
 }
 
 export function compactionOf(row: SqlRow): Compaction {

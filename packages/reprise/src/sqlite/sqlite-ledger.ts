@@ -30,8 +30,9 @@ import type {
   TaskRecord,
 } from '../ledger/records.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
-import { resultCode, type SqlRow, type SqliteDatabase } from './driver.js'
+import { resultCode, type SqlRow, type SqliteDatabase, type SqliteStatement, type SqlValue } from './driver.js'
 import { Housekeeping } from './housekeeping.js'
+import { KnownRows, nameOf } from './known-rows.js'
 import type { OpenFiles } from './open-files.js'
 import {
   attemptOf,
@@ -54,9 +55,12 @@ export class SqliteLedger implements Ledger {
   private readonly clock: () => number
   private readonly wall: () => number
   private readonly sql: Statements
+  private readonly known: KnownRows
   private readonly queue: CommitQueue
   private readonly housekeeping: Housekeeping
   readonly analytics: LedgerAnalytics
+  /** Policies that are there, as far as is known: their text need not be written again. */
+  private readonly keptPolicies = new Set<string>()
 
   /** `wall`: the clock of leases. */
   constructor(database: SqliteDatabase, name: string, clock: () => number, wall = clock, files?: OpenFiles) {
@@ -65,7 +69,8 @@ export class SqliteLedger implements Ledger {
     this.clock = clock
     this.wall = wall
     this.sql = prepareStatements(database)
-    this.queue = new CommitQueue(database, name, files)
+    this.known = new KnownRows(database)
+    this.queue = new CommitQueue(database, name, { files, listener: this.known })
     this.housekeeping = new Housekeeping(database, this.sql)
     this.analytics = new SqliteAnalytics(database, this.sql)
   }
@@ -83,13 +88,17 @@ export class SqliteLedger implements Ledger {
     return this.queue.read(() => (this.sql.dataVersion.get() as { data_version: number }).data_version)
   }
 
-  create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
-    return this.queue.add(() => inTurn(tasks, (task) => this.insert(task)))
+  async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
+    const creations = await this.queue.add(() => inTurn(tasks, (task) => this.insert(task)))
+    // Only what is committed is known to be there.
+    for (const { type, task } of creations) if (type === 'created') this.keptPolicies.add(task.policyHash)
+    return creations
   }
 
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T> {
     return this.queue.add(() => {
-      const rows = new LockedRows(this.sql, this.clock(), keys.tasks, keys.gates ?? [])
+      const rows = new LockedRows(this.sql, this.clock(), keys.gates ?? [])
+      for (const key of keys.tasks) rows.add(key, this.known.get(key) ?? this.find(key))
       return this.write(decide(rows), rows)
     })
   }
@@ -98,7 +107,8 @@ export class SqliteLedger implements Ledger {
     return this.queue.add(() => {
       const now = this.clock()
       return inTurn(this.due(request, now), (row) => {
-        const rows = new LockedRows(this.sql, now, [row.task], request.gates ?? [], row)
+        const rows = new LockedRows(this.sql, now, request.gates ?? [])
+        rows.add(row.task, row)
         return this.write(decide(row.task, rows), rows)
       })
     })
@@ -134,8 +144,10 @@ export class SqliteLedger implements Ledger {
     return this.queue.read(() => this.find(key)?.task)
   }
 
-  list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
+  async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
     const { sql, values } = listQuery(filter)
+    // Whoever reads page by page does not keep the event loop from turning.
+    await new Promise((resolve) => setImmediate(resolve))
     return this.queue.read(() => (this.database.prepare(sql).all(...values) as SqlRow[]).map((row) => taskOf(row).task))
   }
 
@@ -174,7 +186,11 @@ export class SqliteLedger implements Ledger {
   }
 
   compact(request: CompactRequest): Promise<Compacted> {
-    return this.queue.add(() => this.housekeeping.compact(request, this.clock()))
+    return this.queue.add(() => {
+      // What it notes in a row, the row that is known does not say.
+      this.known.undo()
+      return this.housekeeping.compact(request, this.clock())
+    })
   }
 
   async close(): Promise<void> {
@@ -187,22 +203,25 @@ export class SqliteLedger implements Ledger {
   }
 
   private insert({ task, policy, payloadHash }: NewTask): Creation {
-    const existing = this.sql.payload.get(task.run, task.id) as { payload_hash: string } | undefined
-    if (existing !== undefined) {
-      const type = existing.payload_hash === payloadHash ? 'existing' : 'conflict'
-      return { type, task: (this.find(task) as TaskRow).task }
-    }
-    this.sql.putPolicy.run(policy.hash, text(policy.policy), 1, this.clock())
-    this.sql.insertTask.run(
-      task.run,
-      task.id,
-      payloadHash,
-      text(task.input),
-      task.correlationId,
-      task.createdAtMs,
-      ...updatedValues(task),
-    )
+    const input = text(task.input)
+    const { run, id, correlationId, createdAtMs } = task
+    const values = [run, id, payloadHash, input, correlationId, createdAtMs, ...updatedValues(task)]
+    const { changes, lastInsertRowid } = this.sql.insertTask.run(...values)
+    if (Number(changes) === 0) return this.existing(task, payloadHash)
+    this.countPolicy(policy)
+    this.known.put(Number(lastInsertRowid), task, input)
     return { type: 'created', task }
+  }
+
+  /** Tasks count what they use; one that nobody had any more may be gone. */
+  private countPolicy({ hash, policy }: PolicyRecord): void {
+    if (this.keptPolicies.has(hash) && Number(this.sql.countPolicy.run(1, hash).changes) === 1) return
+    this.sql.putPolicy.run(hash, text(policy), 1, this.clock())
+  }
+
+  private existing(key: TaskKey, payloadHash: string): Creation {
+    const { payload_hash: kept } = this.sql.payload.get(key.run, key.id) as { payload_hash: string }
+    return { type: kept === payloadHash ? 'existing' : 'conflict', task: (this.find(key) as TaskRow).task }
   }
 
   /** Of each queue the earliest, of all the earliest. */
@@ -216,48 +235,41 @@ export class SqliteLedger implements Ledger {
   }
 
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */
-  private write<T>({ result, ...changes }: Decided<T>, rows: LockedRows): T {
-    const statements = this.encode(changes, rows)
-    for (const statement of statements) statement()
-    return result
+  private write<T>(decided: Decided<T>, rows: LockedRows): T {
+    for (const [statement, values] of this.encode(decided, rows)) statement.run(...values)
+    for (const task of decided.tasks ?? []) this.known.put(rows.rowOf(task).pk, task, rows.rowOf(task).input)
+    return decided.result
   }
 
-  private encode(changes: Changes, rows: LockedRows): (() => void)[] {
-    const { tasks = [], attempts = [], gates = [], dead = [], events = [] } = changes
+  private encode(changes: Changes, rows: LockedRows): Write[] {
+    const { tasks, attempts, gates, dead, events } = changes
     const { sql } = this
-    const writes: (() => void)[] = []
+    const writes: Write[] = []
     const added = new Map<number, number>()
-    for (const row of attempts) {
-      const pk = rows.pkOf(row)
-      const values = attemptValues(pk, row)
+    for (const row of attempts ?? []) {
+      const { pk } = rows.rowOf(row)
       added.set(pk, (added.get(pk) ?? 0) + 1)
-      writes.push(() => void sql.insertAttempt.run(...values))
+      writes.push([sql.insertAttempt, attemptValues(pk, row)])
     }
-    for (const task of tasks) {
-      const pk = rows.pkOf(task)
-      const values = [...updatedValues(task), added.get(pk) ?? 0, pk]
+    for (const task of tasks ?? []) {
+      const { pk } = rows.rowOf(task)
+      const values = updatedValues(task)
+      values.push(added.get(pk) ?? 0, pk)
       added.delete(pk)
-      writes.push(() => void sql.updateTask.run(...values))
+      writes.push([sql.updateTask, values])
       const before = rows.task(task)?.policyHash
       if (before === undefined || before === task.policyHash) continue
-      writes.push(
-        () => void sql.countPolicy.run(-1, before),
-        () => void sql.countPolicy.run(1, task.policyHash),
-      )
+      writes.push([sql.countPolicy, [-1, before]], [sql.countPolicy, [1, task.policyHash]])
     }
     // The longer a task's row, the dearer a second update of it: only where there was no first.
-    for (const [pk, count] of added) writes.push(() => void sql.countHistory.run(count, pk))
-    for (const { key, kind, state } of gates) {
-      const encoded = text(state)
-      writes.push(() => void sql.putGate.run(key, kind, encoded))
-    }
-    for (const { run, id, generation, atMs, signature, stopReason, failure } of dead) {
+    for (const [pk, count] of added) writes.push([sql.countHistory, [count, pk]])
+    for (const { key, kind, state } of gates ?? []) writes.push([sql.putGate, [key, kind, text(state)]])
+    for (const { run, id, generation, atMs, signature, stopReason, failure } of dead ?? []) {
       const encoded = failure === null ? null : text(failure)
-      writes.push(() => void sql.insertDead.run(run, id, generation, atMs, signature, stopReason, encoded))
+      writes.push([sql.insertDead, [run, id, generation, atMs, signature, stopReason, encoded]])
     }
-    for (const { type, run, id, atMs, correlationId, detail } of events) {
-      const encoded = text(detail)
-      writes.push(() => void sql.insertEvent.run(type, run, id, atMs, correlationId, encoded))
+    for (const { type, run, id, atMs, correlationId, detail } of events ?? []) {
+      writes.push([sql.insertEvent, [type, run, id, atMs, correlationId, text(detail)]])
     }
     return writes
   }
@@ -275,6 +287,8 @@ function inTurn<T, R>(items: readonly T[], act: (item: T) => R): R[] {
   })
 }
 
+type Write = readonly [statement: SqliteStatement, values: SqlValue[]]
+
 /** What a transaction named, as it is while nobody else can write. */
 class LockedRows implements View {
   readonly now: number
@@ -282,14 +296,14 @@ class LockedRows implements View {
   private readonly rows = new Map<string, TaskRow | undefined>()
   private readonly gateKeys: readonly string[]
 
-  constructor(sql: Statements, now: number, tasks: readonly TaskKey[], gates: readonly string[], known?: TaskRow) {
+  constructor(sql: Statements, now: number, gates: readonly string[]) {
     this.sql = sql
     this.now = now
     this.gateKeys = gates
-    for (const key of tasks) {
-      const row = known === undefined ? (sql.task.get(key.run, key.id) as SqlRow | undefined) : undefined
-      this.rows.set(nameOf(key), known ?? (row && taskOf(row)))
-    }
+  }
+
+  add(key: TaskKey, row: TaskRow | undefined): void {
+    this.rows.set(nameOf(key), row)
   }
 
   task(key: TaskKey): TaskRecord | undefined {
@@ -303,13 +317,9 @@ class LockedRows implements View {
     return row && gateOf(row)
   }
 
-  pkOf(key: TaskKey): number {
+  rowOf(key: TaskKey): TaskRow {
     const row = this.rows.get(nameOf(key))
     if (row === undefined) throw new Error(`Task ${key.run}/${key.id} does not exist`)
-    return row.pk
+    return row
   }
-}
-
-function nameOf({ run, id }: TaskKey): string {
-  return `${run}\u0000${id}`
 }

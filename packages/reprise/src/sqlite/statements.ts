@@ -2,6 +2,7 @@
  * Every statement of the SQLite ledger, prepared once. Imports its own layer.
  */
 import type { TaskFilter } from '../ledger/ledger.js'
+import { TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
 import type { SqliteDatabase, SqliteStatement, SqlValue } from './driver.js'
 import { TASK_COLUMNS, UPDATED_COLUMNS } from './rows.js'
 
@@ -11,7 +12,8 @@ const marks = (count: number): string => Array.from({ length: count }, () => '?'
 const SQL = {
   task: `SELECT ${TASK_COLUMNS} FROM tasks WHERE run = ? AND id = ?`,
   payload: 'SELECT payload_hash FROM tasks WHERE run = ? AND id = ?',
-  insertTask: `INSERT INTO tasks (${INSERTED.join(', ')}) VALUES (${marks(INSERTED.length)})`,
+  insertTask: `INSERT INTO tasks (${INSERTED.join(', ')}) VALUES (${marks(INSERTED.length)})
+    ON CONFLICT (run, id) DO NOTHING`,
   updateTask: `UPDATE tasks SET ${UPDATED_COLUMNS.map((column) => `${column} = ?`).join(', ')},
     attempts_kept = attempts_kept + ? WHERE pk = ?`,
   due: `SELECT ${TASK_COLUMNS} FROM tasks WHERE status = 'waiting' AND queue = ?
@@ -85,10 +87,22 @@ export function listQuery(filter: TaskFilter): { readonly sql: string; readonly 
   }
   if (run !== undefined) where('run = ?', run)
   if (queue !== undefined) where('queue = ?', queue)
-  if (statuses !== undefined) where(`status IN (${marks(statuses.length)})`, ...statuses)
+  if (statuses !== undefined) where(statusIs(statuses))
+  // An owner is what those have: so the index of owners finds them, however many have finished.
+  const areOwned = statuses?.every((status) => status === 'running' || status === 'parked') ?? false
+  if (areOwned) where('owner IS NOT NULL')
   if (owner !== undefined) where('owner = ?', owner)
-  if (after !== undefined) where('(run, id) > (?, ?)', after.run, after.id)
+  // Sorted afterwards where they are few: to read those in order of their keys would be to read all tasks.
+  const key = areOwned ? '+run, +id' : 'run, id'
+  if (after !== undefined) where(`(${key}) > (?, ?)`, after.run, after.id)
   const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  const sql = `SELECT ${TASK_COLUMNS} FROM tasks${condition} ORDER BY run, id LIMIT ?`
+  const sql = `SELECT ${TASK_COLUMNS} FROM tasks${condition} ORDER BY ${key} LIMIT ?`
   return { sql, values: [...values, limit ?? -1] }
+}
+
+/** In words and by `=`, as a partial index wants it; but many may wait, and those are read in order of their keys. */
+function statusIs(statuses: readonly TaskStatus[]): string {
+  const [first] = statuses
+  const quoted = statuses.map((status) => `'${TASK_STATUSES.find((known) => known === status)}'`)
+  return statuses.length === 1 && first !== 'waiting' ? `status = ${quoted[0]}` : `status IN (${quoted.join(', ')})`
 }

@@ -1,0 +1,51 @@
+/**
+ * `restart-child.js fill|open FILE COUNT`: makes a file in which COUNT tasks wait for an hour and one is due, or opens
+ * it as a program does that starts again, and prints what that took. Imports the library.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
+import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
+import { POLICY } from './library.js'
+
+const [mode = '', file = '', count = '0'] = process.argv.slice(2)
+const COPIED = `queue, payload_hash, policy_hash, generation, input, correlation_id, created_at, status, owner, fence,
+  progress, updated_at`
+
+/** One by the library, the others its copies: a million by themselves would take minutes. */
+async function fill(): Promise<void> {
+  const durable = await openDurable(`sqlite:${file}`)
+  await durable.drain()
+  await durable.task('wait', POLICY, (input: number) => input).start(0, { id: 'first' })
+  await durable.close()
+  const database = await openDatabase(file)
+  database
+    .prepare(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+      INSERT INTO tasks (run, id, due_at, ${COPIED}) SELECT run, 't' || i, due_at + 3600000 + i, ${COPIED} FROM tasks, n`,
+    )
+    .run(Number(count))
+  database.close()
+}
+
+async function open(): Promise<object> {
+  const before = process.memoryUsage.rss()
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  const startMs = performance.now()
+  const durable = await openDurable(`sqlite:${file}`)
+  const firstMs = await new Promise<number>((resolve) => {
+    durable.task('wait', POLICY, (input: number) => {
+      resolve(performance.now() - startMs)
+      return input
+    })
+  })
+  const resumeStartMs = performance.now()
+  const { waiting } = await durable.resume()
+  const resumeMs = performance.now() - resumeStartMs
+  const rssMb = (process.resourceUsage().maxRSS * 1024 - before) / 1e6
+  await durable.close()
+  return { firstMs, resumeMs, rssMb, waiting, stallMs: delay.max / 1e6 }
+}
+
+if (mode === 'fill') await fill()
+else console.log(JSON.stringify(await open()))
