@@ -118,6 +118,7 @@ export const PROBLEMS = {
   newer_format: 'A newer version of the library wrote it.',
   corrupt: 'A row is not what the library wrote.',
   missing_driver: 'There is no driver for it here.',
+  refused: 'What was asked of it makes no sense, such as forgetting a task that is not finished.',
   closed: 'It was closed.',
 }
 

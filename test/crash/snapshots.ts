@@ -51,7 +51,9 @@ function faultsOfStep(before: TaskRecord, after: TaskRecord, newRows: number): s
   const [old, now] = [before.progress.retry, after.progress.retry]
   for (const field of ['failures', 'launched', 'totalDelayMs'] as const)
     if (now[field] < old[field]) faults.push(`its ${field} fall from ${old[field]} to ${now[field]}`)
-  if (now.seed !== old.seed || now.deadlineAtMs !== old.deadlineAtMs) faults.push('its seed or deadline changes')
+  // The deadline is set by the first start, and never moved.
+  const isMoved = now.deadlineAtMs !== old.deadlineAtMs && (old.deadlineAtMs !== null || old.launched > 0)
+  if (now.seed !== old.seed || isMoved) faults.push('its seed or deadline changes')
   if (old.expiresAtMs !== null && now.expiresAtMs !== old.expiresAtMs) faults.push('its expiry moves')
   if (old.resumed && !now.resumed) faults.push('was resumed, and was not')
   return faults

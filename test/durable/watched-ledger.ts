@@ -115,7 +115,9 @@ function countFaults(before: TaskRecord, after: TaskRecord): string[] {
   if (now.launched > old.launched + 1) faults.push('skips an attempt')
   if (old.resumed && !now.resumed) faults.push('was resumed, and was not')
   if (old.expiresAtMs !== null && now.expiresAtMs !== old.expiresAtMs) faults.push('its expiry moves')
-  if (now.deadlineAtMs !== old.deadlineAtMs) faults.push('its deadline moves')
+  // Set by the first start.
+  const isMoved = now.deadlineAtMs !== old.deadlineAtMs && (old.deadlineAtMs !== null || old.launched > 0)
+  if (isMoved) faults.push('its deadline moves')
   if (now.seed !== old.seed) faults.push('its seed changes')
   return faults
 }

@@ -194,7 +194,7 @@ describe('a ledger that failed', () => {
       faultyLedger(ledger, { failAt: ({ verb }) => (verb === 'claim' ? 'before' : undefined) }),
     )
     const { durable } = await world.open()
-    durable.task('t', {}, () => 'done')
+    await durable.task('t', {}, () => 'done').start(null, { id: 'a' })
     await turns()
     expect(await rejection(durable.close())).toBeInstanceOf(LedgerError)
   })
