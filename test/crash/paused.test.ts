@@ -121,10 +121,11 @@ describe('a dead owner whose pid is used again', { timeout: 120_000 }, () => {
     expect(findings.again).toBeGreaterThan(0)
   })
 
-  it('keeps its tasks as long as it is the same process', async () => {
-    const forge = ({ id }: OwnerRecord): OwnerRecord => {
+  it('keeps its tasks as long as it is the same process, and says so', async () => {
+    const living = (id: string): OwnerRecord => {
       return { ...ownIdentity(), id, startedAtMs: 0, leaseUntilMs: Date.now() + LONG_MS }
     }
+    const forge = ({ id }: OwnerRecord): OwnerRecord => living(id)
     const scenario = await leftBehind('living', forge)
     const owner = (await runningIn(scenario))[0]?.owner as string
     const ownedOf = (ledger: Ledger): Promise<readonly TaskRecord[]> => ledger.list({ owner })
@@ -132,6 +133,7 @@ describe('a dead owner whose pid is used again', { timeout: 120_000 }, () => {
     const heir = scenario.start({ calm: true, leaseMs: 600 })
     await withLedger(scenario, async (ledger) => {
       await until(async () => {
+        await ledger.heartbeat(living(owner))
         const tasks = await ledger.list({})
         return tasks.length === ALL && tasks.every((task) => TERMINAL.has(task.status) || task.owner === owner)
       })

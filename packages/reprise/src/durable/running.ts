@@ -195,6 +195,7 @@ export class RunningAttempts {
   private lost({ definition, task, era }: Running): void {
     const { gates } = this.worker.parts
     gates.breakerOf(definition)?.giveBack(era)
+    this.worker.taken(task)
     if (!this.worker.isHere(task)) gates.lost(definition, task, this.worker.parts.environment.exactMs())
   }
 

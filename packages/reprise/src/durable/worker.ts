@@ -112,6 +112,16 @@ export class Worker {
     return this.attempts.has(key) || this.parked.has(nameOf(key))
   }
 
+  /** Another process has the task, or has ended it already: then who waits for it here hears of that now. */
+  taken(key: TaskKey): void {
+    const { ledger, waiters, onFailure } = this.parts
+    const look = async (): Promise<void> => {
+      const task = await ledger.get(key)
+      if (task !== undefined && isOver(task)) waiters.settled(task)
+    }
+    void this.track(look()).catch(onFailure)
+  }
+
   /** The task was taken from its attempt, which is told so. */
   abandon(key: TaskKey): void {
     this.attempts.stop(new Error('The task was cancelled'), key)
@@ -149,7 +159,8 @@ export class Worker {
   private park(definition: Definition, task: TaskRecord): void {
     const parked = new Parked(this, definition, task, (left) => {
       if (this.parked.get(nameOf(task)) === parked) this.parked.delete(nameOf(task))
-      if (left !== undefined) this.follow(left)
+      if (left === undefined) this.taken(task)
+      else this.follow(left)
     })
     this.telling.parked(definition, task)
     if (this.stopped) {
