@@ -80,7 +80,7 @@ describe('what is kept', () => {
     const world = new World()
     const { durable } = await world.open()
     const task = durable.task('t', {}, () => 1)
-    const error = await rejection(task.run(input as never, { id: 'x' }))
+    const error = await rejection(task.run(input, { id: 'x' }))
     expect(error).toBeInstanceOf(TypeError)
     expect((error as Error).message).toContain(`${place} `)
     expect(await world.ledger.list({})).toEqual([])

@@ -17,7 +17,7 @@ export class Waiters {
 
   /** Resolves with the task when it has ended. */
   wait(key: TaskKey): Promise<TaskRecord> {
-    if (this.failure !== undefined) return Promise.reject(this.failure.error as Error)
+    if (this.failure !== undefined) return Promise.reject(this.failure.error)
     return new Promise((resolve, reject) => {
       const name = nameOf(key)
       const known = this.awaited.get(name) ?? { key, waiters: [] }
