@@ -1,31 +1,5 @@
-/** The published test kit: re-exports only. Imports its own layer, and types of the ledger that its signatures name. */
+/** The published test kit: re-exports only. The types of a ledger are those of `reprise/durable`. Imports its own layer. */
 export { seededRandom } from '../core/seeded-random.js'
-export type {
-  Changes,
-  Creation,
-  Decided,
-  DueRequest,
-  Keys,
-  Ledger,
-  NewTask,
-  QueueRef,
-  TaskFilter,
-  View,
-} from '../ledger/ledger.js'
-export type {
-  AttemptRow,
-  DeadLetter,
-  GateRecord,
-  Json,
-  LedgerEvent,
-  OwnerRecord,
-  PolicyRecord,
-  StoredEvent,
-  TaskKey,
-  TaskProgress,
-  TaskRecord,
-  TaskStatus,
-} from '../ledger/records.js'
 export {
   faultyLedger,
   type FaultPlan,
