@@ -69,7 +69,7 @@ describe('the same id', () => {
 
 describe('what is kept', () => {
   it.each([
-    ['input.a[1].b', { a: [0, { b: undefined }] }],
+    ['input.a[1].b[0]', { a: [0, { b: [undefined] }] }],
     ['input.n', { n: Number.NaN }],
     ['input', Symbol('x')],
     ['input.at', { at: new Date(0) }],

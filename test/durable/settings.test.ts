@@ -11,9 +11,14 @@ const fail = (): never => {
 
 describe('an option', () => {
   it.each<[Record<string, unknown>, RegExp]>([
-    [{ concurency: 3 }, /Unknown option concurency: did you mean concurrency\?/],
+    [{ concurency: 3 }, /Unknown option concurency of openDurable: did you mean concurrency\?/],
     [{ concurrency: 0 }, /concurrency must be a whole number of 1 or more/],
-    [{ leaseMs: 5 }, /leaseMs must be a whole number of 100 or more/],
+    [{ leaseMs: 5 }, /leaseMs must be a whole number of 100 to/],
+    [{ leaseMs: 1e12 }, /leaseMs must be a whole number of 100 to/],
+    [{ breakers: { k: 5 } }, /breakers must be an object with an object of settings/],
+    [{ breakers: { k: { failureThreshold: 0 } } }, /failureThreshold/],
+    [{ onFailure: 5 }, /onFailure must be a function/],
+    [5 as never, /options of openDurable must be an object/],
     [{ policyChange: 'maybe' }, /policyChange must be 'refuse' or 'accept'/],
     [{ breakers: 'x' }, /breakers must be an object/],
     [{ synchronous: 'off' }, /synchronous must be 'full' or 'normal'/],
@@ -31,9 +36,41 @@ describe('an option', () => {
     await durable.close()
   })
 
-  it('that is an address nobody knows is answered with those that are known, without its password', async () => {
-    const error = (await rejection(openDurable('mysql://me:secret@host/db'))) as Error
-    expect(error.message).toBe('There is no ledger at "mysql://me:…@host/db": say sqlite:PATH or memory:')
+  it.each([
+    ['mysql://me:sec@ret@host/db?password=secret', 'mysql://me:…@host/db?…'],
+    ['sqlite://./a.db', 'sqlite://./a.db'],
+    ['sqlite:file:a.db', 'sqlite:file:a.db'],
+    ['sqlite:a\0b', 'sqlite:a\\u0000b'],
+    ['', ''],
+  ])(
+    'that is an address nobody knows is answered with those that are known, without its secrets: %j',
+    async (address, shown) => {
+      const error = (await rejection(openDurable(address))) as Error
+      expect(error.message).toBe(
+        `There is no ledger at "${shown}": say sqlite:PATH, such as sqlite:./tasks.db, or memory:`,
+      )
+    },
+  )
+
+  it.each([undefined, null, 5, {}, new URL('sqlite:./a.db')])('that is no address is refused: %s', async (address) => {
+    expect(((await rejection(openDurable(address as never))) as Error).message).toMatch(/must be an address/)
+  })
+
+  it('that protects is not ignored because it is misspelt', async () => {
+    const durable = await openDurable('memory:')
+    const define = (options: unknown) => () => durable.task('t', {}, () => 1, options as never)
+    expect(define({ onInterupt: 'fail' })).toThrow(
+      /Unknown option onInterupt of the task t: did you mean onInterrupt\?/,
+    )
+    expect(define(null)).toThrow(/options of the task t must be an object/)
+    const task = durable.task('u', {}, () => 1)
+    for (const options of ['order-42', { ID: 'a' }, { id: 5 }, null]) {
+      expect(await rejection(task.run(null, options as never))).toBeInstanceOf(TypeError)
+      expect(await rejection(task.start(null, options as never))).toBeInstanceOf(TypeError)
+    }
+    for (const options of [{ forse: true }, { force: 'yes' }, 5])
+      expect(await rejection(durable.resume(options as never))).toBeInstanceOf(TypeError)
+    await durable.close()
   })
 
   it('`breakers` settles what a breaker is, for every policy that names it', async () => {

@@ -109,7 +109,8 @@ export class World {
     const environment = environmentOf({ ...shared, clock: this.clock })
     // Each on a machine of its own: what is known of the others is their lease.
     const identity = { ...ownIdentity(), host: `host-${++this.hosts}` }
-    const settings = { concurrency, leaseMs: LEASE_MS, policyChange, identity }
+    const onFailure = (): void => undefined
+    const settings = { concurrency, leaseMs: LEASE_MS, policyChange, identity, onFailure }
     const durable = await Durable.open(line.ledger, environment, settings)
     const expire = (): Promise<void> => this.expire(line.owner as OwnerRecord)
     const kill = async (): Promise<void> => {

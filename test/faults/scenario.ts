@@ -110,7 +110,8 @@ export class Program {
     const environment = environmentOf({ clock: this.clock, budgets, random: () => 0.4 })
     // Each life on a machine of its own: what the second knows of the first is its lease.
     const identity = { ...ownIdentity(), host: `host-${++this.lives}` }
-    const settings = { concurrency: 4, leaseMs: 86_400_000, policyChange: 'refuse', identity } as const
+    const onFailure = (): void => undefined
+    const settings = { concurrency: 4, leaseMs: 86_400_000, policyChange: 'refuse', identity, onFailure } as const
     return Durable.open(ledger, environment, settings)
   }
 

@@ -3,14 +3,13 @@
  * be, and whose wait a clock that was set back would lengthen. Imports the ledger's port and its own layer.
  */
 import type { Random } from '../core/time.js'
-import type { Ledger } from '../ledger/ledger.js'
-import type { PolicyRecord, TaskKey, TaskRecord } from '../ledger/records.js'
+import type { Ledger, Tally } from '../ledger/ledger.js'
+import { type PolicyRecord, type TaskKey, type TaskRecord, TERMINAL } from '../ledger/records.js'
 import type { Definition } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { differences } from './policy-record.js'
 import { faultsOfHistory, faultsOfState, lacksState } from './state-check.js'
 import { acceptPolicy, migrate, seedOf, sinceSetBack } from './transitions.js'
-import { isOver } from './waiters.js'
 
 export interface SkippedTask extends TaskKey {
   readonly changes: ReturnType<typeof differences>
@@ -51,8 +50,9 @@ export class Adoption {
       const tasks = await this.ledger.list(filter)
       found.migrated += await this.migrateAll(tasks.filter(lacksState))
       const sound: TaskRecord[] = []
-      for (const task of tasks) {
-        const faults = lacksState(task) ? [] : await this.faultsOf(definition, task)
+      const tallies = await this.ledger.tallies(tasks)
+      for (const [index, task] of tasks.entries()) {
+        const faults = lacksState(task) ? [] : this.faultsOf(definition, task, tallies[index] as Tally)
         if (faults.length === 0) sound.push(task)
         else found.refused.push({ run: task.run, id: task.id, faults, task })
       }
@@ -81,12 +81,10 @@ export class Adoption {
     })
   }
 
-  private async faultsOf({ policy, record }: Definition, task: TaskRecord): Promise<string[]> {
+  private faultsOf({ policy, record }: Definition, task: TaskRecord, tally: Tally): string[] {
     // How many attempts another policy allows is not for this one to say.
     const attempts = task.policyHash === record.hash ? policy.attempts : Infinity
-    const faults = faultsOfState(task, attempts)
-    const isFresh = faults.length === 0 && task.progress.retry.launched === 0
-    return isFresh ? [] : [...faults, ...faultsOfHistory(task, await this.ledger.attempts(task))]
+    return [...faultsOfState(task, attempts), ...faultsOfHistory(task, tally)]
   }
 
   private takes({ record }: Definition, task: TaskRecord): boolean {
@@ -95,7 +93,7 @@ export class Adoption {
 
   /** Whoever asks for a task that this program will not run is told why. */
   async expectPolicy(definition: Definition, task: TaskRecord): Promise<void> {
-    if (isOver(task) || task.policyHash === definition.record.hash) return
+    if (TERMINAL.has(task.status) || task.policyHash === definition.record.hash) return
     if (this.takes(definition, task)) return this.adopt(definition, [task])
     const changes = await this.changesOf(definition, task)
     const fields = changes.map(({ field, from, to }) => `${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`)
@@ -119,7 +117,7 @@ export class Adoption {
     await this.ledger.transact({ tasks: stale }, (view) => {
       const changes = stale.flatMap((key) => {
         const task = view.task(key)
-        if (task?.status !== 'waiting') return []
+        if (task?.status !== 'waiting' && task?.status !== 'undecided') return []
         const rested = sinceSetBack(task, view.now)
         if (task.policyHash !== hash) return acceptPolicy(rested, hash, view.now)
         return rested === task ? [] : { tasks: [rested], events: [] }

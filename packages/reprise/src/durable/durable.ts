@@ -12,6 +12,7 @@ import type { Environment } from '../runtime/environment.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
 import type { Definition, TaskFunction, VerifyFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
+import { expectOptions } from './expect-options.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
 import { type OtherOwner, Ownership } from './ownership.js'
@@ -30,6 +31,8 @@ export interface DurableSettings {
   readonly policyChange: 'refuse' | 'accept'
   /** By key; in place of what policies say of the breaker with that key. */
   readonly breakers?: Readonly<Record<string, BreakerInput>>
+  /** Told when the ledger fails and nobody else is; an unhandled rejection when absent, which ends the process. */
+  readonly onFailure?: (error: unknown) => void
   /** How long what is over is kept. */
   readonly retention?: RetentionSettings
   /** Who this is, where it is not simply this process. */
@@ -67,6 +70,9 @@ export interface Resumption {
   readonly elapsedMs: number
 }
 
+/** Of Node. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 export class Durable {
   private readonly ledger: Ledger
   private readonly environment: Environment
@@ -83,6 +89,8 @@ export class Durable {
   /** Somebody has heard of the failure. */
   private isTold = false
   private closing: Promise<void> | undefined = undefined
+  private working: Promise<void> | undefined = undefined
+  private endWork: (error?: unknown) => void = () => undefined
 
   private constructor(ledger: Ledger, environment: Environment, settings: DurableSettings, gates: GateBook) {
     this.ledger = ledger
@@ -91,7 +99,7 @@ export class Durable {
     const { waiters } = this
     const { concurrency, leaseMs } = settings
     const identity = settings.identity ?? ownIdentity()
-    const onFailure = (error: unknown): void => this.fail(error)
+    const onFailure = (error: unknown, isTold = false): void => this.fail(error, isTold)
     const isResumed = (task: TaskRecord): boolean => this.ownership.isResumed(task)
     const parts = { ledger, environment, gates, waiters, owner: identity.id, concurrency, onFailure, isResumed }
     this.worker = new Worker(parts, new Map())
@@ -102,7 +110,8 @@ export class Durable {
     this.retention = new Retention(ledger, settings.retention ?? retentionOf())
     this.sweeper = new Sweeper({ retention: this.retention, onFailure })
     const { worker, adoption, watching } = this
-    this.tasks = new Tasks({ ledger, worker, adoption, watching, expectOpen: () => this.expectOpen() })
+    const lookForLost = (): void => this.ownership.lookSoon()
+    this.tasks = new Tasks({ ledger, worker, adoption, watching, lookForLost, expectOpen: () => this.expectOpen() })
   }
 
   static async open(ledger: Ledger, environment: Environment, settings: DurableSettings): Promise<Durable> {
@@ -119,6 +128,7 @@ export class Durable {
     run: TaskFunction<I, R>,
     options: TaskOptions<I, R> = {},
   ): TaskHandle<I, R> {
+    if (this.closing !== undefined) throw new TaskRefusedError('closed', 'The durable tasks were closed')
     expectId('task name', name)
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
@@ -134,6 +144,7 @@ export class Durable {
   /** Takes over what lost processes left, and looks at what waits. */
   async resume(options: ResumeOptions = {}): Promise<Resumption> {
     this.expectOpen()
+    expectOptions('resume', options, { force: [(force) => typeof force === 'boolean', 'true or false'] })
     const startMs = this.environment.exactMs()
     const { worker, ledger } = this
     worker.due.lookAgain()
@@ -160,6 +171,7 @@ export class Durable {
 
   /** Questions about many tasks: what fails, what recovers, what waiting costs. */
   get analytics(): LedgerAnalytics {
+    this.expectOpen()
     return this.ledger.analytics
   }
 
@@ -169,9 +181,27 @@ export class Durable {
     return this.retention.sweep()
   }
 
-  /** No new attempts; resolves when those that run have ended. */
+  /** Keeps the process here until `drain` or `close`; rejects if the ledger fails. What a worker waits for. */
+  work(): Promise<void> {
+    this.expectOpen()
+    this.working ??= new Promise((resolve, reject) => {
+      // Without one that is waited for, a process whose tasks all wait for somebody else's would end.
+      const timer = setInterval(() => undefined, LONGEST_TIMER_MS)
+      const end = (settle: () => void): void => {
+        clearInterval(timer)
+        settle()
+      }
+      this.endWork = (error) => end(error === undefined ? resolve : () => reject(error as Error))
+    })
+    return this.working
+  }
+
+  /** No new attempts; resolves when those that run have ended. Who still waits for a task is told. */
   async drain(): Promise<void> {
     await this.worker.drain()
+    this.watching.end()
+    this.waiters.failAll(new TaskRefusedError('closed', 'This process takes no more work'))
+    this.endWork()
   }
 
   /** Stops: attempts that run are told, and recorded as interrupted on purpose, so that others go on with them. */
@@ -192,6 +222,7 @@ export class Durable {
       this.waiters.failAll(this.failure ?? reason)
       this.watching.end()
       await this.ledger.close()
+      this.endWork(this.failure)
     }
     if (this.failure !== undefined && !this.isTold) throw this.failure as Error
   }
@@ -215,7 +246,7 @@ export class Durable {
   }
 
   /** The ledger failed: nothing more is decided, and nobody waits for what nobody will know. */
-  private fail(error: unknown): void {
+  private fail(error: unknown, isTold: boolean): void {
     // Somebody holds it: what could not be written now is written later.
     if (this.failure !== undefined || isBusy(error)) return
     this.failure = error
@@ -223,14 +254,24 @@ export class Durable {
     this.worker.halt(error)
     this.ownership.halt()
     void this.sweeper.end()
-    this.isTold = this.waiters.failAll(error) > 0
+    const waited = this.waiters.failAll(error) > 0
+    this.isTold = isTold || waited || this.working !== undefined
+    this.endWork(error)
+    if (!this.isTold) (this.settings.onFailure ?? unhandled)(error)
   }
+}
+
+/** Nobody listens: Node says so, and ends the process with a code that tells. */
+function unhandled(error: unknown): void {
+  void Promise.reject(error as Error)
 }
 
 function interruptRule<I, R>(
   name: string,
-  { onInterrupt = 'rerun' }: TaskOptions<I, R>,
+  options: TaskOptions<I, R>,
 ): { rule: InterruptRule; verify: VerifyFunction<I, R> | undefined } {
+  expectOptions(`the task ${name}`, options, { onInterrupt: [() => true, ''] })
+  const { onInterrupt = 'rerun' } = options
   if (onInterrupt === 'rerun' || onInterrupt === 'fail') return { rule: onInterrupt, verify: undefined }
   const verify: unknown = (onInterrupt as { verify?: unknown } | null)?.verify
   if (typeof verify === 'function') return { rule: 'verify', verify: verify as VerifyFunction<I, R> }

@@ -27,7 +27,7 @@ function problemIn(value: unknown, place: string, depth: number): string | undef
     return `${place} is an object of class ${(value.constructor as { name?: string } | undefined)?.name ?? 'unknown'}`
   }
   return firstProblem(
-    Object.entries(value).map(
+    entriesOf(value).map(
       ([key, item]) =>
         () =>
           problemIn(item, `${place}.${key}`, depth - 1),
@@ -43,10 +43,15 @@ function firstProblem(looks: readonly (() => string | undefined)[]): string | un
   return undefined
 }
 
+/** One that is undefined is not there: types allow it, and JSON leaves it out. */
+function entriesOf(value: object): [string, unknown][] {
+  return Object.entries(value).filter(([, item]) => item !== undefined)
+}
+
 /** The same text for the same data, whatever the order of its keys. */
 export function canonical(value: Json): string {
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const entries = (entriesOf(value) as [string, Json][]).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
 }

@@ -8,7 +8,7 @@
  * wall may have been set since it wrote.
  */
 import { randomUUID } from 'node:crypto'
-import type { Ledger } from '../ledger/ledger.js'
+import type { Ledger, Tally } from '../ledger/ledger.js'
 import type { OwnerRecord, TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Definition } from './definition.js'
 import { type Identity, lifeOf } from './identity.js'
@@ -48,6 +48,7 @@ export class Ownership {
   private readonly living = new Set<string>()
   private readonly sightings = new Map<string, Sighting>()
   private seenAtMs = -Infinity
+  private lookedAtMs = -Infinity
   private timer: NodeJS.Timeout | undefined = undefined
 
   constructor(parts: OwnershipParts, worker: Worker) {
@@ -91,6 +92,14 @@ export class Ownership {
     }
     if (taken > 0) this.worker.wake()
     return taken
+  }
+
+  /** Looks again, unless that was done within the last second. */
+  lookSoon(): void {
+    const { monotonicMs, onFailure } = this.parts
+    if (monotonicMs() - this.lookedAtMs < 1000) return
+    this.lookedAtMs = monotonicMs()
+    void this.worker.track(this.takeOver(randomUUID())).catch(onFailure)
   }
 
   /** Who else holds a lease. */
@@ -189,8 +198,8 @@ export class Ownership {
     const { definitions, due, telling, parts } = this.worker
     const definition = definitions.get(task.queue)
     if (definition === undefined) return false
-    const rows = await ledger.attempts(task)
-    const faults = [...faultsOfState(task, definition.policy.attempts), ...faultsOfHistory(task, rows)]
+    const [tally] = await ledger.tallies([task])
+    const faults = [...faultsOfState(task, definition.policy.attempts), ...faultsOfHistory(task, tally as Tally)]
     if (faults.length > 0) {
       due.refuse(definition, task, faults)
       return false

@@ -59,7 +59,7 @@ export class RunningAttempts {
     this.running.set(nameOf(task), running)
     this.worker.slots.occupy()
     const { deadlineAtMs } = task.progress.retry
-    const remainingMs = deadlineAtMs === null ? undefined : deadlineAtMs - environment.exactMs()
+    const remainingMs = remainingOf(deadlineAtMs, definition, environment.exactMs())
     const context = contextOf(definition, task, () => execution.signal, remainingMs)
     const { attemptTimeoutMs, timeoutMs } = definition.policy
     const limits = { attemptTimeoutMs, remainingMs, timeoutMs }
@@ -124,8 +124,8 @@ export class RunningAttempts {
     const { gates } = this.worker.parts
     const found = verificationOf(end)
     const after = await this.write(running, (current, now) => {
-      if (found !== undefined) return verified(current, found, now)
       const retryGates = gates.retryGates(definition, current, now)
+      if (found !== undefined) return verified(current, found, definition.policy, retryGates, now)
       return interrupt(current, definition.policy, 'verify', true, retryGates, now)
     })
     if (after === undefined) return
@@ -211,6 +211,11 @@ export class RunningAttempts {
     const latencyMs = now - (task.progress.current?.startedAtMs ?? now)
     gates.settle(definition, task, { result, latencyMs, won: result === 'success', now })
   }
+}
+
+/** Never more than the whole: the clock may have been set back since. */
+function remainingOf(deadlineAtMs: number | null, { policy }: Definition, now: number): number | undefined {
+  return deadlineAtMs === null ? undefined : Math.min(deadlineAtMs - now, policy.timeoutMs ?? Infinity)
 }
 
 function changesOf({ settled, next }: Concluded): Settled {

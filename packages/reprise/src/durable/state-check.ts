@@ -3,8 +3,8 @@
  * is left alone, and every fault is named. Imports core and the ledger's types.
  */
 import { STATE_VERSION, type StoredState } from '../core/state.js'
-import type { AttemptRow, TaskRecord } from '../ledger/records.js'
-import { MAX_INTERRUPTIONS } from './transitions.js'
+import type { Tally } from '../ledger/ledger.js'
+import type { TaskRecord } from '../ledger/records.js'
 
 /** The last moment that JavaScript can name. */
 const LAST_MS = 8.64e15
@@ -28,19 +28,16 @@ export function faultsOfState(task: TaskRecord, attempts: number): string[] {
 }
 
 /** What the attempts in the ledger say beside the state; those that were compacted away are no fault. */
-export function faultsOfHistory(task: TaskRecord, rows: readonly AttemptRow[]): string[] {
+export function faultsOfHistory(task: TaskRecord, { last, ended }: Tally): string[] {
   if (!isRecord(task.progress) || !isRecord(task.progress.retry)) return []
   const { retry, current } = task.progress
   if (task.compacted !== undefined) return []
-  const own = rows.filter(({ generation }) => generation === task.generation)
-  const last = own.reduce((most, { number }) => Math.max(most, number), 0)
-  const failed = own.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null).length
   const faults: string[] = []
   const made = current === null ? retry.launched : retry.launched - 1
   // A number that was interrupted has a row, and runs again.
   if (last !== made && last !== retry.launched)
     faults.push(`the history ends with attempt ${last}, and the state says ${retry.launched}`)
-  if (failed !== retry.failures) faults.push(`the history has ${failed} failures, and the state ${retry.failures}`)
+  if (ended !== retry.failures) faults.push(`the history has ${ended} failures, and the state ${retry.failures}`)
   return faults
 }
 
@@ -54,7 +51,6 @@ function countFaults({ progress }: TaskRecord, attempts: number): string[] {
   // A policy that was accepted later may allow fewer than were made.
   if (retry.launched > attempts && !policyAccepted)
     faults.push(`${retry.launched} attempts were made of ${attempts} allowed`)
-  if (interruptions >= MAX_INTERRUPTIONS) faults.push(`an attempt was interrupted ${interruptions} times`)
   if (!Number.isSafeInteger(retry.seed)) faults.push(`the seed is ${String(retry.seed)}`)
   return faults
 }
@@ -68,12 +64,13 @@ function delayFaults({ totalDelayMs, lastDelayMs }: StoredState): string[] {
   return faults
 }
 
-function timeFaults({ progress, dueAtMs, createdAtMs, updatedAtMs }: TaskRecord): string[] {
+function timeFaults({ progress, status, dueAtMs, createdAtMs, updatedAtMs }: TaskRecord): string[] {
   const { deadlineAtMs, expiresAtMs } = progress.retry
   const times = { dueAtMs, createdAtMs, updatedAtMs, deadlineAtMs, expiresAtMs }
-  return Object.entries(times).flatMap(([name, value]) =>
+  const faults = Object.entries(times).flatMap(([name, value]) =>
     value === null || isTime(value) ? [] : `${name} is ${String(value)}, which is no time`,
   )
+  return status === 'waiting' && dueAtMs === null ? [...faults, 'it waits, but for no time'] : faults
 }
 
 function currentFaults({ progress, status }: TaskRecord): string[] {

@@ -18,6 +18,7 @@ import {
 import type { Adoption } from './adoption.js'
 import type { Definition } from './definition.js'
 import { RecordedFailureError, TaskRefusedError } from './errors.js'
+import { expectOptions } from './expect-options.js'
 import { expectJson } from './json.js'
 import { isBusy } from './persistence.js'
 import { fingerprint } from './policy-record.js'
@@ -57,8 +58,8 @@ export interface TaskHandle<I, R> {
   retryNow(id: string): Promise<void>
   /** Grants a fresh set of attempts to one that has ended without success. */
   reset(id: string): Promise<void>
-  /** Says what became of an attempt that nobody knows the end of. */
-  decide(id: string, answer: 'done' | 'rerun'): Promise<void>
+  /** Says what became of an attempt that nobody knows the end of; `result`: what it gave, null when absent. */
+  decide(id: string, answer: 'done' | 'rerun', result?: R): Promise<void>
 }
 
 export interface TasksParts {
@@ -66,6 +67,8 @@ export interface TasksParts {
   readonly worker: Worker
   readonly adoption: Adoption
   readonly watching: Watching
+  /** Looks whether owners are lost, if nobody has just looked. */
+  readonly lookForLost: () => void
   /** Throws if nothing may be asked any more. */
   readonly expectOpen: () => void
 }
@@ -82,23 +85,40 @@ export class Tasks {
   handle<I, R>(definition: Definition): TaskHandle<I, R> {
     const key = (id: string): TaskKey => ({ run: definition.name, id })
     return {
-      run: async (input, options) => (await this.run(definition, input, options?.id)) as R,
+      run: async (input, options) => (await this.run(definition, input, idOf(options))) as R,
       start: async (input, options) => {
-        const { task } = await this.create(definition, input, options?.id, false)
+        const { task } = await this.create(definition, input, idOf(options), false)
         this.parts.worker.wake()
         return { id: task.id }
       },
       status: (id) => this.status(definition, key(id)),
       cancel: (id) =>
         this.change(definition, id, (task, now) => (TERMINAL.has(task.status) ? undefined : cancel(task, now))),
-      retryNow: (id) => this.change(definition, id, hasten),
-      reset: (id) => this.change(definition, id, (task, now) => this.resetTask(task, now)),
-      decide: async (id, answer) => {
+      retryNow: async (id) => {
+        await this.expectPolicy(definition, key(id))
+        await this.change(definition, id, hasten)
+      },
+      reset: async (id) => {
+        this.parts.expectOpen()
+        await this.parts.ledger.keepPolicy(definition.record)
+        await this.change(definition, id, (task, now) => this.resetTask(definition, task, now))
+      },
+      decide: async (id, answer, result) => {
         if (answer !== 'done' && answer !== 'rerun')
           throw new TypeError(`The answer must be 'done' or 'rerun', not ${JSON.stringify(answer)}`)
-        await this.change(definition, id, (task, now) => decideTask(task, answer, now))
+        const kept = result === undefined ? null : expectJson(result, 'result')
+        await this.expectPolicy(definition, key(id))
+        await this.change(definition, id, (task, now) => decideTask(task, answer, kept, now))
       },
     }
+  }
+
+  /** What this program would not run is not hurried either. */
+  private async expectPolicy(definition: Definition, key: TaskKey): Promise<void> {
+    const { ledger, adoption, expectOpen } = this.parts
+    expectOpen()
+    const task = await ledger.get(key)
+    if (task !== undefined && !TERMINAL.has(task.status)) await adoption.expectPolicy(definition, task)
   }
 
   private async run(definition: Definition, input: unknown, id: string | undefined): Promise<Json> {
@@ -121,6 +141,8 @@ export class Tasks {
       if (worker.stopped) await this.expectOver(definition, id)
       const { type, task } = await this.create(definition, input, id, hasRoom)
       if (type === 'existing') this.expectWillRun(definition, task)
+      // Its process may be gone; who asks for it does not wait until that is noticed.
+      if (task.owner !== null && !worker.isHere(task) && type === 'existing') this.parts.lookForLost()
       const ended = isOver(task) ? Promise.resolve(task) : worker.parts.waiters.wait(task)
       // Who asks for it hears of a failure; before that it is nobody's.
       ended.catch(() => undefined)
@@ -130,7 +152,9 @@ export class Tasks {
       return { task, ended }
     } catch (error) {
       // It may have been written as running here, and nobody runs it: nothing is certain any more.
-      if (hasRoom && error instanceof LedgerError && !isBusy(error)) worker.parts.onFailure(error)
+      if (hasRoom && error instanceof LedgerError && !isBusy(error)) {
+        worker.parts.onFailure(error, true)
+      }
       throw error
     } finally {
       if (hasRoom) worker.slots.give()
@@ -201,7 +225,8 @@ export class Tasks {
   }
 
   private async status({ policy }: Definition, key: TaskKey): Promise<TaskState | undefined> {
-    const { ledger } = this.parts
+    const { ledger, expectOpen } = this.parts
+    expectOpen()
     const task = await ledger.get(key)
     if (task === undefined) return undefined
     const { retry, lastFailure } = task.progress
@@ -248,12 +273,17 @@ export class Tasks {
     waiters.settled(task)
   }
 
-  private resetTask(task: TaskRecord, now: number): Settled {
+  private resetTask({ record }: Definition, task: TaskRecord, now: number): Settled {
     if (task.status === 'failed' || task.status === 'cancelled' || task.status === 'undecided') {
-      return reset(task, this.seed(), now)
+      return reset(task, record.hash, this.seed(), now)
     }
     throw new TaskRefusedError('finished', `Task ${task.run}/${task.id} is ${task.status}: there is nothing to reset`)
   }
+}
+
+function idOf(options: RunOptions = {}): string | undefined {
+  expectOptions('a task', options, { id: [(id) => typeof id === 'string', 'a text'] })
+  return options.id
 }
 
 export function expectId(what: string, id: string): void {
@@ -271,7 +301,7 @@ function hasten(task: TaskRecord, now: number): Settled {
   throw new TaskRefusedError('not_waiting', `Task ${task.run}/${task.id} is ${task.status}: nothing waits`)
 }
 
-function decideTask(task: TaskRecord, answer: 'done' | 'rerun', now: number): Settled {
-  if (task.status === 'undecided') return resolve(task, answer, now)
+function decideTask(task: TaskRecord, answer: 'done' | 'rerun', result: Json, now: number): Settled {
+  if (task.status === 'undecided') return resolve(task, answer, result, now)
   throw new TaskRefusedError('finished', `Task ${task.run}/${task.id} is ${task.status}: there is nothing to decide`)
 }

@@ -95,12 +95,27 @@ function takenToVerify(task: TaskRecord, owner: string, now: number): Settled {
 }
 
 /** What the program found: then the attempt ends, runs again by `begin`, or waits for a person. */
-export function verified(task: TaskRecord, found: Verification, now: number): Settled {
+export function verified(
+  task: TaskRecord,
+  found: Verification,
+  policy: Policy,
+  gates: RetryGates,
+  now: number,
+): Settled {
   const { unverified: _unverified, ...progress } = task.progress
   const known = { ...task, progress, fence: task.fence + 1 }
   if (found.type === 'done') {
     const events = [eventOf('decided', task, now, { answer: 'done', by: 'verify' })]
     return { ...ended({ ...known, result: found.result }, 'succeeded', null, now), events }
+  }
+  if (found.type === 'rerun' && progress.interruptions >= MAX_INTERRUPTIONS) {
+    // It did not happen, so many times: it counts as failed, beside the rows of what was interrupted.
+    const current = progress.current && {
+      ...progress.current,
+      execution: progress.current.execution + 1,
+      startedAtMs: now,
+    }
+    return settle({ ...known, progress: { ...progress, current } }, policy, LOST_TOO_OFTEN, gates, now)
   }
   const next = found.type === 'rerun' ? dueNow(known, now) : undecided(known, now)
   return { task: next, tasks: [next], events: [eventOf('decided', task, now, { answer: found.type, by: 'verify' })] }
@@ -199,16 +214,16 @@ export function interrupt(
   const interruptions = task.progress.interruptions + (orderly ? 0 : 1)
   const isTooOften = interruptions >= MAX_INTERRUPTIONS
   if (isTooOften && rule === 'rerun') {
-    const end = { result: 'interrupted', failure: KILLED, retryable: true, retryAfterMs: undefined } as const
     // The owner changes, so that whoever was believed lost writes nothing when he comes back.
-    const settled = settle({ ...resumed, fence: task.fence + 1 }, policy, end, gates, now)
+    const settled = settle({ ...resumed, fence: task.fence + 1 }, policy, LOST_TOO_OFTEN, gates, now)
     return { ...settled, events: [eventOf('interrupted', task, now, { interruptions })] }
   }
   // While it was looked into nothing ran: its row is there already.
   const attempts = task.progress.unverified ? [] : [attemptRow(task, 'interrupted', null, now)]
   const events = [eventOf('interrupted', task, now, { number: task.progress.current.number, orderly })]
   const { retry } = orderly ? task.progress : resumed.progress
-  const mustLook = rule === 'verify' && !isTooOften
+  // If it is the look that ends its process, a person has to.
+  const mustLook = rule === 'verify' && !(isTooOften && task.progress.unverified)
   const { unverified: _unverified, ...rest } = task.progress
   const progress = { ...rest, retry, interruptions, ...(mustLook && { unverified: true }) }
   const stopped = { ...task, progress, fence: task.fence + 1 }
@@ -222,8 +237,15 @@ const KILLED: FailureRecord = {
   message: `The attempt was interrupted ${MAX_INTERRUPTIONS} times: it may be what ends its process`,
 }
 
-/** A fresh set of attempts. History, gates and the idempotency key stay. */
-export function reset(task: TaskRecord, seed: number, now: number): Settled {
+const LOST_TOO_OFTEN: AttemptEnd = {
+  result: 'interrupted',
+  failure: KILLED,
+  retryable: true,
+  retryAfterMs: undefined,
+}
+
+/** A fresh set of attempts, by the policy of now. History, gates and the idempotency key stay. */
+export function reset(task: TaskRecord, policyHash: string, seed: number, now: number): Settled {
   const progress = freshProgress(seed)
   const { result: _result, ...rest } = task
   const next: TaskRecord = {
@@ -234,6 +256,7 @@ export function reset(task: TaskRecord, seed: number, now: number): Settled {
     fence: task.fence + 1,
     dueAtMs: now,
     progress,
+    policyHash,
     stopReason: null,
     updatedAtMs: now,
   }
@@ -286,9 +309,9 @@ export function acceptPolicy(task: TaskRecord, policyHash: string, now: number):
 }
 
 /** A person says what became of an interrupted attempt. */
-export function resolve(task: TaskRecord, answer: 'done' | 'rerun', now: number): Settled {
+export function resolve(task: TaskRecord, answer: 'done' | 'rerun', result: Json, now: number): Settled {
   const events = [eventOf('decided', task, now, { answer })]
-  if (answer === 'done') return { ...ended({ ...task, result: null }, 'succeeded', null, now), events }
+  if (answer === 'done') return { ...ended({ ...task, result }, 'succeeded', null, now), events }
   // Whoever decides has seen what became of it: the count of losses begins anew.
   const next = dueNow(withProgress(task, { interruptions: 0 }), now)
   return { task: next, tasks: [next], events }

@@ -28,8 +28,8 @@ export interface WorkerParts {
   readonly concurrency: number
   /** Whether the process that wrote the task's wait is gone. */
   readonly isResumed: (task: TaskRecord) => boolean
-  /** The ledger cannot be used any more. */
-  readonly onFailure: (error: unknown) => void
+  /** The ledger cannot be used any more; whether somebody is told of it. */
+  readonly onFailure: (error: unknown, isTold?: boolean) => void
 }
 
 export class Worker {

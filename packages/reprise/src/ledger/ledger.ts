@@ -38,6 +38,14 @@ export interface Decided<T> extends Changes {
   readonly result: T
 }
 
+/** Attempts of a task since its last reset. */
+export interface Tally {
+  /** The highest number; 0 without a row. */
+  readonly last: number
+  /** Rows of attempts that ended, and of interruptions that were counted as a failure. */
+  readonly ended: number
+}
+
 export interface Keys {
   readonly tasks: readonly TaskKey[]
   /** Locked first, in order of their keys. */
@@ -158,6 +166,8 @@ export interface Ledger {
   policy(hash: string): Promise<PolicyRecord | undefined>
   keepPolicy(policy: PolicyRecord): Promise<void>
   attempts(key: TaskKey): Promise<readonly AttemptRow[]>
+  /** What the rows of many tasks add up to, in the order of the keys: for whoever would only count them. */
+  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>
   gates(): Promise<readonly GateRecord[]>
   deadLetters(run?: string): Promise<readonly DeadLetter[]>
   /** In order, after `seq`; never past one that an open transaction may still come before. */

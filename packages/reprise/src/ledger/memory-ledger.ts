@@ -15,6 +15,7 @@ import type {
   Ledger,
   NewTask,
   QueueRef,
+  Tally,
   TaskFilter,
   View,
 } from './ledger.js'
@@ -154,6 +155,15 @@ export class MemoryLedger implements Ledger {
 
   async attempts(key: TaskKey): Promise<readonly AttemptRow[]> {
     return [...(this.tables.attempts.get(nameOf(key)) ?? [])]
+  }
+
+  async tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
+    return keys.map((key) => {
+      const generation = this.tables.tasks.get(nameOf(key))?.task.generation
+      const rows = (this.tables.attempts.get(nameOf(key)) ?? []).filter((row) => row.generation === generation)
+      const ended = rows.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null)
+      return { last: rows.reduce((most, { number }) => Math.max(most, number), 0), ended: ended.length }
+    })
   }
 
   async gates(): Promise<readonly GateRecord[]> {

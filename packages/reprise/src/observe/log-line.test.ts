@@ -50,10 +50,29 @@ test('a spent time budget is said once, with the real error behind it', () => {
   )
 })
 
+test('what happens to a durable task over restarts is said, unless it need not be heard', () => {
+  const event = { ...base, taskId: 'a' }
+  const resumed = { ...event, type: 'resumed', from: 'x' } as const
+  expect(logLine(resumed)).toBe(`${base.key}/a goes on here: the process that had it is gone`)
+  const stopped = { ...event, type: 'interrupted', number: 2, execution: 1, orderly: true } as const
+  expect(logLine(stopped)).toBe(
+    `${base.key}/a was interrupted in attempt ${base.attempt}/${base.attempts}: it goes on when it is resumed`,
+  )
+  expect(logLine({ ...stopped, orderly: false })).toBeUndefined()
+  expect(logLine({ ...event, type: 'state_refused', faults: ['one', 'two'] })).toBe(
+    `${base.key}/a is left as it is: one; two`,
+  )
+  const lines: string[] = []
+  const quiet = logger((line) => lines.push(line), { quiet: true })
+  for (const one of [resumed, stopped]) quiet.onEvent(one)
+  expect(lines).toEqual([])
+})
+
 test('other events have no line', () => {
   expect(logLine({ ...base, type: 'call_started' })).toBeUndefined()
   expect(logLine({ ...base, type: 'hedge_started', number: 2 })).toBeUndefined()
-  expect(logLine({ ...base, type: 'resumed' } as unknown as RepriseEvent)).toBeUndefined()
+  expect(logLine({ ...base, type: 'reset', generation: 2 })).toBeUndefined()
+  expect(logLine({ ...base, type: 'news' } as unknown as RepriseEvent)).toBeUndefined()
 })
 
 describe('the cause', () => {

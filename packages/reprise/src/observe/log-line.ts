@@ -15,11 +15,14 @@ export interface LoggerOptions {
   readonly quiet?: boolean
 }
 
+/** What need not be heard if it ends well. */
+const QUIET: ReadonlySet<RepriseEvent['type']> = new Set(['waiting', 'resumed', 'interrupted'])
+
 /** Writes a line for every event that has one; `write` gets no line break. */
 export function logger(write: (line: string) => void, options: LoggerOptions = {}): Observer {
   return {
     onEvent(event) {
-      if (options.quiet === true && event.type === 'waiting') return
+      if (options.quiet === true && QUIET.has(event.type)) return
       const line = logLine(event)
       if (line !== undefined) write(line)
     },
@@ -30,6 +33,10 @@ export function logger(write: (line: string) => void, options: LoggerOptions = {
 export function logLine(event: RepriseEvent): string | undefined {
   if (event.type === 'call_failed') return failureLine(event)
   if (event.type === 'state_refused') return `${nameOf(event)} is left as it is: ${event.faults.join('; ')}`
+  if (event.type === 'resumed') return `${nameOf(event)} goes on here: the process that had it is gone`
+  if (event.type === 'interrupted' && event.orderly) {
+    return `${nameOf(event)} was interrupted in attempt ${event.attempt}/${event.attempts}: it goes on when it is resumed`
+  }
   if (event.type !== 'waiting') return undefined
   const attempt = `attempt ${event.nextAttempt}/${event.attempts}`
   return `Retrying ${nameOf(event)} (${attempt}) after ${roundedDuration(event.delayMs)}: ${describeError(event.error)}`

@@ -38,6 +38,7 @@ export type {
   Ledger,
   NewTask,
   QueueRef,
+  Tally,
   TaskFilter,
   View,
 } from '../ledger/ledger.js'

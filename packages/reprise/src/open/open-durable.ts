@@ -3,8 +3,9 @@
  * driver he does not use. Imports the ledger, the durable driver and the runtime's options.
  */
 import type { BreakerInput } from '../core/policy.js'
-import { nearest } from '../core/suggest.js'
+import { normalizePolicy } from '../core/normalize.js'
 import { Durable } from '../durable/durable.js'
+import { expectOptions, type OptionCheck } from '../durable/expect-options.js'
 import { type RetentionInput, retentionOf } from '../durable/retention.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
@@ -25,22 +26,26 @@ export interface DurableOptions extends Shared {
   readonly breakers?: Readonly<Record<string, BreakerInput>>
   /** How long what is over is kept; for ever when absent. */
   readonly retention?: RetentionInput
+  /** Told when the ledger fails while nobody waits for anything; an unhandled rejection when absent. */
+  readonly onFailure?: (error: unknown) => void
   /** SQLite: `normal` is faster, and loses the last commits when the power fails. */
   readonly synchronous?: 'full' | 'normal'
 }
 
-type Check = readonly [(value: unknown) => boolean, string]
-
 const isWhole =
-  (least: number) =>
+  (least: number, most = Infinity) =>
   (value: unknown): boolean =>
-    Number.isSafeInteger(value) && (value as number) >= least
+    Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
 
-const CHECKS: Readonly<Record<Exclude<keyof DurableOptions, keyof Shared>, Check>> = {
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isRecordOfObjects = (value: unknown): boolean => isObject(value) && Object.values(value as object).every(isObject)
+
+const CHECKS: Readonly<Record<Exclude<keyof DurableOptions, keyof Shared>, OptionCheck>> = {
   concurrency: [isWhole(1), 'a whole number of 1 or more'],
-  leaseMs: [isWhole(100), 'a whole number of 100 or more'],
+  leaseMs: [isWhole(100, 86_400_000), 'a whole number of 100 to 86 400 000, a day'],
   policyChange: [(value) => value === 'refuse' || value === 'accept', "'refuse' or 'accept'"],
-  breakers: [(value) => typeof value === 'object' && value !== null, 'an object with settings for each key'],
+  breakers: [isRecordOfObjects, 'an object with an object of settings for each key'],
+  onFailure: [(value) => typeof value === 'function', 'a function'],
   // Checked field by field, where it is read.
   retention: [() => true, ''],
   synchronous: [(value) => value === 'full' || value === 'normal', "'full' or 'normal'"],
@@ -49,13 +54,22 @@ const SHARED = ['budgets', 'missingBudgetMode', 'observers', 'clock', 'random'] 
 
 /** `sqlite:PATH` or `memory:`; or a ledger that is open already, which is closed with the rest. */
 export async function openDurable(address: string | Ledger, options: DurableOptions = {}): Promise<Durable> {
-  checkOptions(options)
+  expectAddress(address)
+  expectOptions('openDurable', options, CHECKS, SHARED)
+  for (const [key, breaker] of Object.entries(options.breakers ?? {})) normalizePolicy({ breaker: { ...breaker, key } })
   const { concurrency = 50, leaseMs = 30_000, policyChange = 'refuse', breakers, ...rest } = options
-  const { retention: kept, synchronous, ...shared } = rest
+  const { retention: kept, synchronous, onFailure, ...shared } = rest
   const retention = retentionOf(kept)
   const environment = environmentOf(shared)
   const ledger = typeof address === 'string' ? await openLedger(address, environment, synchronous) : address
-  const settings = { concurrency, leaseMs, policyChange, retention, ...(breakers && { breakers }) }
+  const settings = {
+    concurrency,
+    leaseMs,
+    policyChange,
+    retention,
+    ...(breakers && { breakers }),
+    ...(onFailure && { onFailure }),
+  }
   try {
     return await Durable.open(ledger, environment, settings)
   } catch (error) {
@@ -72,28 +86,27 @@ async function openLedger(
   const clock = (): number => environment.exactMs()
   const wall = (): number => environment.clock.wallMs()
   if (address === 'memory:') return new MemoryLedger(clock, wall)
-  const file = /^sqlite:(.+)$/.exec(address)?.[1]
-  if (file !== undefined) {
+  const file = /^sqlite:(.+)$/s.exec(address)?.[1]
+  if (file !== undefined && !isNoFile(file)) {
     const { openSqlite } = await import('../sqlite/open-sqlite.js')
     return openSqlite(file, { clock, wall, synchronous })
   }
-  const known = 'sqlite:PATH or memory:'
+  const known = file === ':memory:' ? 'memory:' : 'sqlite:PATH, such as sqlite:./tasks.db, or memory:'
   throw new LedgerError('unusable', `There is no ledger at ${JSON.stringify(hidePassword(address))}: say ${known}`)
 }
 
-/** The shared ones are checked with those of executors. */
-function checkOptions(options: DurableOptions): void {
-  for (const [name, value] of Object.entries(options)) {
-    if ((SHARED as readonly string[]).includes(name)) continue
-    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof typeof CHECKS] : undefined
-    if (check === undefined) {
-      const near = nearest(name, [...Object.keys(CHECKS), ...SHARED])
-      throw new TypeError(`Unknown option ${name}${near === undefined ? '' : `: did you mean ${near}?`}`)
-    }
-    if (value !== undefined && !check[0](value)) throw new TypeError(`The option ${name} must be ${check[1]}`)
-  }
+/** What SQLite would take for something else, or for another file. */
+function isNoFile(file: string): boolean {
+  return file === ':memory:' || file.startsWith('//') || file.startsWith('file:') || file.includes('\0')
 }
 
+function expectAddress(address: unknown): void {
+  if (typeof address === 'string') return
+  if (isObject(address) && typeof (address as { transact?: unknown }).transact === 'function') return
+  throw new TypeError('The first argument of openDurable must be an address, such as sqlite:./tasks.db, or a ledger')
+}
+
+/** The last @ ends what is secret; so may what follows a question mark. */
 function hidePassword(address: string): string {
-  return address.replace(/(:\/\/[^:/@]*):[^@/]*@/, '$1:…@')
+  return address.replace(/(:\/\/[^:/@]*):.*@/, '$1:…@').replace(/\?.*$/s, '?…')
 }

@@ -35,7 +35,11 @@ const CURES: Readonly<Record<number, string>> = {
 export function ledgerFailure(name: string, act: 'opened' | 'read' | 'written', error: unknown): LedgerError {
   if (error instanceof LedgerError) return error
   if (error instanceof DamagedRow) {
-    return new LedgerError('corrupt', `The ledger ${name} is damaged: ${error.message}: ${RESTORE}`, error)
+    return new LedgerError(
+      'corrupt',
+      `The ledger ${name} is damaged: ${error.message}: mend or remove that row, or ${RESTORE}`,
+      error,
+    )
   }
   const code = resultCode(error)
   const cure = code === undefined ? undefined : CURES[code]

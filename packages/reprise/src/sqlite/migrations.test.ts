@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openDatabase } from './driver.js'
-import { migrate, MIGRATIONS, SCHEMA_VERSION, schemaVersion } from './migrations.js'
+import { APPLICATION_ID, migrate, MIGRATIONS, SCHEMA_VERSION, schemaVersion } from './migrations.js'
 import { openSqlite } from './open-sqlite.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-migrations-'))
@@ -45,6 +45,7 @@ describe('the steps', () => {
       const file = newFile()
       const database = await openDatabase(file)
       for (const step of MIGRATIONS.slice(0, from)) database.exec(step)
+      database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
       database.exec(`PRAGMA user_version = ${from}`)
       migrate(database, 'here')
       expect(schemaVersion(database)).toBe(SCHEMA_VERSION)

@@ -105,23 +105,32 @@ export function schemaVersion(database: SqliteDatabase): number {
 
 /** Refuses a schema that a newer version of the library wrote. Throws what SQLite throws if somebody else is writing. */
 export function migrate(database: SqliteDatabase, name: string): void {
-  if (schemaVersion(database) === SCHEMA_VERSION) return
+  if (schemaVersion(database) === SCHEMA_VERSION && isOurs(database)) return
   database.exec('BEGIN IMMEDIATE')
   try {
     // Somebody else may have been faster.
-    const version = schemaVersion(database)
+    const version = isOurs(database) ? schemaVersion(database) : 0
     if (version > SCHEMA_VERSION) {
       const versions = `version ${version}, and this program knows ${SCHEMA_VERSION}`
       throw new LedgerError('newer_format', `${name} was written by a newer Reprise (${versions}): update this program`)
     }
     if (version === 0) expectEmpty(database, name)
     for (const step of MIGRATIONS.slice(version)) database.exec(step)
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
     database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
     database.exec('COMMIT')
   } catch (error) {
     rollBack(database)
     throw error
   }
+}
+
+/** `REPR`: what the file is, for whoever finds it. */
+export const APPLICATION_ID = 0x52_45_50_52
+
+function isOurs(database: SqliteDatabase): boolean {
+  const { application_id: id } = database.prepare('PRAGMA application_id').get() as { application_id: number }
+  return id === APPLICATION_ID
 }
 
 /** Another program's tables stay its own. */

@@ -13,6 +13,7 @@ import type {
   TaskProgress,
   TaskRecord,
 } from '../ledger/records.js'
+import { TASK_STATUSES } from '../ledger/records.js'
 import type { SqlRow, SqlValue } from './driver.js'
 
 /** Told with the name of the ledger by whoever knows it. */
@@ -32,12 +33,14 @@ export const TASK_COLUMNS = `pk, run, id, queue, generation, status, due_at, own
 export function taskOf(row: SqlRow): TaskRow {
   const place = `task ${String(row['run'])}/${String(row['id'])}`
   const result = row['result']
+  const status = row['status'] as TaskRecord['status']
+  if (!TASK_STATUSES.includes(status)) throw new DamagedRow(`${place} has the status ${JSON.stringify(status)}`)
   const task: TaskRecord = {
     run: row['run'] as string,
     id: row['id'] as string,
     queue: row['queue'] as string,
     generation: row['generation'] as number,
-    status: row['status'] as TaskRecord['status'],
+    status,
     dueAtMs: row['due_at'] as number | null,
     owner: row['owner'] as string | null,
     fence: row['fence'] as number,

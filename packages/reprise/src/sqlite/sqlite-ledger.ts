@@ -16,6 +16,7 @@ import type {
   Ledger,
   NewTask,
   QueueRef,
+  Tally,
   TaskFilter,
   View,
 } from '../ledger/ledger.js'
@@ -164,6 +165,10 @@ export class SqliteLedger implements Ledger {
 
   attempts({ run, id }: TaskKey): Promise<readonly AttemptRow[]> {
     return this.queue.read(() => (this.sql.attempts.all(run, id) as SqlRow[]).map((row) => attemptOf(row, run, id)))
+  }
+
+  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
+    return this.queue.read(() => keys.map(({ run, id }) => this.sql.tally.get(run, id) as Tally))
   }
 
   gates(): Promise<readonly GateRecord[]> {

@@ -109,6 +109,10 @@ const CASES: Readonly<Record<string, Check>> = {
     same(result, 'done')
     same(await ledger.get(KEY), next)
     same(await ledger.attempts(KEY), [ATTEMPT])
+    same(await ledger.tallies([{ run: 'mail', id: 'nobody' }, KEY]), [
+      { last: 0, ended: 0 },
+      { last: 1, ended: 1 },
+    ])
     same(await ledger.gates(), [gate])
     same(await ledger.deadLetters(), [letter])
     same(await ledger.deadLetters('mail'), [letter])
