@@ -90,3 +90,5 @@ CREATE INDEX tasks_finished ON tasks (status, updated_at) WHERE status IN ('succ
 CREATE INDEX tasks_history ON tasks (attempts_kept) WHERE attempts_kept >= 10;
 
 CREATE INDEX tasks_owned ON tasks (owner) WHERE owner IS NOT NULL;
+
+CREATE INDEX tasks_undecided ON tasks (run, id) WHERE status = 'undecided';
