@@ -15,7 +15,7 @@ const hang = (): Promise<never> => new Promise(() => undefined)
 
 describe('what was granted to an attempt', () => {
   // `concludeLook` settles nothing: the place of the interrupted attempt is taken for ever.
-  it.fails('goes back when a look finds that the interrupted attempt happened', async () => {
+  it('goes back when a look finds that the interrupted attempt happened', async () => {
     const world = new World()
     const open = async (): Promise<Opened> => {
       const host = await world.open({ budgets: { shared: concurrencyBudget({ max: 1 }) } })
@@ -35,7 +35,7 @@ describe('what was granted to an attempt', () => {
   })
 
   // The second time the budget has been restored from the ledger, and `informed` keeps it from being told again.
-  it.fails('goes back once when the transaction of its end has to be done again', async () => {
+  it('goes back once when the transaction of its end has to be done again', async () => {
     const redone = (ledger: MemoryLedger): Ledger =>
       withVerbs(ledger, {
         transact: <T>(keys: Keys, decide: (view: View) => Decided<T>) =>
@@ -53,7 +53,7 @@ describe('what was granted to an attempt', () => {
   })
 
   // `GateBook.settle` asks for `launched + 1`: a first attempt is settled as a retry.
-  it.fails('is settled by another process under the number of its attempt', async () => {
+  it('is settled by another process under the number of its attempt', async () => {
     const settled: number[] = []
     const budget = (): Budget => ({
       allowAttempt: () => ({ allowed: true, reason: 'allowed' }),
@@ -73,7 +73,7 @@ describe('what was granted to an attempt', () => {
   })
 
   // `settle` is the one question to a budget that is not asked safely: it ends the whole driver.
-  it.fails('that cannot be given back, since the budget throws, harms no task', async () => {
+  it('that cannot be given back, since the budget throws, harms no task', async () => {
     const world = new World()
     const budget: Budget = {
       allowAttempt: () => ({ allowed: true, reason: 'allowed' }),
@@ -90,7 +90,7 @@ describe('what was granted to an attempt', () => {
 
 describe('a transaction', () => {
   // What a transaction that is done again took from the breaker is not given back.
-  it.fails('takes one place of a breaker that is half open, however often it is done', async () => {
+  it('takes one place of a breaker that is half open, however often it is done', async () => {
     const redone = (ledger: MemoryLedger): Ledger =>
       withVerbs(ledger, {
         claim: <T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>) =>

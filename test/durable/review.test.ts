@@ -21,7 +21,7 @@ const hang = (): Promise<never> => new Promise(() => undefined)
 
 describe('an attempt that waits for a look', () => {
   // `execute` runs the operation in place of a look that is missing, and takes its result for the look's.
-  it.fails('is not run as if it were the look when the new policy has none', async () => {
+  it('is not run as if it were the look when the new policy has none', async () => {
     const world = new World()
     const first = await world.open()
     await first.durable.task('t', {}, hang, { onInterrupt: { verify: () => 'rerun' } }).start(null, { id: 'a' })
@@ -46,7 +46,7 @@ describe('an attempt that waits for a look', () => {
 
 describe('an input', () => {
   // `create` reads the input after it has waited for the ledger's time.
-  it.fails('is what it was when the task was asked for', async () => {
+  it('is what it was when the task was asked for', async () => {
     const world = new World()
     const { durable } = await world.open()
     const seen: number[] = []
@@ -67,7 +67,7 @@ describe('an input', () => {
   })
 
   // `MemoryLedger.create` hands out the record that it keeps.
-  it.fails('is the same for the next attempt, whatever the operation did to its own', async () => {
+  it('is the same for the next attempt, whatever the operation did to its own', async () => {
     const world = new World()
     const { durable } = await world.open()
     const policy = { attempts: 2, initialDelay: 0 } as const
@@ -101,7 +101,7 @@ describe('an owner that lives', () => {
   }
 
   // Silence is measured by the lease of who looks, not of who is silent.
-  it.fails('keeps its tasks though another has chosen a shorter lease', async () => {
+  it('keeps its tasks though another has chosen a shorter lease', async () => {
     const { clock, all } = await two([600_000, 60_000])
     const [slow, quick] = all as [Durable, Durable]
     await slow.task('t', {}, hang).start(null, { id: 'a' })
@@ -115,7 +115,7 @@ describe('an owner that lives', () => {
   })
 
   // The row of an owner that lives is removed: until it renews, its tasks are orphans.
-  it.fails('keeps what it takes on after others have taken what it had by force', async () => {
+  it('keeps what it takes on after others have taken what it had by force', async () => {
     const { all, ids, ledger } = await two([600_000, 600_000])
     const [mine, other] = all as [Durable, Durable]
     const task = mine.task('t', {}, hang)
@@ -135,7 +135,7 @@ describe('an owner that lives', () => {
 
 describe('a ledger with a clock of its own', () => {
   // Due times of the ledger's clock are scheduled on the process's.
-  it.fails('is not asked without end while a task waits', async () => {
+  it('is not asked without end while a task waits', async () => {
     let looks = 0
     const memory = new MemoryLedger(() => Date.now() - 60_000)
     const ledger = withVerbs(memory, {
@@ -158,7 +158,7 @@ describe('a ledger with a clock of its own', () => {
 
 describe('closing', () => {
   // A look that is under way when the ledger is closed is taken for a failure of the ledger.
-  it.fails('does not fail because somebody was looking at what others do', async () => {
+  it('does not fail because somebody was looking at what others do', async () => {
     const world = new World()
     const elsewhere = await world.open()
     await elsewhere.durable.task('t', {}, hang).start(null, { id: 'a' })
@@ -193,7 +193,7 @@ describe('closing', () => {
 
 describe('an address', () => {
   // `hidePassword` stops at the first / or @.
-  it.fails('is not told with its password, whatever that is made of', async () => {
+  it('is not told with its password, whatever that is made of', async () => {
     for (const password of ['pa/ss', 'pa@ss', 'pa:ss']) {
       const error = await rejection(openDurable(`mysql://ada:${password}@db.example/app`))
       expect(String(error)).not.toContain('ss@')
@@ -203,7 +203,7 @@ describe('an address', () => {
 
 describe('questions about many tasks', () => {
   // Analytics pass by the queue: no wait for a lock, no stop at the first error of the disk, no words of ours.
-  it.fails('are refused by a ledger that is closed, as everything else is', async () => {
+  it('are refused by a ledger that is closed, as everything else is', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'reprise-review-'))
     const ledger = await openSqlite(join(directory, 'a.db'), { clock: Date.now })
     await ledger.close()
@@ -218,7 +218,7 @@ describe('questions about many tasks', () => {
 
 describe('who waits for a task of another process', () => {
   // `mark` is kept though the look was not finished.
-  it.fails('hears of its end though the store was held at the first look', async () => {
+  it('hears of its end though the store was held at the first look', async () => {
     const world = new World()
     const elsewhere = await world.open()
     const end = deferred<number>()
@@ -251,7 +251,7 @@ describe('who waits for a task of another process', () => {
   })
 
   // `stopLost` looks at attempts that run, not at tasks in line; `Watching` passes over both.
-  it.fails('hears that it was cancelled elsewhere while it stands in line here', async () => {
+  it('hears that it was cancelled elsewhere while it stands in line here', async () => {
     const world = new World()
     const budget = (): Budget => ({
       allowAttempt: () => ({ allowed: false, reason: 'full' }),
@@ -279,7 +279,7 @@ describe('who waits for a task of another process', () => {
 
 describe('a file that was named from a directory', () => {
   // `OpenFiles` looks at the name as it was given.
-  it.fails('is still the same file when the program goes to another one', () => {
+  it('is still the same file when the program goes to another one', () => {
     const directory = mkdtempSync(join(tmpdir(), 'reprise-review-'))
     const script = `
       import { openDurable } from 'reprise/durable'

@@ -159,18 +159,21 @@ describe('an operation', () => {
 /** Lets nobody in by himself, and all at once when it is told. */
 class Door implements Budget {
   private waiting: ((decision: Decision) => void)[] = []
+  private isOpen = false
   given = 0
   allowAttempt(): Decision {
     return { allowed: false, reason: 'closed' }
   }
   park(_request: unknown, wake: (decision: Decision) => void): () => void {
     this.waiting.push(wake)
+    if (this.isOpen) setImmediate(() => this.open())
     return () => undefined
   }
   settle(): void {
     this.given--
   }
   open(): void {
+    this.isOpen = true
     for (const wake of this.waiting.splice(0)) {
       this.given++
       wake({ allowed: true, reason: 'allowed' })
@@ -195,6 +198,10 @@ describe('tasks that are let out of a line together', () => {
     await turns()
     const results = inputs.map((input) => task.run(input, { id: `i${input}` }))
     await turns()
+    // No more than may run are taken out of the ledger to stand in line.
+    const inLine = await world.ledger.list({ statuses: ['parked'] })
+    expect(inLine.length).toBeGreaterThan(0)
+    expect(inLine.length).toBeLessThan(inputs.length)
     door.open()
     expect(await Promise.all(results)).toEqual(inputs)
     expect(most).toBe(3)

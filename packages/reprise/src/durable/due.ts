@@ -95,11 +95,13 @@ export class DueTasks implements Timer {
   /** A claim keeps all the room there is until it is committed: only made if something is due. */
   private async lookOnce(): Promise<void> {
     const { slots, parts } = this.worker
-    const dueAtMs = await parts.ledger.nextDueAtMs(this.queues(), this.except())
+    const queues = this.queues()
+    const dueAtMs = queues.length === 0 ? null : await parts.ledger.nextDueAtMs(queues, this.except())
     if (dueAtMs === null || this.worker.stopped) return
-    if (dueAtMs > (await parts.ledger.now())) {
+    const now = await parts.ledger.now()
+    if (dueAtMs > now) {
       // Whoever wakes us while we look is looked for at once.
-      if (!this.again) this.scheduleAt(dueAtMs)
+      if (!this.again) this.scheduleIn(dueAtMs - now)
     } else if (slots.free > 0) {
       // More may be due than there was room for; what was passed over is not looked for again.
       if (await this.claimSome()) this.again = true
@@ -108,9 +110,11 @@ export class DueTasks implements Timer {
     }
   }
 
-  scheduleAt(dueAtMs: number | null): void {
+  /** By a delay, since the ledger's clock need not be this process's. */
+  scheduleIn(delayMs: number): void {
     const { slots, stopped, parts } = this.worker
-    if (dueAtMs === null || stopped) return
+    if (stopped) return
+    const dueAtMs = parts.environment.exactMs() + delayMs
     // A slot that comes free looks again by itself.
     if (slots.free === 0) slots.starve()
     if (slots.free === 0 || dueAtMs >= this.scheduledAtMs) return
@@ -123,6 +127,7 @@ export class DueTasks implements Timer {
   private async claimSome(): Promise<boolean> {
     const { slots, definitions, parts } = this.worker
     const queues = this.queues()
+    if (queues.length === 0) return false
     const limit = Math.min(slots.free, MAX_BATCH)
     const gates = [...new Set([...definitions.values()].flatMap((definition) => parts.gates.keysOf(definition)))]
     const request = { queues, limit, gates: gates.toSorted(), except: this.except() }
@@ -164,7 +169,9 @@ export class DueTasks implements Timer {
   }
 
   private queues(): QueueRef[] {
-    return [...this.worker.definitions.values()].map(({ name, record }) => ({ queue: name, policyHash: record.hash }))
+    const { definitions, parts, hasRoomInLine } = this.worker
+    const claimed = [...definitions.values()].filter((one) => hasRoomInLine || parts.gates.isShared(one))
+    return claimed.map(({ name, record }) => ({ queue: name, policyHash: record.hash }))
   }
 
   private except(): readonly TaskKey[] {

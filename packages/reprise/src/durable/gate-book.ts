@@ -9,6 +9,7 @@ import { askBudget, giveBack, mayPeek, NO_BUDGET, notFound, PANIC_IN_BUDGET } fr
 import type { BreakerPolicy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
 import { type GateRecord, type Json, type TaskRecord, TERMINAL } from '../ledger/records.js'
+import { report, reportLater } from '../runtime/hook-errors.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Definition } from './definition.js'
 
@@ -59,28 +60,37 @@ export class GateBook {
     return keys.toSorted()
   }
 
-  /** What others have written since is taken in before anybody is asked; to be called first in every transaction. */
-  refresh(definition: Definition, view: View): void {
+  /**
+   * What others have written since is taken in before anybody is asked; to be called first in every transaction. True if
+   * the budget was set to what the ledger says: what a transaction that is done again told it is forgotten.
+   */
+  refresh(definition: Definition, view: View): boolean {
+    let isRestored = false
     for (const key of this.keysOf(definition)) {
       const gate = view.gate(key)
       if (gate === undefined) continue
       const known = this.written.get(key)
       this.stored.set(key, gate)
-      if (known !== undefined && known !== JSON.stringify(gate.state)) this.takeIn(definition, gate)
+      if (known !== undefined && known !== JSON.stringify(gate.state))
+        isRestored = this.takeIn(definition, gate) || isRestored
     }
+    return isRestored
   }
 
-  private takeIn(definition: Definition, { kind, state }: GateRecord): void {
+  /** Whether the budget is now what the ledger says. */
+  private takeIn(definition: Definition, { kind, state }: GateRecord): boolean {
     if (kind === 'budget') {
       const budget = this.budgetOf(definition)
       // One with a line of its own knows more than its snapshot says.
-      if (budget !== undefined && budget.park === undefined) budget.restore?.(state)
-      return
+      if (budget?.restore === undefined || budget.park !== undefined) return false
+      budget.restore(state)
+      return true
     }
     const breaker = this.breakerOf(definition)
     const stored = state as unknown as BreakerState
     // Attempts of now would lose their era: only what is less permissive is worth that.
     if (breaker?.closed && stored.phase === 'open') breaker.restore(stored)
+    return false
   }
 
   /** As they are now, to be written in the transaction of the attempt. */
@@ -108,12 +118,18 @@ export class GateBook {
     return { breaker, peek: (dueAtMs) => peekSafely(budget, { ...request, now: dueAtMs }) }
   }
 
-  request(definition: Definition, task: TaskRecord, now: number): BudgetRequest | undefined {
+  /** For the attempt to come, or the one that is named. */
+  request(
+    definition: Definition,
+    task: TaskRecord,
+    now: number,
+    attempt = task.progress.retry.launched + 1,
+  ): BudgetRequest | undefined {
     const { name, policy } = definition
     if (policy.budget === undefined) return undefined
     return {
       key: name,
-      attempt: task.progress.retry.launched + 1,
+      attempt,
       kind: 'retry',
       ref: policy.budget,
       now,
@@ -158,11 +174,13 @@ export class GateBook {
     // An attempt that began in another process was granted there: what its end gives back is known all the same, but to
     // a line of this process's own, which never had it.
     const isElsewhere = budget?.park !== undefined && !this.inherited.has(budget)
-    const request = isElsewhere ? undefined : this.request(definition, task, outcome.now)
+    const { retry, current } = task.progress
+    const number = current?.number ?? retry.launched
+    const request = isElsewhere ? undefined : this.request(definition, task, outcome.now, number)
     const grant = this.grants.get(name) ?? (request && { request, decision: NO_BUDGET })
     this.grants.delete(name)
     if (budget === undefined || grant === undefined) return
-    giveBack(budget, grant.decision, grant.request, outcome)
+    giveBackSafely(budget, grant, outcome)
     if (budget.park !== undefined) this.environment.lineOf(budget).follow()
   }
 
@@ -195,6 +213,15 @@ function askSafely(budget: Budget, request: BudgetRequest): Decision {
     return askBudget(budget, request)
   } catch {
     return PANIC_IN_BUDGET
+  }
+}
+
+/** What was done is recorded, whatever the budget makes of it. */
+function giveBackSafely(budget: Budget, { decision, request }: Grant, outcome: AttemptOutcome): void {
+  try {
+    reportLater(giveBack(budget, decision, request, outcome))
+  } catch (error) {
+    report(error)
   }
 }
 

@@ -8,7 +8,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { OwnerRecord } from '../ledger/records.js'
 
-export type Identity = Omit<OwnerRecord, 'startedAtMs' | 'leaseUntilMs'>
+export type Identity = Omit<OwnerRecord, 'startedAtMs' | 'leaseUntilMs' | 'leaseMs'>
 
 export function ownIdentity(): Identity {
   return {

@@ -50,6 +50,7 @@ export class Ownership {
   private seenAtMs = -Infinity
   private lookedAtMs = -Infinity
   private timer: NodeJS.Timeout | undefined = undefined
+  private ticking: Promise<void> = Promise.resolve()
 
   constructor(parts: OwnershipParts, worker: Worker) {
     this.parts = parts
@@ -60,7 +61,9 @@ export class Ownership {
     this.startedAtMs = await this.parts.ledger.leaseNow()
     await this.renew()
     await this.lookAround(false)
-    this.timer = setInterval(() => void this.tick().catch(this.parts.onFailure), this.parts.leaseMs / 3)
+    this.timer = setInterval(() => {
+      this.ticking = this.tick().catch(this.parts.onFailure)
+    }, this.parts.leaseMs / 3)
     this.timer.unref()
   }
 
@@ -78,17 +81,20 @@ export class Ownership {
 
   async end(): Promise<void> {
     clearInterval(this.timer)
+    // A late word would put the row back.
+    await this.ticking
     await this.parts.ledger.removeOwner(this.parts.identity.id)
   }
 
   /** Takes over what lost owners left, or with `force` everybody else; answers how many tasks. */
   async takeOver(resumeId: string, force = false): Promise<number> {
-    const { ledger } = this.parts
+    const { ledger, identity } = this.parts
     let taken = await this.takeOrphans(resumeId)
     for (const owner of await this.lookAround(force)) {
-      const { moved, left } = await this.takeFrom(owner, resumeId)
+      const { moved, left } = await this.takeFrom(owner.id, resumeId)
       taken += moved
-      if (left === 0) await ledger.removeOwner(owner.id)
+      // One that may live goes on claiming, and has its row before it has a task.
+      if (left === 0 && lifeOf(owner, identity) === 'gone') await ledger.removeOwner(owner.id)
     }
     if (taken > 0) this.worker.wake()
     return taken
@@ -112,9 +118,10 @@ export class Ownership {
         const { host, pid, startedAtMs } = owner
         const silentMs = monotonicMs() - (this.sightings.get(owner.id)?.atMs ?? monotonicMs())
         const isSeen = lifeOf(owner, identity) === 'alive'
-        const leaseLeftMs = Math.max(0, isSeen ? leaseMs - silentMs : owner.leaseUntilMs - now)
+        const leaseLeftMs = Math.max(0, isSeen ? (owner.leaseMs ?? leaseMs) - silentMs : owner.leaseUntilMs - now)
         return { host, pid, startedAtMs, leaseLeftMs }
       })
+      .filter(({ leaseLeftMs }) => leaseLeftMs > 0)
   }
 
   /** Remembers who lives; answers with those who do not. */
@@ -124,7 +131,8 @@ export class Ownership {
     const lost = owners.filter((owner) => owner.id !== identity.id && (this.isLost(owner, leaseNow) || force))
     this.living.clear()
     for (const owner of owners) if (!lost.includes(owner)) this.living.add(owner.id)
-    for (const id of this.sightings.keys()) if (!this.living.has(id)) this.sightings.delete(id)
+    const known = new Set(owners.map(({ id }) => id))
+    for (const id of this.sightings.keys()) if (!known.has(id)) this.sightings.delete(id)
     this.seenAtMs = now
     return lost
   }
@@ -133,7 +141,7 @@ export class Ownership {
     const life = lifeOf(owner, this.parts.identity)
     const silentMs = this.silenceOf(owner)
     if (life === 'gone') return true
-    return life === 'alive' ? silentMs >= this.parts.leaseMs : leaseNow >= owner.leaseUntilMs
+    return life === 'alive' ? silentMs >= (owner.leaseMs ?? this.parts.leaseMs) : leaseNow >= owner.leaseUntilMs
   }
 
   /** How long its row has said the same, as far as it was watched from here. */
@@ -153,33 +161,27 @@ export class Ownership {
   private async renew(): Promise<void> {
     const { ledger, leaseMs, identity } = this.parts
     const leaseUntilMs = (await ledger.leaseNow()) + leaseMs
-    await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs })
+    await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs, leaseMs })
   }
 
   /** Tasks of owners that the ledger does not know: it was removed while it still claimed. */
   private async takeOrphans(resumeId: string): Promise<number> {
     const { ledger } = this.parts
+    const having = await ledger.taskOwners()
+    // Read after the tasks: an owner has its row before it has a task.
+    const known = new Set((await ledger.owners()).map(({ id }) => id))
     let taken = 0
-    let after: TaskRecord | undefined
-    for (;;) {
-      const filter = { statuses: ['running', 'parked'] as const, limit: BATCH, ...(after && { after }) }
-      const tasks = await ledger.list(filter)
-      // Read after the tasks: an owner has its row before it has a task.
-      const owners = new Set((await ledger.owners()).map(({ id }) => id))
-      const orphans = tasks.filter(({ owner }) => !owners.has(owner ?? ''))
-      taken += await this.takeAll(orphans, resumeId)
-      after = tasks.at(-1)
-      if (tasks.length < BATCH) return taken
-    }
+    for (const id of having) if (!known.has(id)) taken += (await this.takeFrom(id, resumeId)).moved
+    return taken
   }
 
   /** Tasks that this program does not know are left for one that does. */
-  private async takeFrom(owner: OwnerRecord, resumeId: string): Promise<{ moved: number; left: number }> {
+  private async takeFrom(owner: string, resumeId: string): Promise<{ moved: number; left: number }> {
     const { ledger } = this.parts
     let [moved, left] = [0, 0]
     let after: TaskRecord | undefined
     for (;;) {
-      const tasks = await ledger.list({ owner: owner.id, limit: BATCH, ...(after && { after }) })
+      const tasks = await ledger.list({ owner, limit: BATCH, ...(after && { after }) })
       const taken = await this.takeAll(tasks, resumeId)
       moved += taken
       left += tasks.length - taken

@@ -6,6 +6,7 @@ import type { Budget, BudgetRequest, Decision } from '../core/budget.js'
 import type { Timer } from '../core/time.js'
 import type { Decided, View } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
+import { report, reportLater } from '../runtime/hook-errors.js'
 import type { Definition } from './definition.js'
 import { persistently } from './persistence.js'
 import { type Begun, leaveLine, unpark } from './transitions.js'
@@ -14,7 +15,7 @@ import type { Worker } from './worker.js'
 export class Parked implements Timer {
   private readonly worker: Worker
   private readonly definition: Definition
-  private readonly task: TaskRecord
+  readonly task: TaskRecord
   private readonly budget: Budget
   private readonly request: BudgetRequest
   private readonly onLeft: (after: Begun | undefined) => void
@@ -119,8 +120,13 @@ export class Parked implements Timer {
   private giveBack(grant: Decision): void {
     const { environment } = this.worker.parts
     const unused = { result: 'aborted', latencyMs: 0, won: false, now: environment.exactMs() } as const
-    if (grant.release !== undefined) grant.release(unused)
-    else if (grant.allowed) this.budget.settle?.(this.request, unused)
+    try {
+      if (grant.release !== undefined) reportLater(grant.release(unused))
+      else if (grant.allowed) reportLater(this.budget.settle?.(this.request, unused))
+    } catch (error) {
+      // Of a budget that throws nothing else suffers.
+      report(error)
+    }
   }
 
   private close(): boolean {
@@ -142,7 +148,7 @@ export class Parked implements Timer {
       const keys = { tasks: [this.task], gates: gates.keysOf(this.definition) }
       const decide = (view: View): Decided<Begun | undefined> => {
         const current = view.task(this.task)
-        if (current === undefined || current.fence !== this.task.fence) return { result: undefined }
+        if (current?.fence !== this.task.fence || current.owner !== this.task.owner) return { result: undefined }
         gates.refresh(this.definition, view)
         const changed = change(current, view.now)
         return { ...changed, gates: gates.records(this.definition), result: changed }

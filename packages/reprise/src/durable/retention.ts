@@ -158,7 +158,10 @@ export class Retention {
     const compacting = [
       async () => compacted(await ledger.compact({ maxHistoryPerTask, limit }), 'tasks'),
       async (now: number) => compacted(await ledger.compact({ policiesBeforeMs: now - GRACE_MS, limit }), 'policies'),
-      async (now: number) => compacted(await ledger.compact({ ownersBeforeMs: now - GRACE_MS, limit }), 'owners'),
+      async () => {
+        const beforeMs = (await ledger.leaseNow()) - GRACE_MS
+        return compacted(await ledger.compact({ ownersBeforeMs: beforeMs, limit }), 'owners')
+      },
     ]
     // Last, since what goes before it makes the room; one bit of it per sweep.
     const reclaiming = async (): Promise<Batch> => {

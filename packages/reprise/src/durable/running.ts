@@ -31,7 +31,6 @@ interface Concluded {
 export class RunningAttempts {
   private readonly worker: Worker
   private readonly running = new Map<string, Running>()
-  private mark: number | undefined = undefined
 
   constructor(worker: Worker) {
     this.worker = worker
@@ -66,7 +65,9 @@ export class RunningAttempts {
     const { verify, run, name } = definition
     const isLooking = task.progress.unverified === true
     if (!isLooking) this.worker.telling.began(definition, task)
-    const operation = isLooking && verify !== undefined ? verify : run
+    // The policy may have changed since: what would have looked is gone, and what is to be done without it is known.
+    const look = verify ?? (() => (definition.onInterrupt === 'rerun' ? 'rerun' : 'unknown'))
+    const operation = isLooking ? look : run
     // What was decided just before a stop does not begin any more.
     if (this.worker.stopped) execution.stop(new Error('The process stops'))
     else execution.run(() => operation(task.input as never, context), name, context.attempt, limits)
@@ -83,17 +84,13 @@ export class RunningAttempts {
     this.worker.checkIdle()
   }
 
-  /** Tells attempts whose task was cancelled or taken over by another process; looks only if another one has written. */
+  /** Tells attempts whose task was cancelled or taken over by another process. */
   async stopLost(): Promise<void> {
     const { ledger } = this.worker.parts
-    if (this.running.size === 0) return
-    const mark = await ledger.changeMark()
-    if (mark === this.mark) return
     for (const { task, execution } of this.running.values()) {
       const now = await ledger.get(task)
       if (now?.fence !== task.fence) execution.stop(new Error('The task was cancelled, or another process has it'))
     }
-    this.mark = mark
   }
 
   // ── the end of an attempt ──────────────────────────────────────────────────────────────────────
@@ -107,8 +104,9 @@ export class RunningAttempts {
         : attemptEndOf(definition, end, task.progress.retry.launched, environment.clock.wallMs())
     const rule = end.type === 'stopped' && !end.started ? 'rerun' : definition.onInterrupt
     let informed = false
-    const after = await this.write(running, (current, now) => {
-      if (!informed) this.inform(running, attemptEnd, now)
+    const after = await this.write(running, (current, now, isRestored) => {
+      if (!informed) this.tellBreaker(running, attemptEnd, now)
+      if (!informed || isRestored) this.tellBudget(running, attemptEnd, now)
       informed = true
       const retryGates = gates.retryGates(definition, current, now)
       if (attemptEnd !== undefined) return settle(current, definition.policy, attemptEnd, retryGates, now)
@@ -125,7 +123,11 @@ export class RunningAttempts {
     const found = verificationOf(end)
     const after = await this.write(running, (current, now) => {
       const retryGates = gates.retryGates(definition, current, now)
-      if (found !== undefined) return verified(current, found, definition.policy, retryGates, now)
+      if (found !== undefined) {
+        const changes = verified(current, found, definition.policy, retryGates, now)
+        gates.giveUp(definition, current, changes.task, now)
+        return changes
+      }
       return interrupt(current, definition.policy, 'verify', true, retryGates, now)
     })
     if (after === undefined) return
@@ -136,16 +138,16 @@ export class RunningAttempts {
   /** The outcome, and the next attempt with it if that is due at once; undefined if somebody took the task over. */
   private async write(
     running: Running,
-    change: (task: TaskRecord, now: number) => Settled,
+    change: (task: TaskRecord, now: number, isRestored: boolean) => Settled,
   ): Promise<Concluded | undefined> {
     const { definition, task } = running
     const { ledger, gates } = this.worker.parts
     const keys = { tasks: [task], gates: gates.keysOf(definition) }
     const decide = (view: View): Decided<Concluded | undefined> => {
       const current = view.task(task)
-      if (current === undefined || current.fence !== task.fence) return { result: undefined }
-      gates.refresh(definition, view)
-      const concluded = this.withNext(definition, change(current, view.now), view.now)
+      if (current?.fence !== task.fence || current.owner !== task.owner) return { result: undefined }
+      const isRestored = gates.refresh(definition, view)
+      const concluded = this.withNext(definition, change(current, view.now, isRestored), view.now)
       return { ...changesOf(concluded), gates: gates.records(definition), result: concluded }
     }
     // What an attempt did is not forgotten because somebody holds the store for long.
@@ -199,17 +201,19 @@ export class RunningAttempts {
     if (!this.worker.isHere(task)) gates.lost(definition, task, this.worker.parts.environment.exactMs())
   }
 
-  /** Breaker and budget hear how it ended. */
-  private inform({ definition, task, era }: Running, end: AttemptEnd | undefined, now: number): void {
-    const { gates } = this.worker.parts
-    const breaker = gates.breakerOf(definition)
-    const result = end?.result ?? 'interrupted'
-    if (result === 'success') breaker?.success(era)
-    else if (end === undefined) breaker?.giveBack(era)
+  private tellBreaker({ definition, era }: Running, end: AttemptEnd | undefined, now: number): void {
+    const breaker = this.worker.parts.gates.breakerOf(definition)
+    if (end === undefined) breaker?.giveBack(era)
+    else if (end.result === 'success') breaker?.success(era)
     else breaker?.failure(era, now)
+  }
+
+  /** One that was interrupted keeps its grant, for whoever carries it on. */
+  private tellBudget({ definition, task }: Running, end: AttemptEnd | undefined, now: number): void {
     if (end === undefined) return
+    const { result } = end
     const latencyMs = now - (task.progress.current?.startedAtMs ?? now)
-    gates.settle(definition, task, { result, latencyMs, won: result === 'success', now })
+    this.worker.parts.gates.settle(definition, task, { result, latencyMs, won: result === 'success', now })
   }
 }
 

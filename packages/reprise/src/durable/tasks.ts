@@ -188,8 +188,10 @@ export class Tasks {
     const { ledger, worker, adoption, expectOpen } = this.parts
     expectOpen()
     expectId('id', id)
+    // A copy, before anything is waited for: the caller may go on with his own.
+    const kept = JSON.parse(JSON.stringify(expectJson(input, 'input'))) as Json
     const now = await ledger.now()
-    const [creation] = await ledger.create([this.newTask(definition, expectJson(input, 'input'), id, now, atOnce)])
+    const [creation] = await ledger.create([this.newTask(definition, kept, id, now, atOnce)])
     if (creation?.type === 'created') worker.telling.created(definition, creation.task)
     if (creation?.type === 'existing') await adoption.expectPolicy(definition, creation.task)
     if (creation?.type !== 'conflict') return creation as Creation

@@ -53,6 +53,11 @@ export class Watching {
     this.looking = true
     try {
       await this.lookIfChanged()
+    } catch (error) {
+      // What was not looked at yet is looked at next time.
+      this.mark = undefined
+      // What the ledger says to one who looks while it is being closed is no news.
+      if (!this.ended) throw error
     } finally {
       this.looking = false
       if (!this.parts.waiters.isEmpty) this.schedule(Math.max(WATCH_MS, (performance.now() - startMs) / SHARE))

@@ -45,6 +45,7 @@ export class Worker {
   /** Writes that may still begin something. */
   private readonly pending = new Set<Promise<unknown>>()
   private idle: (() => void)[] = []
+  private mark: number | undefined = undefined
 
   constructor(parts: WorkerParts, definitions: Map<string, Definition>) {
     this.parts = parts
@@ -76,7 +77,23 @@ export class Worker {
   /** Others may have added tasks, or taken some. */
   look(): void {
     this.wake()
-    if (!this.stopped) void this.track(this.attempts.stopLost()).catch(this.parts.onFailure)
+    if (!this.stopped) void this.track(this.dropLost()).catch(this.parts.onFailure)
+  }
+
+  /** What was cancelled or taken over by another process is told here; looks only if another one has written. */
+  private async dropLost(): Promise<void> {
+    const { ledger } = this.parts
+    if (this.attempts.size + this.parked.size === 0) return
+    const mark = await ledger.changeMark()
+    if (mark === this.mark) return
+    await this.attempts.stopLost()
+    for (const { task } of [...this.parked.values()]) {
+      const now = await ledger.get(task)
+      if (now?.fence === task.fence) continue
+      this.abandon(task)
+      this.taken(task)
+    }
+    this.mark = mark
   }
 
   /** No new attempts from now on; resolves when those that run have ended. */
@@ -107,6 +124,11 @@ export class Worker {
     if (this.attempts.size === 0) for (const resolve of this.idle.splice(0)) resolve()
   }
 
+  /** Those that stand in line are in memory: no more of them than may run are taken out of the ledger. */
+  get hasRoomInLine(): boolean {
+    return this.parked.size < this.parts.concurrency
+  }
+
   /** Whether this process runs it, or will hear of its end. */
   isHere(key: TaskKey): boolean {
     return this.attempts.has(key) || this.parked.has(nameOf(key))
@@ -132,6 +154,7 @@ export class Worker {
   /** What has been committed is done. */
   follow(begun: Begun | Started): void {
     const { task, era } = begun
+    this.beginning.committed(task)
     const definition = this.definitions.get(task.queue) as Definition
     if ('asked' in begun && begun.asked !== undefined) this.telling.decision(definition, task, 'gate', begun.asked)
     if (task.status === 'running') this.attempts.execute(definition, task, era)
@@ -142,7 +165,7 @@ export class Worker {
   /** The task waits, or is over: what it led to has been told. */
   rested(task: TaskRecord): void {
     if (isOver(task)) this.parts.waiters.settled(task)
-    else if (task.status === 'waiting') this.due.scheduleAt(task.dueAtMs)
+    else if (task.status === 'waiting') this.due.scheduleIn((task.dueAtMs ?? 0) - task.updatedAtMs)
   }
 
   private over(definition: Definition, task: TaskRecord): void {
@@ -159,6 +182,8 @@ export class Worker {
   private park(definition: Definition, task: TaskRecord): void {
     const parked = new Parked(this, definition, task, (left) => {
       if (this.parked.get(nameOf(task)) === parked) this.parked.delete(nameOf(task))
+      // There is room in the line for another one.
+      this.wake()
       if (left === undefined) this.taken(task)
       else this.follow(left)
     })

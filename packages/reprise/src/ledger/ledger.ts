@@ -160,6 +160,8 @@ export interface Ledger {
   heartbeat(owner: OwnerRecord): Promise<void>
   owners(): Promise<readonly OwnerRecord[]>
   removeOwner(id: string): Promise<void>
+  /** Everybody who has a task, whether or not there is a row of him. */
+  taskOwners(): Promise<readonly string[]>
 
   get(key: TaskKey): Promise<TaskRecord | undefined>
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>

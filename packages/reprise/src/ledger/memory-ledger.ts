@@ -81,7 +81,7 @@ export class MemoryLedger implements Ledger {
       if (kept !== undefined)
         return { type: kept.payloadHash === payloadHash ? 'existing' : 'conflict', task: kept.task }
       this.putPolicy(policy)
-      this.tables.tasks.set(nameOf(task), { payloadHash, task })
+      this.tables.tasks.set(nameOf(task), { payloadHash, task: copy(task) })
       return { type: 'created', task }
     })
   }
@@ -120,6 +120,10 @@ export class MemoryLedger implements Ledger {
 
   async owners(): Promise<readonly OwnerRecord[]> {
     return [...this.tables.owners.values()]
+  }
+
+  async taskOwners(): Promise<readonly string[]> {
+    return [...new Set(this.all().flatMap(({ owner }) => owner ?? []))]
   }
 
   async removeOwner(id: string): Promise<void> {

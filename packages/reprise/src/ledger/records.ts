@@ -130,6 +130,8 @@ export interface OwnerRecord {
   readonly bootId: string
   readonly startedAtMs: number
   readonly leaseUntilMs: number
+  /** How long it asks to be believed after each word; absent in rows of older versions. */
+  readonly leaseMs?: number
 }
 
 export const LEDGER_EVENTS = [

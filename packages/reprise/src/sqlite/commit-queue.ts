@@ -68,13 +68,13 @@ export class CommitQueue {
     })
   }
 
-  /** Runs `work` beside the transactions; it must be synchronous and only read. */
-  async read<T>(work: () => T): Promise<T> {
+  /** Runs `work` beside the transactions; it must only read. */
+  async read<T>(work: () => T | Promise<T>): Promise<T> {
     const startMs = performance.now()
     for (;;) {
       if (this.broken !== undefined) throw this.broken
       try {
-        return work()
+        return await work()
       } catch (error) {
         // Another process may be recovering the log.
         const mayWait = resultCode(error) === BUSY && performance.now() - startMs < this.maxWaitMs
@@ -237,7 +237,11 @@ export class CommitQueue {
     const failure = ledgerFailure(this.name, act, error)
     this.broken = failure
     for (const unit of [...units, ...this.units.splice(0)]) unit.reject(failure)
-    this.database.abandon()
+    try {
+      this.database.abandon()
+    } catch {
+      // What failed first is told.
+    }
   }
 }
 

@@ -2,6 +2,7 @@
  * SQLite by whichever driver there is: `node:sqlite` where the running Node has it, else `better-sqlite3`. A few methods,
  * and only what both bind alike: numbers, strings, null. Imports neither until it is asked.
  */
+import { resolve } from 'node:path'
 import { LedgerError } from '../ledger/errors.js'
 
 export type SqlValue = number | string | null
@@ -109,7 +110,8 @@ class Handle implements SqliteDatabase {
 
   constructor(connection: Connection, file: string, open: Opener) {
     this.connection = connection
-    this.file = file
+    // As it is now: the program may go to another directory.
+    this.file = file === ':memory:' ? file : resolve(file)
     this.open = open
   }
 

@@ -5,6 +5,7 @@
  * They are looked at and never opened: to close any handle of a file would drop the locks that this process has on it.
  */
 import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 
 export type FileProblem = 'database' | 'log'
 
@@ -14,9 +15,10 @@ export class OpenFiles {
   private readonly log: string | undefined
 
   constructor(file: string) {
-    this.file = file
-    this.database = identityOf(file)
-    this.log = identityOf(`${file}-wal`)
+    // As it is now: the program may go to another directory.
+    this.file = resolve(file)
+    this.database = identityOf(this.file)
+    this.log = identityOf(`${this.file}-wal`)
   }
 
   /** Which of them is not any more what was opened. */

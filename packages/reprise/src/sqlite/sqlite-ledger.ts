@@ -73,7 +73,7 @@ export class SqliteLedger implements Ledger {
     this.known = new KnownRows(database)
     this.queue = new CommitQueue(database, name, { files, listener: this.known })
     this.housekeeping = new Housekeeping(database, this.sql)
-    this.analytics = new SqliteAnalytics(database, this.sql)
+    this.analytics = throughQueue(new SqliteAnalytics(database, this.sql), this.queue)
   }
 
   async now(): Promise<number> {
@@ -135,6 +135,10 @@ export class SqliteLedger implements Ledger {
       const rows = this.sql.owners.all() as SqlRow[]
       return rows.map((row) => parse(row['record'], 'an owner') as unknown as OwnerRecord)
     })
+  }
+
+  taskOwners(): Promise<readonly string[]> {
+    return this.queue.read(() => (this.sql.taskOwners.all() as { owner: string }[]).map(({ owner }) => owner))
   }
 
   removeOwner(id: string): Promise<void> {
@@ -290,6 +294,18 @@ function inTurn<T, R>(items: readonly T[], act: (item: T) => R): R[] {
       throw new HalfDone('undone', { cause: error })
     }
   })
+}
+
+/** Questions wait for a busy file and stop with a broken one, as everything else does. */
+function throughQueue(analytics: LedgerAnalytics, queue: CommitQueue): LedgerAnalytics {
+  return {
+    totals: (filter) => queue.read(() => analytics.totals(filter)),
+    failurePatterns: (filter) => queue.read(() => analytics.failurePatterns(filter)),
+    recovery: (filter) => queue.read(() => analytics.recovery(filter)),
+    delays: (filter) => queue.read(() => analytics.delays(filter)),
+    resumes: (filter) => queue.read(() => analytics.resumes(filter)),
+    history: (key) => queue.read(() => analytics.history(key)),
+  }
 }
 
 type Write = readonly [statement: SqliteStatement, values: SqlValue[]]

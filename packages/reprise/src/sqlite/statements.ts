@@ -55,6 +55,7 @@ const SQL = {
     ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, state = excluded.state`,
   owners: 'SELECT record FROM owners ORDER BY id',
   putOwner: 'INSERT INTO owners (id, record) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record',
+  taskOwners: 'SELECT DISTINCT owner FROM tasks WHERE owner IS NOT NULL',
   removeOwner: 'DELETE FROM owners WHERE id = ?',
   insertDead: `INSERT INTO dead (run, id, generation, at, signature, stop_reason, failure) VALUES (${marks(7)})`,
   allDead: 'SELECT * FROM dead ORDER BY at, run, id',

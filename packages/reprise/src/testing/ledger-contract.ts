@@ -261,6 +261,7 @@ const CASES: Readonly<Record<string, Check>> = {
 
   'keeps owners until they are removed': async (ledger) => {
     await ledger.heartbeat(OWNER)
+    same(await ledger.taskOwners(), [])
     await ledger.heartbeat({ ...OWNER, leaseUntilMs: 99 })
     await ledger.heartbeat({ ...OWNER, id: 'you' })
     same(
