@@ -121,6 +121,26 @@ describe('a look at an interrupted attempt', () => {
     await host.durable.close()
   })
 
+  it('is made after every loss, and the third that did not happen counts as failed', async () => {
+    const world = new World()
+    let host = await takenOver(world, () => 'rerun')
+    for (let loss = 0; loss < 2; loss++) {
+      await host.kill()
+      host = await open(world, () => 'rerun')
+      await host.durable.resume()
+      await turns()
+    }
+    expect(await rows(world)).toEqual(['1.1 interrupted', '1.2 interrupted', '1.3 interrupted', '1.4 interrupted'])
+    expect(await host.task.status('a')).toMatchObject({
+      state: 'waiting',
+      attempts: 1,
+      totalDelayMs: 1000,
+      lastFailure: { name: 'InterruptedError' },
+    })
+    expect((await host.durable.resume()).refused).toEqual([])
+    await host.durable.close()
+  })
+
   it('is made again after an orderly stop, which does not count', async () => {
     const world = new World()
     let host = await takenOver(world, () => hang())

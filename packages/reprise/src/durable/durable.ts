@@ -191,7 +191,7 @@ export class Durable {
         clearInterval(timer)
         settle()
       }
-      this.endWork = (error) => end(error === undefined ? resolve : () => reject(error as Error))
+      this.endWork = (error) => end(error === undefined ? resolve : () => reject(error))
     })
     return this.working
   }
@@ -262,8 +262,8 @@ export class Durable {
 }
 
 /** Nobody listens: Node says so, and ends the process with a code that tells. */
-function unhandled(error: unknown): void {
-  void Promise.reject(error as Error)
+function unhandled(failure: unknown): void {
+  void Promise.reject(failure)
 }
 
 function interruptRule<I, R>(
