@@ -8,10 +8,12 @@ import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { POLICY } from './library.js'
 
 const [mode = '', file = '', count = '0'] = process.argv.slice(2)
-const COPIED = `queue, payload_hash, policy_hash, generation, input, correlation_id, created_at, status, owner, fence,
-  progress, updated_at`
+const COPIED =
+  'queue, payload_hash, policy_hash, generation, input, correlation_id, created_at, status, owner, updated_at'
 
-/** One by the library, the others its copies: a million by themselves would take minutes. */
+/**
+ * One by the library, the others its copies after a failed attempt: a million by themselves would take minutes.
+ */
 async function fill(): Promise<void> {
   const durable = await openDurable(`sqlite:${file}`)
   await durable.drain()
@@ -21,9 +23,17 @@ async function fill(): Promise<void> {
   database
     .prepare(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-      INSERT INTO tasks (run, id, due_at, ${COPIED}) SELECT run, 't' || i, due_at + 3600000 + i, ${COPIED} FROM tasks, n`,
+      INSERT INTO tasks (run, id, due_at, fence, progress, attempts_kept, ${COPIED})
+      SELECT run, 't' || i, due_at + 3600000 + i, 1,
+        json_set(progress, '$.retry.launched', 1, '$.retry.failures', 1), 1, ${COPIED} FROM tasks, n`,
     )
     .run(Number(count))
+  database.exec(
+    `INSERT INTO attempts (task, generation, number, execution, started_at, ended_at, outcome, delay_before, failure,
+      signature, owner)
+    SELECT pk, 1, 1, 1, created_at, created_at, 'failure', 0, '{"name":"Error","message":"no"}', 'Error: no', 'me'
+    FROM tasks WHERE attempts_kept = 1`,
+  )
   database.close()
 }
 

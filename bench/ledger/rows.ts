@@ -71,9 +71,10 @@ export async function measureRestart({ quick, rounds }: Effort): Promise<Line[]>
     const of = (what: keyof Restart): number => median(all.map((one) => one[what]))
     const tasks = `Restart with ${count} waiting tasks`
     const most = count === 100_000 ? { most: { goal: 2, stretch: 0.5 } } : {}
+    const whole = count === 100_000 ? { most: { goal: 2 } } : {}
     lines.push(
       { what: `${tasks}: until the first due one runs`, value: of('firstMs') / 1000, unit: 's', ...most },
-      { what: `${tasks}: resume()`, value: of('resumeMs') / 1000, unit: 's' },
+      { what: `${tasks}: resume()`, value: of('resumeMs') / 1000, unit: 's', ...whole },
       { what: `${tasks}: longest stall of the event loop`, value: of('stallMs'), unit: 'ms' },
       { what: `${tasks}: memory, at most`, value: of('rssMb'), unit: 'MB', most: { goal: 300 } },
     )

@@ -64,12 +64,16 @@ function delayFaults({ totalDelayMs, lastDelayMs }: StoredState): string[] {
   return faults
 }
 
+const TIMES = ['dueAtMs', 'createdAtMs', 'updatedAtMs', 'deadlineAtMs', 'expiresAtMs'] as const
+
 function timeFaults({ progress, status, dueAtMs, createdAtMs, updatedAtMs }: TaskRecord): string[] {
   const { deadlineAtMs, expiresAtMs } = progress.retry
   const times = { dueAtMs, createdAtMs, updatedAtMs, deadlineAtMs, expiresAtMs }
-  const faults = Object.entries(times).flatMap(([name, value]) =>
-    value === null || isTime(value) ? [] : `${name} is ${String(value)}, which is no time`,
-  )
+  const faults: string[] = []
+  for (const name of TIMES) {
+    const value = times[name]
+    if (value !== null && !isTime(value)) faults.push(`${name} is ${String(value)}, which is no time`)
+  }
   return status === 'waiting' && dueAtMs === null ? [...faults, 'it waits, but for no time'] : faults
 }
 

@@ -172,7 +172,8 @@ export class SqliteLedger implements Ledger {
   }
 
   tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
-    return this.queue.read(() => keys.map(({ run, id }) => this.sql.tally.get(run, id) as Tally))
+    const list = text(keys.map(({ run, id }) => [run, id]))
+    return this.queue.read(() => this.sql.tallies.all(list) as Tally[])
   }
 
   gates(): Promise<readonly GateRecord[]> {

@@ -42,9 +42,11 @@ const SQL = {
     failure, signature, owner) VALUES (${marks(11)})`,
   attempts: `SELECT a.* FROM attempts a JOIN tasks t ON t.pk = a.task WHERE t.run = ? AND t.id = ?
     ORDER BY a.generation, a.number, a.execution`,
-  tally: `SELECT COALESCE(MAX(a.number), 0) AS last,
+  // The keys come as one list: a statement for each takes twice as long.
+  tallies: `SELECT COALESCE(MAX(a.number), 0) AS last,
     COALESCE(SUM(a.outcome <> 'interrupted' OR a.failure IS NOT NULL), 0) AS ended
-    FROM tasks t JOIN attempts a ON a.task = t.pk AND a.generation = t.generation WHERE t.run = ? AND t.id = ?`,
+    FROM json_each(?) k LEFT JOIN tasks t ON t.run = k.value ->> 0 AND t.id = k.value ->> 1
+    LEFT JOIN attempts a ON a.task = t.pk AND a.generation = t.generation GROUP BY k.key ORDER BY k.key`,
   removeAttempts: 'DELETE FROM attempts WHERE task = ?',
   oldAttempts: `SELECT generation, number, execution, ended_at FROM attempts WHERE task = ?
     ORDER BY generation, number, execution LIMIT ?`,
