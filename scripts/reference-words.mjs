@@ -130,8 +130,6 @@ export const RECORDED = {
   retry_now: 'Somebody ended its wait.',
   decided: 'A person or `verify` said what became of an interrupted attempt.',
   policy_accepted: 'It took a new policy.',
-  dead_lettered: 'Reserved: dead letters have a table of their own.',
-  state_refused: 'Reserved: observers are told.',
-  compacted: 'Reserved: rows of its history were removed.',
+  compacted: 'Older rows of its history were removed; `detail` says how many.',
   migrated: 'It was from before there was a retry state, and has a fresh one.',
 }

@@ -142,8 +142,6 @@ export const LEDGER_EVENTS = [
   'retry_now',
   'decided',
   'policy_accepted',
-  'dead_lettered',
-  'state_refused',
   'compacted',
   'migrated',
 ] as const
