@@ -5,11 +5,10 @@
 import type { Breaker } from '../core/breaker.js'
 import type { Decision } from '../core/budget.js'
 import { DEFAULT_MAX_PARK_MS, NO_BUDGET } from '../core/gate.js'
-import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Definition } from './definition.js'
 import type { GateBook } from './gate-book.js'
 import { begin, type Begun } from './transitions.js'
-import { nameOf } from './waiters.js'
 
 export interface Started extends Begun {
   /** What the budget said, if it was asked. */

@@ -5,12 +5,11 @@
  */
 import type { Timer } from '../core/time.js'
 import type { Decided, QueueRef, View } from '../ledger/ledger.js'
-import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Started } from './beginning.js'
 import type { Definition } from './definition.js'
 import { faultsOfState, lacksState } from './state-check.js'
 import { migrate, seedOf } from './transitions.js'
-import { nameOf } from './waiters.js'
 import type { Worker } from './worker.js'
 
 /** How often to look for what others have added. */

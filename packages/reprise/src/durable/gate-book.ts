@@ -8,7 +8,7 @@ import type { RetryGates } from '../core/decide.js'
 import { askBudget, giveBack, mayPeek, NO_BUDGET, notFound, PANIC_IN_BUDGET } from '../core/gate.js'
 import type { BreakerPolicy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
-import { type GateRecord, type Json, type TaskRecord, TERMINAL } from '../ledger/records.js'
+import { type GateRecord, type Json, type TaskRecord, TERMINAL, nameOf } from '../ledger/records.js'
 import { report, reportLater } from '../runtime/hook-errors.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Definition } from './definition.js'
@@ -148,7 +148,7 @@ export class GateBook {
   }
 
   keep(task: TaskRecord, grant: Grant): void {
-    this.grants.set(`${task.run}\u0000${task.id}`, grant)
+    this.grants.set(nameOf(task), grant)
   }
 
   /** The attempt in flight will not be heard of: what it was granted goes back, if nobody carries it on. */
@@ -161,7 +161,7 @@ export class GateBook {
 
   /** Somebody else has the task. What is shared he has settled; a slot of a line of this process's own goes back. */
   lost(definition: Definition, task: TaskRecord, now: number): void {
-    const name = `${task.run}\u0000${task.id}`
+    const name = nameOf(task)
     const isOwn = this.grants.has(name) && this.budgetOf(definition)?.park !== undefined
     if (isOwn) this.settle(definition, task, { result: 'aborted', latencyMs: 0, won: false, now })
     this.grants.delete(name)
@@ -169,7 +169,7 @@ export class GateBook {
 
   /** What the attempt was granted goes back. */
   settle(definition: Definition, task: TaskRecord, outcome: AttemptOutcome): void {
-    const name = `${task.run}\u0000${task.id}`
+    const name = nameOf(task)
     const budget = this.budgetOf(definition)
     // An attempt that began in another process was granted there: what its end gives back is known all the same, but to
     // a line of this process's own, which never had it.

@@ -5,14 +5,13 @@
  * Invariant: what an attempt would write after its task was taken over is not written, since the fence has moved.
  */
 import type { Decided, View } from '../ledger/ledger.js'
-import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
 import type { Started } from './beginning.js'
 import type { Definition } from './definition.js'
 import { contextOf, Execution, type ExecutionEnd } from './execution.js'
 import { persistently } from './persistence.js'
 import { type AttemptEnd, interrupt, settle, type Settled, verified } from './transitions.js'
-import { nameOf } from './waiters.js'
 import type { Worker } from './worker.js'
 
 interface Running {

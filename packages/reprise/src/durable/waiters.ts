@@ -1,5 +1,5 @@
 /** Callers that wait for tasks to end, in this process or another. Imports the ledger's types. */
-import { type TaskKey, type TaskRecord, TERMINAL } from '../ledger/records.js'
+import { type TaskKey, type TaskRecord, TERMINAL, nameOf } from '../ledger/records.js'
 
 interface Waiter {
   readonly resolve: (task: TaskRecord) => void
@@ -64,8 +64,4 @@ export class Waiters {
 /** Nothing will happen to it by itself any more. */
 export function isOver({ status }: TaskRecord): boolean {
   return TERMINAL.has(status) || status === 'undecided'
-}
-
-export function nameOf({ run, id }: TaskKey): string {
-  return `${run}\u0000${id}`
 }

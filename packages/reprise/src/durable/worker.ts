@@ -6,7 +6,7 @@
  * Invariants: an attempt starts after its intent was committed. At most `concurrency` attempts run.
  */
 import type { Ledger } from '../ledger/ledger.js'
-import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { Beginning, type Started } from './beginning.js'
 import type { Definition } from './definition.js'
@@ -17,7 +17,7 @@ import { RunningAttempts } from './running.js'
 import { Slots } from './slots.js'
 import { Telling } from './telling.js'
 import type { Begun } from './transitions.js'
-import { isOver, nameOf, type Waiters } from './waiters.js'
+import { isOver, type Waiters } from './waiters.js'
 
 export interface WorkerParts {
   readonly ledger: Ledger

@@ -17,7 +17,7 @@ import {
   type TaskHistory,
   type Totals,
 } from './analytics.js'
-import type { AttemptRow, StoredEvent, TaskKey, TaskRecord, TaskStatus } from './records.js'
+import { nameOf, type AttemptRow, type StoredEvent, type TaskKey, type TaskRecord, type TaskStatus } from './records.js'
 
 /** What there is to read. */
 export interface Contents {
@@ -190,8 +190,4 @@ function sum(numbers: readonly number[]): number {
 /** By code point, as databases sort, and not by UTF-16 unit. */
 function compareText(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
-}
-
-function nameOf({ run, id }: TaskKey): string {
-  return `${run}\u0000${id}`
 }

@@ -2,7 +2,16 @@
  * How the ledger in memory forgets and compacts. Imports its own layer.
  */
 import type { Compacted, CompactRequest, Forgotten, ForgetRequest } from './ledger.js'
-import type { AttemptRow, DeadLetter, OwnerRecord, PolicyRecord, StoredEvent, TaskKey, TaskRecord } from './records.js'
+import {
+  nameOf,
+  type AttemptRow,
+  type DeadLetter,
+  type OwnerRecord,
+  type PolicyRecord,
+  type StoredEvent,
+  type TaskKey,
+  type TaskRecord,
+} from './records.js'
 import { expectFinished, expectHistory } from './limits.js'
 
 export interface KeptTask {
@@ -129,8 +138,4 @@ function dropOwners({ tasks, owners }: MemoryTables, { ownersBeforeMs, limit }: 
 
 function inOrder(a: AttemptRow, b: AttemptRow): number {
   return a.generation - b.generation || a.number - b.number || a.execution - b.execution
-}
-
-function nameOf({ run, id }: TaskKey): string {
-  return `${run}\u0000${id}`
 }

@@ -31,6 +31,7 @@ import type {
   TaskKey,
   TaskRecord,
 } from './records.js'
+import { nameOf } from './records.js'
 
 export class MemoryLedger implements Ledger {
   readonly name = 'memory:'
@@ -275,10 +276,6 @@ function isNoneOf(except: readonly TaskKey[] = []): (task: TaskRecord) => boolea
 
 function isDue(status: TaskRecord['status'], dueAtMs: number | null, now: number): boolean {
   return status === 'waiting' && dueAtMs !== null && dueAtMs <= now
-}
-
-function nameOf({ run, id }: TaskKey): string {
-  return `${run}\u0000${id}`
 }
 
 function compareKeys(a: TaskKey, b: TaskKey): number {

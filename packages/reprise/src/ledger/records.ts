@@ -16,6 +16,11 @@ export interface TaskKey {
   readonly id: string
 }
 
+/** A task's key as one text, for maps. */
+export function nameOf({ run, id }: TaskKey): string {
+  return `${run}\u0000${id}`
+}
+
 export const TASK_STATUSES = ['waiting', 'running', 'parked', 'undecided', 'succeeded', 'failed', 'cancelled'] as const
 
 /** `undecided`: interrupted, and only a person can say whether it happened. */

@@ -5,7 +5,7 @@
  * Invariant: what is known is what the file holds. All is forgotten as soon as another connection has committed, which
  * SQLite's `data_version` tells, and when a transaction of this one is undone. Imports its own layer and the records.
  */
-import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import { parse, type TaskRow } from './rows.js'
 
@@ -41,8 +41,4 @@ export class KnownRows {
     if (task.status === 'running') this.rows.set(nameOf(task), { pk, task, input })
     else this.rows.delete(nameOf(task))
   }
-}
-
-export function nameOf({ run, id }: TaskKey): string {
-  return `${run}\u0000${id}`
 }

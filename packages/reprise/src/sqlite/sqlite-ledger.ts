@@ -30,10 +30,11 @@ import type {
   TaskKey,
   TaskRecord,
 } from '../ledger/records.js'
+import { nameOf } from '../ledger/records.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
 import { resultCode, type SqlRow, type SqliteDatabase, type SqliteStatement, type SqlValue } from './driver.js'
 import { Housekeeping } from './housekeeping.js'
-import { KnownRows, nameOf } from './known-rows.js'
+import { KnownRows } from './known-rows.js'
 import type { OpenFiles } from './open-files.js'
 import {
   attemptOf,
