@@ -188,7 +188,6 @@ describe('the sweep itself', () => {
 })
 
 describe('a ledger that failed', () => {
-  /** With nobody waiting, the failure of a claim ends the worker, and `close` resolves as if nothing had happened. */
   it('is told to whoever closes, if nobody was waiting', async () => {
     const world = new World((ledger) =>
       faultyLedger(ledger, { failAt: ({ verb }) => (verb === 'claim' ? 'before' : undefined) }),
@@ -199,10 +198,7 @@ describe('a ledger that failed', () => {
     expect(await rejection(durable.close())).toBeInstanceOf(LedgerError)
   })
 
-  /**
-   * The task is recorded as running here, but the caller was told that creating it failed, and nobody runs it. Who asks
-   * again in this process is told to wait for it.
-   */
+  /** The task is recorded as running here, but the caller was told that creating it failed: nobody would run it. */
   it('once, as a task was created, does not make the next caller wait for ever', async () => {
     const world = new World((ledger) =>
       faultyLedger(ledger, {
@@ -217,7 +213,7 @@ describe('a ledger that failed', () => {
     expect(await again).not.toBe('hangs')
   })
 
-  /** Its task is recorded after everybody who waits was told; it waits from then on, and nobody tells it. */
+  /** Its task is recorded after everybody who waits was told. */
   it('once does not forget who was asking meanwhile', async () => {
     const held = deferred()
     const world = new World((ledger) =>

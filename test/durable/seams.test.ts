@@ -1,4 +1,4 @@
-/** Faults that a reading of the durable driver and its ledgers found: each is marked until it is mended. */
+/** Where parts of the durable driver meet: clocks, leases, looks, inputs, and what others do meanwhile. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,6 @@ import { deferred, rejection, turns, until, World } from './world.js'
 const hang = (): Promise<never> => new Promise(() => undefined)
 
 describe('an attempt that waits for a look', () => {
-  // `execute` runs the operation in place of a look that is missing, and takes its result for the look's.
   it('is not run as if it were the look when the new policy has none', async () => {
     const world = new World()
     const first = await world.open()
@@ -45,7 +44,6 @@ describe('an attempt that waits for a look', () => {
 })
 
 describe('an input', () => {
-  // `create` reads the input after it has waited for the ledger's time.
   it('is what it was when the task was asked for', async () => {
     const world = new World()
     const { durable } = await world.open()
@@ -66,7 +64,6 @@ describe('an input', () => {
     await durable.close()
   })
 
-  // `MemoryLedger.create` hands out the record that it keeps.
   it('is the same for the next attempt, whatever the operation did to its own', async () => {
     const world = new World()
     const { durable } = await world.open()
@@ -100,7 +97,6 @@ describe('an owner that lives', () => {
     return { clock, ledger, all, ids }
   }
 
-  // Silence is measured by the lease of who looks, not of who is silent.
   it('keeps its tasks though another has chosen a shorter lease', async () => {
     const { clock, all } = await two([600_000, 60_000])
     const [slow, quick] = all as [Durable, Durable]
@@ -114,7 +110,6 @@ describe('an owner that lives', () => {
     for (const one of all) await one.close()
   })
 
-  // The row of an owner that lives is removed: until it renews, its tasks are orphans.
   it('keeps what it takes on after others have taken what it had by force', async () => {
     const { all, ids, ledger } = await two([600_000, 600_000])
     const [mine, other] = all as [Durable, Durable]
@@ -134,7 +129,6 @@ describe('an owner that lives', () => {
 })
 
 describe('a ledger with a clock of its own', () => {
-  // Due times of the ledger's clock are scheduled on the process's.
   it('is not asked without end while a task waits', async () => {
     let looks = 0
     const memory = new MemoryLedger(() => Date.now() - 60_000)
@@ -157,7 +151,6 @@ describe('a ledger with a clock of its own', () => {
 })
 
 describe('closing', () => {
-  // A look that is under way when the ledger is closed is taken for a failure of the ledger.
   it('does not fail because somebody was looking at what others do', async () => {
     const world = new World()
     const elsewhere = await world.open()
@@ -192,7 +185,6 @@ describe('closing', () => {
 })
 
 describe('an address', () => {
-  // `hidePassword` stops at the first / or @.
   it('is not told with its password, whatever that is made of', async () => {
     for (const password of ['pa/ss', 'pa@ss', 'pa:ss']) {
       const error = await rejection(openDurable(`mysql://ada:${password}@db.example/app`))
@@ -202,7 +194,6 @@ describe('an address', () => {
 })
 
 describe('questions about many tasks', () => {
-  // Analytics pass by the queue: no wait for a lock, no stop at the first error of the disk, no words of ours.
   it('are refused by a ledger that is closed, as everything else is', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'reprise-review-'))
     const ledger = await openSqlite(join(directory, 'a.db'), { clock: Date.now })
@@ -217,7 +208,6 @@ describe('questions about many tasks', () => {
 })
 
 describe('who waits for a task of another process', () => {
-  // `mark` is kept though the look was not finished.
   it('hears of its end though the store was held at the first look', async () => {
     const world = new World()
     const elsewhere = await world.open()
@@ -250,7 +240,6 @@ describe('who waits for a task of another process', () => {
     }
   })
 
-  // `stopLost` looks at attempts that run, not at tasks in line; `Watching` passes over both.
   it('hears that it was cancelled elsewhere while it stands in line here', async () => {
     const world = new World()
     const budget = (): Budget => ({
@@ -278,7 +267,6 @@ describe('who waits for a task of another process', () => {
 })
 
 describe('a file that was named from a directory', () => {
-  // `OpenFiles` looks at the name as it was given.
   it('is still the same file when the program goes to another one', () => {
     const directory = mkdtempSync(join(tmpdir(), 'reprise-review-'))
     const script = `

@@ -1,4 +1,4 @@
-/** Faults of budgets and breakers that a reading of the durable driver found: each is marked until it is mended. */
+/** Where attempts meet budgets and breakers: looks, takeovers, and transactions that are done again. */
 import { describe, expect, it } from 'vitest'
 import type { Budget, BudgetRequest } from '../../packages/reprise/src/core/budget.js'
 import { concurrencyBudget } from '../../packages/reprise/src/core/budgets/concurrency.js'
@@ -14,7 +14,6 @@ type Opened = Host & { task: TaskHandle<null, unknown> }
 const hang = (): Promise<never> => new Promise(() => undefined)
 
 describe('what was granted to an attempt', () => {
-  // `concludeLook` settles nothing: the place of the interrupted attempt is taken for ever.
   it('goes back when a look finds that the interrupted attempt happened', async () => {
     const world = new World()
     const open = async (): Promise<Opened> => {
@@ -34,7 +33,6 @@ describe('what was granted to an attempt', () => {
     await heir.durable.close()
   })
 
-  // The second time the budget has been restored from the ledger, and `informed` keeps it from being told again.
   it('goes back once when the transaction of its end has to be done again', async () => {
     const redone = (ledger: MemoryLedger): Ledger =>
       withVerbs(ledger, {
@@ -52,7 +50,6 @@ describe('what was granted to an attempt', () => {
     await durable.close()
   })
 
-  // `GateBook.settle` asks for `launched + 1`: a first attempt is settled as a retry.
   it('is settled by another process under the number of its attempt', async () => {
     const settled: number[] = []
     const budget = (): Budget => ({
@@ -72,7 +69,6 @@ describe('what was granted to an attempt', () => {
     await heir.durable.close()
   })
 
-  // `settle` is the one question to a budget that is not asked safely: it ends the whole driver.
   it('that cannot be given back, since the budget throws, harms no task', async () => {
     const world = new World()
     const budget: Budget = {
@@ -89,7 +85,6 @@ describe('what was granted to an attempt', () => {
 })
 
 describe('a transaction', () => {
-  // What a transaction that is done again took from the breaker is not given back.
   it('takes one place of a breaker that is half open, however often it is done', async () => {
     const redone = (ledger: MemoryLedger): Ledger =>
       withVerbs(ledger, {
