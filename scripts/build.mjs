@@ -66,4 +66,5 @@ await bundle('reprise', {
   platform: 'neutral',
   kernel: /src[\\/](core|runtime)[\\/]/,
 })
+await bundle('workflow', { input: { index: 'src/index.ts' }, platform: 'node' })
 await bundle('cli', { input: { main: 'src/main.ts' }, platform: 'node' })

@@ -1,0 +1,4 @@
+/** What the package exports. Re-exports only. */
+export * from './plan/plan.js'
+export * from './run/run-event.js'
+export * from './view/views.js'

@@ -1,0 +1,34 @@
+/** A program to be run and what became of it, as data. Imports nothing. */
+
+export interface Command {
+  /** The program and its arguments. */
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+  /** In the environment of everything it starts, so that what is left of it can be found: `REPRISE_TAG`. */
+  readonly tag: string
+  /** Told once: the whole tree is asked to end, and made to after the grace. */
+  readonly signal: AbortSignal
+  /** From TERM to KILL. */
+  readonly graceMs: number
+  /** At most so many bytes of stdout are kept in memory; one more and `stdoutExceeded` is true. 0: none. */
+  readonly keepStdoutBytes: number
+  /** Hears everything, as it comes; what it returns is waited for, so that a slow reader slows the program. */
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
+  readonly stdin?: string
+}
+
+export interface CommandEnd {
+  /** null if a signal ended it, or if it could not be started. */
+  readonly exitCode: number | null
+  /** Such as `SIGSEGV`. */
+  readonly signal: string | null
+  /** It could not be started: no such program, no permission, arguments too long. */
+  readonly spawnError: Error | null
+  readonly stdout: string
+  readonly stdoutExceeded: boolean
+  /** What it said last, for people and for matchers. */
+  readonly stderrTail: string
+  readonly stdoutTail: string
+  readonly durationMs: number
+}

@@ -1,0 +1,124 @@
+/**
+ * What people and programs are shown of runs: the shapes that `--json` prints. Times are milliseconds since the epoch.
+ * Imports types of the library only.
+ */
+import type { StopReason } from 'reprise'
+import type { FailureRecord, Json } from 'reprise/durable'
+
+export const RUN_STATES = [
+  'running',
+  'interrupted',
+  'succeeded',
+  'completed_with_failures',
+  'failed',
+  'cancelled',
+] as const
+/** `interrupted`: stopped or killed, and can be resumed. */
+export type RunState = (typeof RUN_STATES)[number]
+
+export const STEP_STATES = [
+  'pending',
+  'running',
+  'retrying',
+  'parked',
+  'undecided',
+  'succeeded',
+  'recovered',
+  'skipped',
+  'failed',
+  'cancelled',
+] as const
+/** `retrying`: waits for its next attempt. `parked`: stands in a budget's line. `recovered`: succeeded after a failure. */
+export type StepState = (typeof STEP_STATES)[number]
+
+export interface RunView {
+  readonly id: string
+  readonly kind: string
+  readonly name: string
+  readonly file: string | null
+  readonly state: RunState
+  readonly startedAtMs: number
+  readonly endedAtMs: number | null
+  readonly resumes: number
+  readonly stopReason: StopReason | null
+  /** The step that ended the run. */
+  readonly failedStep: string | null
+  readonly counts: Readonly<Partial<Record<StepState, number>>>
+  /** Who runs it. */
+  readonly owner: OwnerView | null
+}
+
+export interface OwnerView {
+  readonly host: string
+  readonly pid: number
+  readonly sinceMs: number
+}
+
+export interface RunDetail extends RunView {
+  readonly params: Readonly<Record<string, Json>>
+  readonly steps: readonly StepView[]
+}
+
+export interface StepView {
+  readonly id: string
+  readonly name: string
+  readonly kind: string
+  readonly state: StepState
+  readonly generation: number
+  /** Made, in this generation. */
+  readonly attempts: number
+  readonly attemptsAllowed: number
+  readonly nextAttemptAtMs: number | null
+  readonly waitedMs: number
+  readonly retryBudgetMs: number | null
+  readonly stopReason: StopReason | null
+  readonly failure: FailureRecord | null
+  readonly startedAtMs: number | null
+  readonly endedAtMs: number | null
+  readonly correlationId: string | null
+  /** Of all generations, in order; with executions that were interrupted. */
+  readonly history: readonly AttemptView[]
+}
+
+export interface AttemptView {
+  readonly generation: number
+  readonly number: number
+  readonly execution: number
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+  readonly outcome: string
+  readonly delayBeforeMs: number
+  readonly failure: FailureRecord | null
+  /** The attempt's output, if it is there. */
+  readonly log: string | null
+}
+
+/** What waits now. */
+export interface RetryingView {
+  readonly run: string
+  readonly step: string
+  readonly state: 'retrying' | 'parked'
+  /** The one to come. */
+  readonly attempt: number
+  readonly attemptsAllowed: number
+  readonly nextAttemptAtMs: number | null
+  readonly waitedMs: number
+  readonly retryBudgetMs: number | null
+  readonly failure: FailureRecord | null
+}
+
+export interface BreakerView {
+  readonly name: string
+  readonly state: 'closed' | 'open' | 'half_open'
+  readonly failures: number
+  readonly failureThreshold: number | null
+  /** When a probe is let through. */
+  readonly halfOpenAtMs: number | null
+}
+
+export interface BudgetView {
+  readonly name: string
+  readonly type: string | null
+  /** The budget's own figures. */
+  readonly state: Json
+}
