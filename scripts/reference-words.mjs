@@ -109,6 +109,8 @@ export const REFUSALS = {
   finished: 'There is nothing to reset or to decide.',
   not_waiting: '`retryNow` of a task that does not wait.',
   state_refused: 'What the ledger says of it cannot be; the message has every fault.',
+  locked: 'Another process conducts the run; the message says which.',
+  run_lost: 'The run was cancelled or taken over: this process begins nothing more of it.',
   closed: 'The durable tasks were closed, or take no more work.',
 }
 
@@ -132,4 +134,8 @@ export const RECORDED = {
   policy_accepted: 'It took a new policy.',
   compacted: 'Older rows of its history were removed; `detail` says how many.',
   migrated: 'It was from before there was a retry state, and has a fresh one.',
+  run_started: 'A run began; its events have no task.',
+  run_resumed: 'Somebody took the run up again.',
+  run_finished: 'The run ended, or its process left it in order (`interrupted`).',
+  run_changed: 'The run goes on with another definition.',
 }

@@ -29,7 +29,12 @@ export function witnessed(ledger: Ledger, begun: Map<string, TaskRecord>, tell: 
 
 /** A ledger in which nobody finds a budget or breaker again. */
 export function withoutGates(ledger: Ledger): Ledger {
-  const blind = (view: View): View => ({ now: view.now, task: (key) => view.task(key), gate: () => undefined })
+  const blind = (view: View): View => ({
+    now: view.now,
+    task: (key) => view.task(key),
+    gate: () => undefined,
+    run: (id) => view.run(id),
+  })
   const verbs: Pick<Ledger, 'gates' | 'transact' | 'claim'> = {
     gates: async () => [],
     transact: (keys, decide) => ledger.transact(keys, (view) => decide(blind(view))),

@@ -46,7 +46,7 @@ export class Adoption {
     const found: Waiting = { waiting: 0, skipped: [], refused: [], migrated: 0 }
     let after: TaskRecord | undefined
     for (;;) {
-      const filter = { queue: definition.name, statuses: ['waiting'] as const, limit: BATCH, ...(after && { after }) }
+      const filter = { queue: definition.queue, statuses: ['waiting'] as const, limit: BATCH, ...(after && { after }) }
       const tasks = await this.ledger.list(filter)
       found.migrated += await this.migrateAll(tasks.filter(lacksState))
       const sound: TaskRecord[] = []

@@ -13,8 +13,19 @@ export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | Prom
 export type VerifyAnswer<R> = { readonly done: R } | 'rerun' | 'unknown'
 export type VerifyFunction<I, R> = (input: I, context: DurableContext) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>
 
+/** Who conducts a run may begin its tasks, as long as nobody else has taken the run. */
+export interface Conductor {
+  readonly fence: number
+}
+
 export interface Definition {
+  /** For people, and in what observers are told. */
   readonly name: string
+  /** Where its tasks wait; a queue has one definition. */
+  readonly queue: string
+  /** What groups its tasks: its own name, or the id of a run. */
+  readonly runId: string
+  readonly conductor?: Conductor
   readonly policy: Policy
   readonly record: PolicyRecord
   readonly run: TaskFunction<never, unknown>

@@ -170,7 +170,7 @@ export class DueTasks implements Timer {
   private queues(): QueueRef[] {
     const { definitions, parts, hasRoomInLine } = this.worker
     const claimed = [...definitions.values()].filter((one) => hasRoomInLine || parts.gates.isShared(one))
-    return claimed.map(({ name, record }) => ({ queue: name, policyHash: record.hash }))
+    return claimed.map(({ queue, record }) => ({ queue, policyHash: record.hash }))
   }
 
   private except(): readonly TaskKey[] {

@@ -18,6 +18,7 @@ import { type Identity, ownIdentity } from './identity.js'
 import { type OtherOwner, Ownership } from './ownership.js'
 import { isBusy } from './persistence.js'
 import { type InterruptRule, recordOf } from './policy-record.js'
+import { Runs } from './runs.js'
 import { Retention, retentionOf, type RetentionSettings, type Swept } from './retention.js'
 import { Sweeper } from './sweeper.js'
 import { expectId, type TaskHandle, Tasks } from './tasks.js'
@@ -83,6 +84,8 @@ export class Durable {
   private readonly adoption: Adoption
   private readonly watching: Watching
   private readonly tasks: Tasks
+  /** Tasks that follow each other, conducted by one process at a time. */
+  readonly runs: Runs
   private readonly retention: Retention
   private readonly sweeper: Sweeper
   private failure: unknown = undefined
@@ -111,7 +114,12 @@ export class Durable {
     this.sweeper = new Sweeper({ retention: this.retention, onFailure })
     const { worker, adoption, watching } = this
     const lookForLost = (): void => this.ownership.lookSoon()
-    this.tasks = new Tasks({ ledger, worker, adoption, watching, lookForLost, expectOpen: () => this.expectOpen() })
+    const expectOpen = (): void => this.expectOpen()
+    this.tasks = new Tasks({ ledger, worker, adoption, watching, lookForLost, expectOpen })
+    const { tasks, ownership } = this
+    const policyOf = (name: string, input: PolicyInput | Policy): Policy => this.policyOf(name, input)
+    const known = { ledger, worker, tasks, adoption, ownership, owner: identity.id }
+    this.runs = new Runs({ ...known, policyOf, interruptRule, expectOpen })
   }
 
   static async open(ledger: Ledger, environment: Environment, settings: DurableSettings): Promise<Durable> {
@@ -133,9 +141,19 @@ export class Durable {
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
     const normal = this.policyOf(name, policy)
+    expectOptions(`the task ${name}`, options, { onInterrupt: [() => true, ''] })
     const { rule, verify } = interruptRule(name, options)
     const record = recordOf(normal, rule)
-    const definition: Definition = { name, policy: normal, record, run, onInterrupt: rule, verify }
+    const definition: Definition = {
+      name,
+      queue: name,
+      runId: name,
+      policy: normal,
+      record,
+      run,
+      onInterrupt: rule,
+      verify,
+    }
     this.worker.definitions.set(name, definition)
     this.worker.wake()
     return this.tasks.handle<I, R>(definition)
@@ -160,7 +178,7 @@ export class Durable {
       skipped.push(...found.skipped)
       refused.push(...found.refused)
       for (const { task, faults } of found.refused) worker.due.refuse(definition, task, faults)
-      const open = await ledger.list({ queue: definition.name, statuses: ['undecided'] })
+      const open = await ledger.list({ queue: definition.queue, statuses: ['undecided'] })
       undecided.push(...open.map(({ run, id }) => ({ run, id })))
     }
     worker.wake()
@@ -268,10 +286,8 @@ function unhandled(failure: unknown): void {
 
 function interruptRule<I, R>(
   name: string,
-  options: TaskOptions<I, R>,
+  { onInterrupt = 'rerun' }: TaskOptions<I, R>,
 ): { rule: InterruptRule; verify: VerifyFunction<I, R> | undefined } {
-  expectOptions(`the task ${name}`, options, { onInterrupt: [() => true, ''] })
-  const { onInterrupt = 'rerun' } = options
   if (onInterrupt === 'rerun' || onInterrupt === 'fail') return { rule: onInterrupt, verify: undefined }
   const verify: unknown = (onInterrupt as { verify?: unknown } | null)?.verify
   if (typeof verify === 'function') return { rule: 'verify', verify: verify as VerifyFunction<I, R> }

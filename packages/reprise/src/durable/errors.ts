@@ -38,6 +38,8 @@ export type RefusalKind =
   | 'finished'
   | 'not_waiting'
   | 'state_refused'
+  | 'locked'
+  | 'run_lost'
   | 'closed'
 
 /** What was asked for is not done, and nothing was touched. */

@@ -110,18 +110,31 @@ export class Ownership {
 
   /** Who else holds a lease. */
   async others(): Promise<OtherOwner[]> {
-    const { ledger, identity, leaseMs, monotonicMs } = this.parts
+    const { ledger, identity } = this.parts
     const [now, owners] = [await ledger.leaseNow(), await ledger.owners()]
     return owners
       .filter(({ id }) => id !== identity.id)
       .map((owner) => {
         const { host, pid, startedAtMs } = owner
-        const silentMs = monotonicMs() - (this.sightings.get(owner.id)?.atMs ?? monotonicMs())
-        const isSeen = lifeOf(owner, identity) === 'alive'
-        const leaseLeftMs = Math.max(0, isSeen ? (owner.leaseMs ?? leaseMs) - silentMs : owner.leaseUntilMs - now)
-        return { host, pid, startedAtMs, leaseLeftMs }
+        return { host, pid, startedAtMs, leaseLeftMs: this.leaseLeftOf(owner, now) }
       })
       .filter(({ leaseLeftMs }) => leaseLeftMs > 0)
+  }
+
+  /** Who holds what this owner has; undefined if it is lost. */
+  async holderOf(id: string): Promise<OtherOwner | undefined> {
+    const { ledger } = this.parts
+    const owner = (await ledger.owners()).find((other) => other.id === id)
+    if (owner === undefined || this.isLost(owner, await ledger.leaseNow())) return undefined
+    const { host, pid, startedAtMs } = owner
+    return { host, pid, startedAtMs, leaseLeftMs: this.leaseLeftOf(owner, await ledger.leaseNow()) }
+  }
+
+  private leaseLeftOf(owner: OwnerRecord, leaseNow: number): number {
+    const { identity, leaseMs, monotonicMs } = this.parts
+    const silentMs = monotonicMs() - (this.sightings.get(owner.id)?.atMs ?? monotonicMs())
+    const isSeen = lifeOf(owner, identity) === 'alive'
+    return Math.max(0, isSeen ? (owner.leaseMs ?? leaseMs) - silentMs : owner.leaseUntilMs - leaseNow)
   }
 
   /** Remembers who lives; answers with those who do not. */

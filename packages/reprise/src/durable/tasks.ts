@@ -10,13 +10,14 @@ import {
   type AttemptRow,
   type FailureRecord,
   type Json,
+  type RunRecord,
   type TaskKey,
   type TaskRecord,
   type TaskStatus,
   TERMINAL,
 } from '../ledger/records.js'
 import type { Adoption } from './adoption.js'
-import type { Definition } from './definition.js'
+import type { Conductor, Definition } from './definition.js'
 import { RecordedFailureError, TaskRefusedError } from './errors.js'
 import { expectOptions } from './expect-options.js'
 import { expectJson } from './json.js'
@@ -83,7 +84,7 @@ export class Tasks {
   }
 
   handle<I, R>(definition: Definition): TaskHandle<I, R> {
-    const key = (id: string): TaskKey => ({ run: definition.name, id })
+    const key = (id: string): TaskKey => ({ run: definition.runId, id })
     return {
       run: async (input, options) => (await this.run(definition, input, idOf(options))) as R,
       start: async (input, options) => {
@@ -162,10 +163,10 @@ export class Tasks {
   }
 
   /** A process that stops gives what is recorded, and takes no more work. */
-  private async expectOver({ name }: Definition, id: string | undefined): Promise<void> {
+  private async expectOver({ name, runId }: Definition, id: string | undefined): Promise<void> {
     const { ledger, expectOpen } = this.parts
     expectOpen()
-    const task = id === undefined ? undefined : await ledger.get({ run: name, id })
+    const task = id === undefined ? undefined : await ledger.get({ run: runId, id })
     if (task !== undefined && isOver(task)) return
     const what = id === undefined ? `A task ${name}` : `Task ${name}/${id}`
     throw new TaskRefusedError('closed', `${what} would have to run, and this process takes no more work`)
@@ -191,20 +192,32 @@ export class Tasks {
     // A copy, before anything is waited for: the caller may go on with his own.
     const kept = JSON.parse(JSON.stringify(expectJson(input, 'input'))) as Json
     const now = await ledger.now()
-    const [creation] = await ledger.create([this.newTask(definition, kept, id, now, atOnce)])
-    if (creation?.type === 'created') worker.telling.created(definition, creation.task)
-    if (creation?.type === 'existing') await adoption.expectPolicy(definition, creation.task)
-    if (creation?.type !== 'conflict') return creation as Creation
+    const creation = await this.record(definition, this.newTask(definition, kept, id, now, atOnce))
+    if (creation.type === 'created') worker.telling.created(definition, creation.task)
+    if (creation.type === 'existing') await adoption.expectPolicy(definition, creation.task)
+    if (creation.type !== 'conflict') return creation
     throw new TaskRefusedError('conflict', `Task ${definition.name}/${id} exists with another input`)
   }
 
+  /** Of a run, only while this process conducts it. */
+  private async record({ runId, conductor }: Definition, task: NewTask): Promise<Creation> {
+    const { ledger } = this.parts
+    if (conductor === undefined) return (await ledger.create([task]))[0] as Creation
+    return ledger.transact<Creation>({ tasks: [task.task], runs: [runId] }, (view) => {
+      expectConductor(view.run(runId), runId, conductor)
+      const kept = view.task(task.task)
+      if (kept !== undefined) return { result: { type: 'existing', task: kept } }
+      return { created: [task], result: { type: 'created', task: task.task } }
+    })
+  }
+
   private newTask(definition: Definition, input: Json, id: string, now: number, atOnce: boolean): NewTask {
-    const { name, record } = definition
+    const { name, queue, runId, record } = definition
     const { worker } = this.parts
     const task: TaskRecord = {
-      run: name,
+      run: runId,
       id,
-      queue: name,
+      queue,
       generation: 1,
       status: 'waiting',
       dueAtMs: now,
@@ -255,7 +268,7 @@ export class Tasks {
     const { ledger, worker, expectOpen } = this.parts
     expectOpen()
     const { gates, waiters, owner } = worker.parts
-    const key: TaskKey = { run: definition.name, id }
+    const key: TaskKey = { run: definition.runId, id }
     const after = await ledger.transact({ tasks: [key], gates: gates.keysOf(definition) }, (view) => {
       const task = view.task(key)
       if (task === undefined) throw new TaskRefusedError('not_found', `There is no task ${key.run}/${key.id}`)
@@ -296,6 +309,14 @@ export function expectId(what: string, id: string): void {
 function resultOf(task: TaskRecord): Json {
   if (task.status === 'succeeded') return task.result ?? null
   throw new RecordedFailureError(task)
+}
+
+/** Somebody else may have taken the run, or ended it. */
+export function expectConductor(run: RunRecord | undefined, id: string, { fence }: Conductor): RunRecord {
+  if (run === undefined) throw new TaskRefusedError('not_found', `There is no run ${id}`)
+  if (run.fence === fence) return run
+  const what = run.status === 'cancelled' ? 'was cancelled' : 'was taken over by another process'
+  throw new TaskRefusedError('run_lost', `Run ${id} ${what}`)
 }
 
 function hasten(task: TaskRecord, now: number): Settled {

@@ -11,7 +11,10 @@ import type {
   GateRecord,
   LedgerEvent,
   OwnerRecord,
+  Json,
   PolicyRecord,
+  RunRecord,
+  RunStatus,
   StoredEvent,
   TaskKey,
   TaskRecord,
@@ -23,10 +26,14 @@ export interface View {
   readonly now: number
   task(key: TaskKey): TaskRecord | undefined
   gate(key: string): GateRecord | undefined
+  run(id: string): RunRecord | undefined
 }
 
 /** What it wants to be true afterwards, all or nothing. */
 export interface Changes {
+  readonly runs?: readonly RunChange[]
+  /** Tasks that were named, and are not there yet. */
+  readonly created?: readonly NewTask[]
   readonly tasks?: readonly TaskRecord[]
   readonly attempts?: readonly AttemptRow[]
   readonly gates?: readonly GateRecord[]
@@ -50,6 +57,23 @@ export interface Keys {
   readonly tasks: readonly TaskKey[]
   /** Locked first, in order of their keys. */
   readonly gates?: readonly string[]
+  /** Locked after the gates. */
+  readonly runs?: readonly string[]
+}
+
+/** A run as it is to be; one that is not there yet is created, and needs what it runs. */
+export interface RunChange {
+  readonly run: RunRecord
+  /** What it runs, which may be long: left as it is when absent. */
+  readonly definition?: Json
+}
+
+export interface RunFilter {
+  readonly kind?: string
+  readonly statuses?: readonly RunStatus[]
+  /** Begun at this time or later. */
+  readonly sinceMs?: number
+  readonly limit?: number
 }
 
 export interface NewTask {
@@ -106,6 +130,11 @@ export interface Forgotten {
   readonly attempts: number
   readonly events: number
   readonly deadLetters: number
+}
+
+/** Rows of a run that are gone; `isDone`: nothing is left of it. */
+export interface RunRemoval extends Forgotten {
+  readonly isDone: boolean
 }
 
 /** What may be shortened or dropped while the tasks stay; a field that is absent leaves its kind alone. */
@@ -165,6 +194,11 @@ export interface Ledger {
 
   get(key: TaskKey): Promise<TaskRecord | undefined>
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>
+  run(id: string): Promise<RunRecord | undefined>
+  /** The latest first. */
+  runs(filter: RunFilter): Promise<readonly RunRecord[]>
+  /** What a run runs, as it was written with it. */
+  definition(run: string): Promise<Json | undefined>
   policy(hash: string): Promise<PolicyRecord | undefined>
   keepPolicy(policy: PolicyRecord): Promise<void>
   attempts(key: TaskKey): Promise<readonly AttemptRow[]>
@@ -173,10 +207,15 @@ export interface Ledger {
   gates(): Promise<readonly GateRecord[]>
   deadLetters(run?: string): Promise<readonly DeadLetter[]>
   /** In order, after `seq`; never past one that an open transaction may still come before. */
-  events(afterSeq: number, limit: number): Promise<readonly StoredEvent[]>
+  events(afterSeq: number, limit: number, run?: string): Promise<readonly StoredEvent[]>
 
-  /** Removes finished tasks with all that belongs to them: attempts, events, dead letters. Their ids are free again. */
+  /**
+   * Removes finished tasks with all that belongs to them: attempts, events, dead letters. Their ids are free again. Those
+   * of a run stay as long as it does: it would run them again.
+   */
   forget(request: ForgetRequest): Promise<Forgotten>
+  /** Removes a run with all its tasks, so many of them at a time; the run itself last. */
+  removeRun(id: string, limit: number): Promise<RunRemoval>
   /** Shortens what grows while tasks live. Gates stay: one that is forgotten would allow what was used up. */
   compact(request: CompactRequest): Promise<Compacted>
   close(): Promise<void>

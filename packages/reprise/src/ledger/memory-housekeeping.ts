@@ -1,13 +1,15 @@
 /**
  * How the ledger in memory forgets and compacts. Imports its own layer.
  */
-import type { Compacted, CompactRequest, Forgotten, ForgetRequest } from './ledger.js'
+import type { Compacted, CompactRequest, Forgotten, ForgetRequest, RunRemoval } from './ledger.js'
 import {
   nameOf,
   type AttemptRow,
   type DeadLetter,
   type OwnerRecord,
+  type Json,
   type PolicyRecord,
+  type RunRecord,
   type StoredEvent,
   type TaskKey,
   type TaskRecord,
@@ -24,8 +26,14 @@ export interface KeptPolicy {
   readonly keptAtMs: number
 }
 
+export interface KeptRun {
+  run: RunRecord
+  definition: Json
+}
+
 /** All that the ledger in memory holds. */
 export interface MemoryTables {
+  readonly runs: Map<string, KeptRun>
   readonly tasks: Map<string, KeptTask>
   readonly policies: Map<string, KeptPolicy>
   readonly attempts: Map<string, AttemptRow[]>
@@ -40,8 +48,23 @@ export function forget(tables: MemoryTables, request: ForgetRequest): Forgotten 
   const old = [...tables.tasks.values()]
     .map(({ task }) => task)
     .filter(({ status, updatedAtMs }) => status === request.status && updatedAtMs < request.beforeMs)
+    .filter(({ run }) => !tables.runs.has(run))
     .toSorted((a, b) => a.updatedAtMs - b.updatedAtMs)
     .slice(0, request.limit)
+  return remove(tables, old)
+}
+
+export function removeRun(tables: MemoryTables, id: string, limit: number): RunRemoval {
+  const all = [...tables.tasks.values()].map(({ task }) => task).filter(({ run }) => run === id)
+  const removed = remove(tables, all.slice(0, limit))
+  if (all.length > limit) return { ...removed, isDone: false }
+  tables.runs.delete(id)
+  const events = tables.events.length
+  tables.events = tables.events.filter(({ run }) => run !== id)
+  return { ...removed, events: removed.events + events - tables.events.length, isDone: true }
+}
+
+function remove(tables: MemoryTables, old: readonly TaskRecord[]): Forgotten {
   const names = new Set(old.map(nameOf))
   let attempts = 0
   for (const name of names) {

@@ -15,18 +15,22 @@ import type {
   Ledger,
   NewTask,
   QueueRef,
+  RunFilter,
+  RunRemoval,
   Tally,
   TaskFilter,
   View,
 } from './ledger.js'
 import { MemoryAnalytics } from './memory-analytics.js'
-import { compact, forget, type MemoryTables } from './memory-housekeeping.js'
+import { compact, forget, type MemoryTables, removeRun } from './memory-housekeeping.js'
 import type {
   AttemptRow,
   DeadLetter,
   GateRecord,
+  Json,
   OwnerRecord,
   PolicyRecord,
+  RunRecord,
   StoredEvent,
   TaskKey,
   TaskRecord,
@@ -40,6 +44,7 @@ export class MemoryLedger implements Ledger {
   private readonly wall: () => number
   private commits = 0
   private readonly tables: MemoryTables = {
+    runs: new Map(),
     tasks: new Map(),
     policies: new Map(),
     attempts: new Map(),
@@ -77,18 +82,11 @@ export class MemoryLedger implements Ledger {
     // All that may throw happens before anything is written.
     const copies = tasks.map(copy)
     this.commits++
-    return copies.map(({ task, policy, payloadHash }) => {
-      const kept = this.tables.tasks.get(nameOf(task))
-      if (kept !== undefined)
-        return { type: kept.payloadHash === payloadHash ? 'existing' : 'conflict', task: kept.task }
-      this.putPolicy(policy)
-      this.tables.tasks.set(nameOf(task), { payloadHash, task: copy(task) })
-      return { type: 'created', task }
-    })
+    return copies.map((task) => this.insert(task))
   }
 
   async transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T> {
-    return this.commit(decide(this.view(keys.gates ?? [], keys.tasks)))
+    return this.commit(decide(this.view(keys)))
   }
 
   async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
@@ -100,7 +98,7 @@ export class MemoryLedger implements Ledger {
       .slice(0, request.limit)
     const undo = this.remember(due)
     try {
-      return due.map((task) => this.commit(decide(task, this.view(request.gates ?? [], [task]))))
+      return due.map((task) => this.commit(decide(task, this.view({ gates: request.gates ?? [], tasks: [task] }))))
     } catch (error) {
       undo()
       throw error
@@ -150,6 +148,24 @@ export class MemoryLedger implements Ledger {
       .slice(0, limit)
   }
 
+  async run(id: string): Promise<RunRecord | undefined> {
+    return this.tables.runs.get(id)?.run
+  }
+
+  async runs({ kind, statuses, sinceMs = -Infinity, limit = Infinity }: RunFilter): Promise<readonly RunRecord[]> {
+    return [...this.tables.runs.values()]
+      .map(({ run }) => run)
+      .filter((run) => kind === undefined || run.kind === kind)
+      .filter((run) => statuses === undefined || statuses.includes(run.status))
+      .filter((run) => run.createdAtMs >= sinceMs)
+      .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1))
+      .slice(0, limit)
+  }
+
+  async definition(run: string): Promise<Json | undefined> {
+    return this.tables.runs.get(run)?.definition
+  }
+
   async policy(hash: string): Promise<PolicyRecord | undefined> {
     return this.tables.policies.get(hash)?.record
   }
@@ -179,8 +195,14 @@ export class MemoryLedger implements Ledger {
     return this.tables.dead.filter((letter) => run === undefined || letter.run === run)
   }
 
-  async events(afterSeq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.tables.events.filter(({ seq }) => seq > afterSeq).slice(0, limit)
+  async events(afterSeq: number, limit: number, run?: string): Promise<readonly StoredEvent[]> {
+    return this.tables.events
+      .filter((event) => event.seq > afterSeq && (run === undefined || event.run === run))
+      .slice(0, limit)
+  }
+
+  async removeRun(id: string, limit: number): Promise<RunRemoval> {
+    return removeRun(this.tables, id, limit)
   }
 
   async forget(request: ForgetRequest): Promise<Forgotten> {
@@ -201,7 +223,15 @@ export class MemoryLedger implements Ledger {
     return [...this.tables.tasks.values()].map(({ task }) => task)
   }
 
-  private view(gates: readonly string[], tasks: readonly TaskKey[]): View {
+  private insert({ task, policy, payloadHash }: NewTask): Creation {
+    const kept = this.tables.tasks.get(nameOf(task))
+    if (kept !== undefined) return { type: kept.payloadHash === payloadHash ? 'existing' : 'conflict', task: kept.task }
+    this.putPolicy(policy)
+    this.tables.tasks.set(nameOf(task), { payloadHash, task: copy(task) })
+    return { type: 'created', task }
+  }
+
+  private view({ tasks, gates = [], runs = [] }: Keys): View {
     const names = new Set(tasks.map(nameOf))
     return {
       now: this.clock(),
@@ -212,6 +242,10 @@ export class MemoryLedger implements Ledger {
       gate: (key) => {
         if (!gates.includes(key)) throw new Error(`Gate ${key} was not named in the transaction`)
         return this.gateRecords.get(key)
+      },
+      run: (id) => {
+        if (!runs.includes(id)) throw new Error(`Run ${id} was not named in the transaction`)
+        return this.tables.runs.get(id)?.run
       },
     }
   }
@@ -236,12 +270,22 @@ export class MemoryLedger implements Ledger {
 
   /** All that may throw happens before anything is written. */
   private commit<T>(decided: Decided<T>): T {
-    const { result, tasks = [], attempts = [], gates = [], dead = [], events = [] } = copyChanges(decided)
+    const { result, tasks = [], attempts = [], gates = [], dead = [], events = [], ...more } = copyChanges(decided)
+    const { runs = [], created = [] } = more
     this.commits++
     const changed = tasks.map((task) => ({ task, kept: this.tables.tasks.get(nameOf(task)) }))
     for (const { task, kept } of changed) {
       if (kept === undefined) throw new Error(`Task ${task.run}/${task.id} does not exist`)
     }
+    for (const { task } of created) {
+      if (this.tables.tasks.has(nameOf(task))) throw new Error(`Task ${task.run}/${task.id} exists`)
+    }
+    const begun = runs.map(({ run, definition = this.tables.runs.get(run.id)?.definition }) => {
+      if (definition === undefined) throw new Error(`Run ${run.id} is new, and nothing says what it runs`)
+      return { run, definition }
+    })
+    for (const kept of begun) this.tables.runs.set(kept.run.id, kept)
+    for (const task of created) this.insert(task)
     for (const { task, kept } of changed) {
       const { compacted: _compacted, ...rest } = task
       if (kept) kept.task = { ...rest, ...(kept.task.compacted && { compacted: kept.task.compacted }) }

@@ -118,6 +118,40 @@ export interface AttemptRow extends TaskKey {
   readonly owner: string
 }
 
+export const RUN_STATUSES = [
+  'running',
+  'interrupted',
+  'succeeded',
+  'completed_with_failures',
+  'failed',
+  'cancelled',
+] as const
+
+/** `interrupted`: stopped in order; one whose owner is lost still says `running`. */
+export type RunStatus = (typeof RUN_STATUSES)[number]
+
+/** What groups tasks that follow each other: who conducts it, and how far it is. */
+export interface RunRecord {
+  readonly id: string
+  /** Whose it is: `workflow`, or what a program calls its own. */
+  readonly kind: string
+  readonly name: string
+  readonly status: RunStatus
+  readonly owner: string | null
+  /** Rises with every change of owner; who has a smaller one writes nothing. */
+  readonly fence: number
+  /** How often somebody has taken it up again. */
+  readonly resumes: number
+  /** Of what it runs: whether a later program would run the same. */
+  readonly fingerprint: string
+  /** What its kind wants to know again; short, since every step reads it. */
+  readonly detail: Json
+  readonly correlationId: string
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+  readonly endedAtMs: number | null
+}
+
 /** A budget or breaker, as its own snapshot. */
 export interface GateRecord {
   readonly key: string
@@ -149,12 +183,17 @@ export const LEDGER_EVENTS = [
   'policy_accepted',
   'compacted',
   'migrated',
+  'run_started',
+  'run_resumed',
+  'run_finished',
+  'run_changed',
 ] as const
 
 /** What happened beside attempts, which have rows of their own. */
 export interface LedgerEvent {
   readonly type: (typeof LEDGER_EVENTS)[number]
   readonly run: string
+  /** The task; empty for what concerns the run as a whole. */
   readonly id: string
   readonly atMs: number
   readonly correlationId: string

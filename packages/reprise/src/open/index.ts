@@ -5,11 +5,13 @@
 export type { RefusedTask, SkippedTask } from '../durable/adoption.js'
 export type { TaskFunction, VerifyAnswer, VerifyFunction } from '../durable/definition.js'
 export type { Durable, ResumeOptions, Resumption, TaskOptions } from '../durable/durable.js'
+export type { DurableRun, RunChangeInput, StepHandle, StepOptions } from '../durable/durable-run.js'
 export { RecordedFailureError, type RefusalKind, TaskRefusedError } from '../durable/errors.js'
 export type { DurableContext } from '../durable/execution.js'
 export type { OtherOwner } from '../durable/ownership.js'
 export type { FieldChange } from '../durable/policy-record.js'
 export type { RetentionInput, Swept } from '../durable/retention.js'
+export type { NewRun, Runs, TakeOptions } from '../durable/runs.js'
 export type { RunOptions, TaskHandle, TaskState } from '../durable/tasks.js'
 export type {
   AnalyticsFilter,
@@ -38,6 +40,9 @@ export type {
   Ledger,
   NewTask,
   QueueRef,
+  RunChange,
+  RunFilter,
+  RunRemoval,
   Tally,
   TaskFilter,
   View,
@@ -55,10 +60,12 @@ export type {
   LedgerEvent,
   OwnerRecord,
   PolicyRecord,
+  RunRecord,
+  RunStatus,
   StoredEvent,
   TaskKey,
   TaskProgress,
   TaskRecord,
   TaskStatus,
 } from '../ledger/records.js'
-export { type DurableOptions, openDurable } from './open-durable.js'
+export { type DurableOptions, type LedgerOptions, openDurable, openLedger } from './open-durable.js'

@@ -61,7 +61,7 @@ export async function openDurable(address: string | Ledger, options: DurableOpti
   const { retention: kept, synchronous, onFailure, ...shared } = rest
   const retention = retentionOf(kept)
   const environment = environmentOf(shared)
-  const ledger = typeof address === 'string' ? await openLedger(address, environment, synchronous) : address
+  const ledger = typeof address === 'string' ? await ledgerAt(address, environment, synchronous) : address
   const settings = {
     concurrency,
     leaseMs,
@@ -78,7 +78,15 @@ export async function openDurable(address: string | Ledger, options: DurableOpti
   }
 }
 
-async function openLedger(
+export type LedgerOptions = Pick<DurableOptions, 'clock' | 'synchronous'>
+
+/** The ledger alone: to look at what is there without being one of those who work. */
+export async function openLedger(address: string, options: LedgerOptions = {}): Promise<Ledger> {
+  const { synchronous, ...shared } = options
+  return ledgerAt(address, environmentOf(shared), synchronous)
+}
+
+async function ledgerAt(
   address: string,
   environment: Environment,
   synchronous: 'full' | 'normal' = 'full',

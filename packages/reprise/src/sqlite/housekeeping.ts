@@ -4,7 +4,7 @@
  * `auto_vacuum = INCREMENTAL` is given back to the system bit by bit.
  * Imports its own layer and the port.
  */
-import type { Compacted, CompactRequest, Forgotten, ForgetRequest } from '../ledger/ledger.js'
+import type { Compacted, CompactRequest, Forgotten, ForgetRequest, RunRemoval } from '../ledger/ledger.js'
 import { expectFinished, expectHistory } from '../ledger/limits.js'
 import type { OwnerRecord } from '../ledger/records.js'
 import type { SqliteDatabase, SqliteStatement, SqlRow, SqlValue } from './driver.js'
@@ -40,8 +40,19 @@ export class Housekeeping {
 
   forget({ status, beforeMs, limit }: ForgetRequest): Forgotten {
     expectFinished(status)
+    return this.remove(this.sql.finishedBefore.all(status, beforeMs, limit) as OldTask[])
+  }
+
+  removeRun(id: string, limit: number): RunRemoval {
     const { sql } = this
-    const old = sql.finishedBefore.all(status, beforeMs, limit) as OldTask[]
+    const removed = this.remove(sql.tasksOfRun.all(id, limit) as OldTask[])
+    if (removed.tasks === limit) return { ...removed, isDone: false }
+    sql.removeRun.run(id)
+    return { ...removed, events: removed.events + changesOf(sql.removeEventsOfRun, id), isDone: true }
+  }
+
+  private remove(old: readonly OldTask[]): Forgotten {
+    const { sql } = this
     const counts = { tasks: old.length, attempts: 0, events: 0, deadLetters: 0 }
     const policies = new Map<string, number>()
     for (const { pk, run, id, policy_hash: hash } of old) {

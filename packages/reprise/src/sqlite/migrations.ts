@@ -94,6 +94,25 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX events_task ON events (run, id);
   `,
+  `
+  CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    status TEXT NOT NULL,
+    owner TEXT,
+    fence INTEGER NOT NULL,
+    resumes INTEGER NOT NULL,
+    fingerprint TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    correlation_id TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL,
+    ended_at REAL,
+    definition TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX runs_begun ON runs (created_at);
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -9,11 +9,12 @@ import type {
   GateRecord,
   Json,
   LedgerEvent,
+  RunRecord,
   StoredEvent,
   TaskProgress,
   TaskRecord,
 } from '../ledger/records.js'
-import { TASK_STATUSES } from '../ledger/records.js'
+import { RUN_STATUSES, TASK_STATUSES } from '../ledger/records.js'
 import type { SqlRow, SqlValue } from './driver.js'
 
 /** Told with the name of the ledger by whoever knows it. */
@@ -123,6 +124,45 @@ export function attemptOf(row: SqlRow, run: string, id: string): AttemptRow {
     signature: row['signature'] as string | null,
     owner: row['owner'] as string,
   }
+}
+
+export const RUN_COLUMNS = `id, kind, name, status, owner, fence, resumes, fingerprint, detail, correlation_id, created_at,
+  updated_at, ended_at`
+
+export function runOf(row: SqlRow): RunRecord {
+  const place = `run ${String(row['id'])}`
+  const status = row['status'] as RunRecord['status']
+  if (!RUN_STATUSES.includes(status)) throw new DamagedRow(`${place} has the status ${JSON.stringify(status)}`)
+  return {
+    id: row['id'] as string,
+    kind: row['kind'] as string,
+    name: row['name'] as string,
+    status,
+    owner: row['owner'] as string | null,
+    fence: row['fence'] as number,
+    resumes: row['resumes'] as number,
+    fingerprint: row['fingerprint'] as string,
+    detail: parse(row['detail'], place),
+    correlationId: row['correlation_id'] as string,
+    createdAtMs: row['created_at'] as number,
+    updatedAtMs: row['updated_at'] as number,
+    endedAtMs: row['ended_at'] as number | null,
+  }
+}
+
+/** In the order of the columns. */
+export function runValues(run: RunRecord): SqlValue[] {
+  const { id, kind, name, correlationId, createdAtMs, updatedAtMs, endedAtMs } = run
+  return [id, kind, name, ...runState(run), correlationId, createdAtMs, updatedAtMs, endedAtMs]
+}
+
+/** What changes, in the order of the update statement. */
+export function changedRunValues(run: RunRecord): SqlValue[] {
+  return [...runState(run), run.updatedAtMs, run.endedAtMs, run.id]
+}
+
+function runState({ status, owner, fence, resumes, fingerprint, detail }: RunRecord): SqlValue[] {
+  return [status, owner, fence, resumes, fingerprint, text(detail)]
 }
 
 export function gateOf(row: SqlRow): GateRecord {

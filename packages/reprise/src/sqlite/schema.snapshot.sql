@@ -56,6 +56,25 @@ CREATE TABLE policies (
     kept_at REAL NOT NULL
   ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    status TEXT NOT NULL,
+    owner TEXT,
+    fence INTEGER NOT NULL,
+    resumes INTEGER NOT NULL,
+    fingerprint TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    correlation_id TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL,
+    ended_at REAL,
+    definition TEXT NOT NULL
+  ) STRICT;
+
+CREATE INDEX runs_begun ON runs (created_at);
+
 CREATE TABLE sqlite_sequence(name,seq);
 
 CREATE TABLE tasks (

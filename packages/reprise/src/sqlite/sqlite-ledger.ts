@@ -16,6 +16,8 @@ import type {
   Ledger,
   NewTask,
   QueueRef,
+  RunFilter,
+  RunRemoval,
   Tally,
   TaskFilter,
   View,
@@ -24,8 +26,10 @@ import type {
   AttemptRow,
   DeadLetter,
   GateRecord,
+  Json,
   OwnerRecord,
   PolicyRecord,
+  RunRecord,
   StoredEvent,
   TaskKey,
   TaskRecord,
@@ -35,21 +39,25 @@ import { CommitQueue, HalfDone } from './commit-queue.js'
 import { resultCode, type SqlRow, type SqliteDatabase, type SqliteStatement, type SqlValue } from './driver.js'
 import { Housekeeping } from './housekeeping.js'
 import { KnownRows } from './known-rows.js'
+import { LockedRows } from './locked-rows.js'
 import type { OpenFiles } from './open-files.js'
 import {
   attemptOf,
   attemptValues,
+  changedRunValues,
   deadLetterOf,
   eventOf,
   gateOf,
   parse,
+  runOf,
+  runValues,
   taskOf,
   type TaskRow,
   text,
   updatedValues,
 } from './rows.js'
 import { SqliteAnalytics } from './sqlite-analytics.js'
-import { listQuery, prepareStatements, type Statements } from './statements.js'
+import { listQuery, prepareStatements, runsQuery, type Statements } from './statements.js'
 
 export class SqliteLedger implements Ledger {
   readonly name: string
@@ -99,7 +107,7 @@ export class SqliteLedger implements Ledger {
 
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T> {
     return this.queue.add(() => {
-      const rows = new LockedRows(this.sql, this.clock(), keys.gates ?? [])
+      const rows = new LockedRows(this.sql, this.clock(), keys)
       for (const key of keys.tasks) rows.add(key, this.known.get(key) ?? this.find(key))
       return this.write(decide(rows), rows)
     })
@@ -109,7 +117,7 @@ export class SqliteLedger implements Ledger {
     return this.queue.add(() => {
       const now = this.clock()
       return inTurn(this.due(request, now), (row) => {
-        const rows = new LockedRows(this.sql, now, request.gates ?? [])
+        const rows = new LockedRows(this.sql, now, request)
         rows.add(row.task, row)
         return this.write(decide(row.task, rows), rows)
       })
@@ -157,6 +165,25 @@ export class SqliteLedger implements Ledger {
     return this.queue.read(() => (this.database.prepare(sql).all(...values) as SqlRow[]).map((row) => taskOf(row).task))
   }
 
+  run(id: string): Promise<RunRecord | undefined> {
+    return this.queue.read(() => {
+      const row = this.sql.run.get(id) as SqlRow | undefined
+      return row && runOf(row)
+    })
+  }
+
+  runs(filter: RunFilter): Promise<readonly RunRecord[]> {
+    const { sql, values } = runsQuery(filter)
+    return this.queue.read(() => (this.database.prepare(sql).all(...values) as SqlRow[]).map(runOf))
+  }
+
+  definition(run: string): Promise<Json | undefined> {
+    return this.queue.read(() => {
+      const row = this.sql.definition.get(run) as SqlRow | undefined
+      return row && parse(row['definition'], `run ${run}`)
+    })
+  }
+
   policy(hash: string): Promise<PolicyRecord | undefined> {
     return this.queue.read(() => {
       const row = this.sql.policy.get(hash) as SqlRow | undefined
@@ -188,12 +215,23 @@ export class SqliteLedger implements Ledger {
     })
   }
 
-  events(afterSeq: number, limit: number): Promise<readonly StoredEvent[]> {
-    return this.queue.read(() => (this.sql.events.all(afterSeq, limit) as SqlRow[]).map(eventOf))
+  events(afterSeq: number, limit: number, run?: string): Promise<readonly StoredEvent[]> {
+    return this.queue.read(() => {
+      const { events, eventsOfRun } = this.sql
+      const rows = run === undefined ? events.all(afterSeq, limit) : eventsOfRun.all(run, afterSeq, limit)
+      return (rows as SqlRow[]).map(eventOf)
+    })
   }
 
   forget(request: ForgetRequest): Promise<Forgotten> {
     return this.queue.add(() => this.housekeeping.forget(request))
+  }
+
+  removeRun(id: string, limit: number): Promise<RunRemoval> {
+    return this.queue.add(() => {
+      this.known.undo()
+      return this.housekeeping.removeRun(id, limit)
+    })
   }
 
   compact(request: CompactRequest): Promise<Compacted> {
@@ -247,16 +285,24 @@ export class SqliteLedger implements Ledger {
 
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */
   private write<T>(decided: Decided<T>, rows: LockedRows): T {
-    for (const [statement, values] of this.encode(decided, rows)) statement.run(...values)
+    const writes = this.encode(decided, rows)
+    for (const task of decided.created ?? []) this.insert(task)
+    for (const [statement, values] of writes) statement.run(...values)
     for (const task of decided.tasks ?? []) this.known.put(rows.rowOf(task).pk, task, rows.rowOf(task).input)
     return decided.result
   }
 
   private encode(changes: Changes, rows: LockedRows): Write[] {
-    const { tasks, attempts, gates, dead, events } = changes
+    const { runs, created, tasks, attempts, gates, dead, events } = changes
+    for (const { task } of created ?? []) rows.expectAbsent(task)
     const { sql } = this
     const writes: Write[] = []
     const added = new Map<number, number>()
+    for (const { run, definition } of runs ?? []) {
+      if (definition !== undefined) writes.push([sql.putRun, [...runValues(run), text(definition)]])
+      else if (rows.run(run.id) !== undefined) writes.push([sql.updateRun, changedRunValues(run)])
+      else throw new Error(`Run ${run.id} is new, and nothing says what it runs`)
+    }
     for (const row of attempts ?? []) {
       const { pk } = rows.rowOf(row)
       added.set(pk, (added.get(pk) ?? 0) + 1)
@@ -311,38 +357,3 @@ function throughQueue(analytics: LedgerAnalytics, queue: CommitQueue): LedgerAna
 }
 
 type Write = readonly [statement: SqliteStatement, values: SqlValue[]]
-
-/** What a transaction named, as it is while nobody else can write. */
-class LockedRows implements View {
-  readonly now: number
-  private readonly sql: Statements
-  private readonly rows = new Map<string, TaskRow | undefined>()
-  private readonly gateKeys: readonly string[]
-
-  constructor(sql: Statements, now: number, gates: readonly string[]) {
-    this.sql = sql
-    this.now = now
-    this.gateKeys = gates
-  }
-
-  add(key: TaskKey, row: TaskRow | undefined): void {
-    this.rows.set(nameOf(key), row)
-  }
-
-  task(key: TaskKey): TaskRecord | undefined {
-    if (!this.rows.has(nameOf(key))) throw new Error(`Task ${key.run}/${key.id} was not named in the transaction`)
-    return this.rows.get(nameOf(key))?.task
-  }
-
-  gate(key: string): GateRecord | undefined {
-    if (!this.gateKeys.includes(key)) throw new Error(`Gate ${key} was not named in the transaction`)
-    const row = this.sql.gate.get(key) as SqlRow | undefined
-    return row && gateOf(row)
-  }
-
-  rowOf(key: TaskKey): TaskRow {
-    const row = this.rows.get(nameOf(key))
-    if (row === undefined) throw new Error(`Task ${key.run}/${key.id} does not exist`)
-    return row
-  }
-}

@@ -1,10 +1,10 @@
 /**
  * Every statement of the SQLite ledger, prepared once. Imports its own layer.
  */
-import type { TaskFilter } from '../ledger/ledger.js'
-import { TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
+import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
+import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
 import type { SqliteDatabase, SqliteStatement, SqlValue } from './driver.js'
-import { TASK_COLUMNS, UPDATED_COLUMNS } from './rows.js'
+import { RUN_COLUMNS, TASK_COLUMNS, UPDATED_COLUMNS } from './rows.js'
 
 const INSERTED = ['run', 'id', 'payload_hash', 'input', 'correlation_id', 'created_at', ...UPDATED_COLUMNS]
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')
@@ -20,10 +20,21 @@ const SQL = {
     AND policy_hash = ? AND due_at <= ? ORDER BY due_at LIMIT ?`,
   nextDue: `SELECT due_at, run, id FROM tasks WHERE status = 'waiting' AND queue = ? AND policy_hash = ?
     ORDER BY due_at LIMIT ?`,
+  run: `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`,
+  putRun: `INSERT INTO runs (${RUN_COLUMNS}, definition) VALUES (${marks(14)}) ON CONFLICT (id) DO UPDATE
+    SET status = excluded.status, owner = excluded.owner, fence = excluded.fence, resumes = excluded.resumes,
+    fingerprint = excluded.fingerprint, detail = excluded.detail, updated_at = excluded.updated_at, ended_at = excluded.ended_at,
+    definition = excluded.definition`,
+  updateRun: `UPDATE runs SET status = ?, owner = ?, fence = ?, resumes = ?, fingerprint = ?, detail = ?, updated_at = ?,
+    ended_at = ? WHERE id = ?`,
+  definition: 'SELECT definition FROM runs WHERE id = ?',
+  tasksOfRun: 'SELECT pk, run, id, policy_hash FROM tasks WHERE run = ? ORDER BY id LIMIT ?',
+  removeRun: 'DELETE FROM runs WHERE id = ?',
+  removeEventsOfRun: 'DELETE FROM events WHERE run = ?',
   dataVersion: 'PRAGMA data_version',
   // The list is what the index is of; which of it is meant is bound.
   finishedBefore: `SELECT pk, run, id, policy_hash FROM tasks WHERE status IN ('succeeded', 'failed', 'cancelled')
-    AND status = ? AND updated_at < ? ORDER BY updated_at LIMIT ?`,
+    AND status = ? AND updated_at < ? AND run NOT IN (SELECT id FROM runs) ORDER BY updated_at LIMIT ?`,
   longHistories: `SELECT pk, run, id, correlation_id, attempts_kept FROM tasks
     WHERE attempts_kept >= 10 AND attempts_kept > ? LIMIT ?`,
   countHistory: 'UPDATE tasks SET attempts_kept = attempts_kept + ? WHERE pk = ?',
@@ -67,6 +78,7 @@ const SQL = {
     (SELECT generation FROM dead WHERE run = ? AND id = ? ORDER BY generation DESC LIMIT 1 OFFSET ?)`,
   insertEvent: `INSERT INTO events (type, run, id, at, correlation_id, detail) VALUES (${marks(6)})`,
   events: 'SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
+  eventsOfRun: 'SELECT * FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?',
   eventsOfTask: 'SELECT * FROM events WHERE run = ? AND id = ? ORDER BY seq',
   removeEvents: 'DELETE FROM events WHERE run = ? AND id = ?',
   removeOldEvents: `DELETE FROM events WHERE run = ? AND id = ? AND seq <=
@@ -111,4 +123,22 @@ function statusIs(statuses: readonly TaskStatus[]): string {
   const [first] = statuses
   const quoted = statuses.map((status) => `'${TASK_STATUSES.find((known) => known === status)}'`)
   return statuses.length === 1 && first !== 'waiting' ? `status = ${quoted[0]}` : `status IN (${quoted.join(', ')})`
+}
+
+export function runsQuery({ kind, statuses, sinceMs, limit }: RunFilter): { sql: string; values: SqlValue[] } {
+  const conditions: string[] = []
+  const values: SqlValue[] = []
+  const where = (condition: string, value: SqlValue): void => {
+    conditions.push(condition)
+    values.push(value)
+  }
+  if (kind !== undefined) where('kind = ?', kind)
+  if (sinceMs !== undefined) where('created_at >= ?', sinceMs)
+  if (statuses !== undefined) {
+    const quoted = statuses.map((status) => `'${RUN_STATUSES.find((known) => known === status)}'`)
+    conditions.push(`status IN (${quoted.join(', ')})`)
+  }
+  const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+  const sql = `SELECT ${RUN_COLUMNS} FROM runs${condition} ORDER BY created_at DESC, id DESC LIMIT ?`
+  return { sql, values: [...values, limit ?? -1] }
 }

@@ -7,6 +7,7 @@ import type { AttemptRow, OwnerRecord, TaskRecord } from '../ledger/records.js'
 import { ANALYTICS_CASES } from './analytics-contract.js'
 import { type Check, isError, rejection, same } from './contract-checks.js'
 import { RETENTION_CASES } from './retention-contract.js'
+import { RUN_CASES } from './run-contract.js'
 import { newTask, sampleTask } from './sample-task.js'
 
 /** A ledger and the hand on its clock. */
@@ -23,7 +24,7 @@ export interface ContractCase {
 
 /** `open` makes an empty ledger at time 0. */
 export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly ContractCase[] {
-  return Object.entries({ ...CASES, ...ANALYTICS_CASES, ...RETENTION_CASES }).map(([name, check]) => ({
+  return Object.entries({ ...CASES, ...ANALYTICS_CASES, ...RETENTION_CASES, ...RUN_CASES }).map(([name, check]) => ({
     name,
     run: async () => {
       const { ledger, setTime } = await open()

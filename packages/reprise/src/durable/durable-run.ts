@@ -1,0 +1,254 @@
+/**
+ * One run, as its conductor sees it: steps that are recorded before they begin and are given back once they have ended.
+ * Who takes up a run calls its steps in the same order again; what has ended does not run again. Imports the ledger's
+ * port and its own layer.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Policy, PolicyInput } from '../core/policy.js'
+import type { Ledger } from '../ledger/ledger.js'
+import type { Json, LedgerEvent, RunRecord, RunStatus, TaskRecord } from '../ledger/records.js'
+import type { Adoption } from './adoption.js'
+import type { Definition, TaskFunction, VerifyFunction } from './definition.js'
+import { TaskRefusedError } from './errors.js'
+import { expectJson } from './json.js'
+import type { Ownership } from './ownership.js'
+import { recordOf } from './policy-record.js'
+import { expectConductor, expectId, type TaskHandle, type Tasks } from './tasks.js'
+import { freshProgress } from './transitions.js'
+import { isOver } from './waiters.js'
+import type { Worker } from './worker.js'
+
+export interface StepOptions<R> {
+  readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<null, R> }
+  /** What observers are told it is called; the step's id when absent. */
+  readonly name?: string
+}
+
+/** A step of a run; `run` begins it, joins it, or gives what is recorded of it. */
+export interface StepHandle<R> {
+  run(): Promise<R>
+  status(): ReturnType<TaskHandle<null, R>['status']>
+  cancel(): Promise<void>
+  retryNow(): Promise<void>
+  reset(): Promise<void>
+  decide(answer: 'done' | 'rerun', result?: R): Promise<void>
+}
+
+export interface RunChangeInput {
+  readonly detail?: Json
+  /** What it runs from now on, and what is to be told of the change. */
+  readonly definition?: Json
+  readonly fingerprint?: string
+  readonly because?: Json
+}
+
+export interface RunParts {
+  readonly ledger: Ledger
+  readonly worker: Worker
+  readonly tasks: Tasks
+  readonly adoption: Adoption
+  readonly ownership: Ownership
+  readonly owner: string
+  readonly policyOf: (name: string, input: PolicyInput | Policy) => Policy
+  readonly interruptRule: <R>(
+    name: string,
+    options: StepOptions<R>,
+  ) => { rule: Definition['onInterrupt']; verify: VerifyFunction<null, R> | undefined }
+  readonly expectOpen: () => void
+}
+
+/** How this process came to conduct the run. */
+export interface Conducting {
+  /** Of the resume; undefined if it began the run. */
+  readonly resumeId: string | undefined
+  readonly force: boolean
+}
+
+export class DurableRun {
+  readonly id: string
+  private readonly parts: RunParts
+  private current: RunRecord
+  private readonly conducting: Conducting | undefined
+
+  constructor(parts: RunParts, record: RunRecord, conducting: Conducting | undefined) {
+    this.parts = parts
+    this.id = record.id
+    this.current = record
+    this.conducting = conducting
+  }
+
+  /** As this process knows it. */
+  get record(): RunRecord {
+    return this.current
+  }
+
+  /** What it runs, as it was written. */
+  async definition(): Promise<Json> {
+    return (await this.parts.ledger.definition(this.id)) ?? null
+  }
+
+  /** In the order of their ids. */
+  tasks(): Promise<readonly TaskRecord[]> {
+    return this.parts.ledger.list({ run: this.id })
+  }
+
+  step<R>(
+    id: string,
+    policy: PolicyInput | Policy,
+    run: TaskFunction<null, R>,
+    options: StepOptions<R> = {},
+  ): StepHandle<R> {
+    this.parts.expectOpen()
+    expectId('step', id)
+    const definition = this.definitionOf(id, policy, run, options)
+    const handle = this.parts.tasks.handle<null, R>(definition)
+    return {
+      run: () => this.runStep(definition, id, () => handle.run(null, { id })),
+      status: () => handle.status(id),
+      cancel: () => handle.cancel(id),
+      retryNow: () => handle.retryNow(id),
+      reset: () => handle.reset(id),
+      decide: (answer, result) => handle.decide(id, answer, result),
+    }
+  }
+
+  /** Records that a step is not needed, with what stands in its place; true if nothing was recorded of it before. */
+  async skip(id: string, result: Json): Promise<boolean> {
+    const { ledger } = this.parts
+    const conductor = this.expectConducting()
+    expectId('step', id)
+    const { record } = this.definitionOf(id, { attempts: 1 }, () => null, {})
+    const kept = expectJson(result, 'result')
+    return ledger.transact({ tasks: [{ run: this.id, id }], runs: [this.id] }, (view) => {
+      expectConductor(view.run(this.id), this.id, conductor)
+      if (view.task({ run: this.id, id }) !== undefined) return { result: false }
+      const task = skippedTask(this.id, id, record.hash, kept, view.now)
+      return { created: [{ task, policy: record, payloadHash: '' }], result: true }
+    })
+  }
+
+  /** Writes what has changed; refused once somebody else conducts the run. */
+  async change({ detail, definition, fingerprint, because }: RunChangeInput): Promise<void> {
+    await this.write(
+      (run, now) => ({
+        ...run,
+        detail: detail === undefined ? run.detail : expectJson(detail, 'detail'),
+        fingerprint: fingerprint ?? run.fingerprint,
+        updatedAtMs: now,
+      }),
+      definition,
+      because === undefined ? undefined : ['run_changed', because],
+    )
+  }
+
+  /** The run has ended so. */
+  async finish(status: Exclude<RunStatus, 'running' | 'interrupted'>, detail?: Json): Promise<void> {
+    await this.write(
+      (run, now) => ({ ...run, status, owner: null, detail: detail ?? run.detail, updatedAtMs: now, endedAtMs: now }),
+      undefined,
+      ['run_finished', { status }],
+    )
+  }
+
+  /** This process goes, and another may take it up. */
+  async leave(detail?: Json): Promise<void> {
+    await this.write(
+      (run, now) => ({ ...run, status: 'interrupted', owner: null, detail: detail ?? run.detail, updatedAtMs: now }),
+      undefined,
+      ['run_finished', { status: 'interrupted' }],
+    )
+  }
+
+  private async write(
+    how: (run: RunRecord, now: number) => RunRecord,
+    definition: Json | undefined,
+    event: readonly ['run_changed' | 'run_finished', Json] | undefined,
+  ): Promise<void> {
+    const conductor = this.expectConducting()
+    this.current = await this.parts.ledger.transact({ tasks: [], runs: [this.id] }, (view) => {
+      const run = how(expectConductor(view.run(this.id), this.id, conductor), view.now)
+      const events = event === undefined ? [] : [runEvent(event[0], run, view.now, event[1])]
+      return { runs: [{ run, ...(definition !== undefined && { definition }) }], events, result: run }
+    })
+  }
+
+  private expectConducting(): { readonly fence: number } {
+    if (this.conducting !== undefined) return { fence: this.current.fence }
+    throw new TaskRefusedError('run_lost', `Run ${this.id} is only looked at: take it to conduct it`)
+  }
+
+  private definitionOf<R>(
+    id: string,
+    policy: PolicyInput | Policy,
+    run: TaskFunction<null, R>,
+    options: StepOptions<R>,
+  ): Definition {
+    const { policyOf, interruptRule } = this.parts
+    const name = options.name ?? id
+    const normal = policyOf(name, policy)
+    const { rule, verify } = interruptRule(name, options)
+    return {
+      name,
+      queue: `${this.id}/${id}`,
+      runId: this.id,
+      policy: normal,
+      record: recordOf(normal, rule),
+      run,
+      onInterrupt: rule,
+      verify,
+      ...(this.conducting !== undefined && { conductor: { fence: this.current.fence } }),
+    }
+  }
+
+  /** Its queue is looked at as long as somebody waits for the step. */
+  private async runStep<R>(definition: Definition, id: string, run: () => Promise<R>): Promise<R> {
+    const { definitions } = this.parts.worker
+    this.expectConducting()
+    if (definitions.has(definition.queue)) throw new TypeError(`Step ${id} of run ${this.id} runs already`)
+    definitions.set(definition.queue, definition)
+    try {
+      await this.takeOver(definition, id)
+      return await run()
+    } finally {
+      definitions.delete(definition.queue)
+    }
+  }
+
+  /** What a process that is gone left of the step. */
+  private async takeOver(definition: Definition, id: string): Promise<void> {
+    const { ledger, ownership, adoption, owner } = this.parts
+    const { resumeId, force } = this.conducting as Conducting
+    if (resumeId === undefined) return
+    const task = await ledger.get({ run: this.id, id })
+    if (task === undefined || isOver(task)) return
+    if (task.owner !== null && task.owner !== owner) await ownership.takeOver(resumeId, force)
+    const { refused } = await adoption.lookAtWaiting(definition)
+    for (const { faults } of refused) throw TaskRefusedError.ofState(task, faults)
+  }
+}
+
+/** What concerns the run as a whole. */
+export function runEvent(type: LedgerEvent['type'], run: RunRecord, now: number, detail: Json): LedgerEvent {
+  return { type, run: run.id, id: '', atMs: now, correlationId: run.correlationId, detail }
+}
+
+function skippedTask(run: string, id: string, policyHash: string, result: Json, now: number): TaskRecord {
+  return {
+    run,
+    id,
+    queue: `${run}/${id}`,
+    generation: 1,
+    status: 'succeeded',
+    dueAtMs: null,
+    owner: null,
+    fence: 0,
+    progress: freshProgress(0),
+    policyHash,
+    input: null,
+    result,
+    stopReason: null,
+    correlationId: randomUUID(),
+    createdAtMs: now,
+    updatedAtMs: now,
+  }
+}

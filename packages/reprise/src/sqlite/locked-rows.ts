@@ -1,0 +1,56 @@
+/**
+ * The rows that a transaction named, for the function that decides. What it did not name it cannot see, so that no store
+ * has to lock what was not said. Imports its own layer and the port.
+ */
+import type { Keys, View } from '../ledger/ledger.js'
+import { type GateRecord, nameOf, type RunRecord, type TaskKey, type TaskRecord } from '../ledger/records.js'
+import type { SqlRow } from './driver.js'
+import { gateOf, runOf, type TaskRow } from './rows.js'
+import type { Statements } from './statements.js'
+
+/** What a transaction named, as it is while nobody else can write. */
+export class LockedRows implements View {
+  readonly now: number
+  private readonly sql: Statements
+  private readonly rows = new Map<string, TaskRow | undefined>()
+  private readonly gateKeys: readonly string[]
+  private readonly runIds: readonly string[]
+
+  constructor(sql: Statements, now: number, { gates = [], runs = [] }: Pick<Keys, 'gates' | 'runs'>) {
+    this.sql = sql
+    this.now = now
+    this.gateKeys = gates
+    this.runIds = runs
+  }
+
+  add(key: TaskKey, row: TaskRow | undefined): void {
+    this.rows.set(nameOf(key), row)
+  }
+
+  task(key: TaskKey): TaskRecord | undefined {
+    if (!this.rows.has(nameOf(key))) throw new Error(`Task ${key.run}/${key.id} was not named in the transaction`)
+    return this.rows.get(nameOf(key))?.task
+  }
+
+  gate(key: string): GateRecord | undefined {
+    if (!this.gateKeys.includes(key)) throw new Error(`Gate ${key} was not named in the transaction`)
+    const row = this.sql.gate.get(key) as SqlRow | undefined
+    return row && gateOf(row)
+  }
+
+  run(id: string): RunRecord | undefined {
+    if (!this.runIds.includes(id)) throw new Error(`Run ${id} was not named in the transaction`)
+    const row = this.sql.run.get(id) as SqlRow | undefined
+    return row && runOf(row)
+  }
+
+  expectAbsent(key: TaskKey): void {
+    if (this.task(key) !== undefined) throw new Error(`Task ${key.run}/${key.id} exists`)
+  }
+
+  rowOf(key: TaskKey): TaskRow {
+    const row = this.rows.get(nameOf(key))
+    if (row === undefined) throw new Error(`Task ${key.run}/${key.id} does not exist`)
+    return row
+  }
+}

@@ -1,0 +1,148 @@
+/** What every ledger must do with runs. Imports the ledger's types and samples. */
+import type { Ledger } from '../ledger/ledger.js'
+import type { RunRecord } from '../ledger/records.js'
+import { type Check, isError, rejection, same } from './contract-checks.js'
+import { newTask, sampleTask } from './sample-task.js'
+
+function sampleRun(changes: Partial<RunRecord> = {}): RunRecord {
+  return {
+    id: 'night-1',
+    kind: 'workflow',
+    name: 'night',
+    status: 'running',
+    owner: 'me',
+    fence: 1,
+    resumes: 0,
+    fingerprint: 'f1',
+    detail: { params: { day: 'today ✓' } },
+    correlationId: 'c9',
+    createdAtMs: 10.5,
+    updatedAtMs: 10.5,
+    endedAtMs: null,
+    ...changes,
+  }
+}
+
+const put = (ledger: Ledger, run: RunRecord, definition?: { steps: number[] }): Promise<void> =>
+  ledger.transact({ tasks: [], runs: [run.id] }, () => ({
+    runs: [{ run, ...(definition && { definition }) }],
+    result: undefined,
+  }))
+
+const STEP = { run: 'night-1', id: 'fetch' }
+
+export const RUN_CASES: Readonly<Record<string, Check>> = {
+  'gives back a run, to the last field, and what it runs': async (ledger) => {
+    await put(ledger, sampleRun(), { steps: [1, 2] })
+    same(await ledger.run('night-1'), sampleRun())
+    same(await ledger.definition('night-1'), { steps: [1, 2] })
+    same(await ledger.run('night-2'), undefined)
+    same(await ledger.definition('night-2'), undefined)
+    const next = sampleRun({ status: 'failed', owner: null, fence: 2, resumes: 1, detail: 7, endedAtMs: 20 })
+    await put(ledger, next)
+    same(await ledger.run('night-1'), next)
+    same(await ledger.definition('night-1'), { steps: [1, 2] })
+    await put(ledger, { ...next, fingerprint: 'f2' }, { steps: [3] })
+    same(await ledger.definition('night-1'), { steps: [3] })
+  },
+
+  'shows a run to the transaction that named it, and to no other': async (ledger) => {
+    await put(ledger, sampleRun(), { steps: [] })
+    await ledger.transact({ tasks: [], runs: ['night-1', 'night-2'] }, (view) => {
+      same(view.run('night-1'), sampleRun())
+      same(view.run('night-2'), undefined)
+      return { result: undefined }
+    })
+    const unnamed = ledger.transact({ tasks: [] }, (view) => ({ result: view.run('night-1') }))
+    isError(await rejection(unnamed), 'not named')
+  },
+
+  'refuses a new run that does not say what it runs, with all that was decided': async (ledger) => {
+    await ledger.create([newTask()])
+    const refused = ledger.transact({ tasks: [sampleTask()], runs: ['night-1'] }, () => ({
+      runs: [{ run: sampleRun() }],
+      tasks: [sampleTask({ fence: 5 })],
+      result: undefined,
+    }))
+    isError(await rejection(refused), 'night-1')
+    same((await ledger.get(sampleTask()))?.fence, 0)
+    same(await ledger.run('night-1'), undefined)
+  },
+
+  'creates tasks in the transaction that saw that they are absent': async (ledger) => {
+    await put(ledger, sampleRun(), { steps: [] })
+    const create = (): Promise<string> =>
+      ledger.transact({ tasks: [STEP], runs: ['night-1'] }, (view) => {
+        if (view.task(STEP) !== undefined) return { result: 'existing' }
+        return { created: [newTask({ ...STEP, queue: 'q' })], result: 'created' }
+      })
+    same((await Promise.all([create(), create(), create()])).toSorted(), ['created', 'existing', 'existing'])
+    same(await ledger.get(STEP), sampleTask({ ...STEP, queue: 'q' }))
+    same(await ledger.policy('p1'), { hash: 'p1', policy: { attempts: 3 } })
+    const again = ledger.transact({ tasks: [STEP] }, () => ({ created: [newTask({ ...STEP })], result: 0 }))
+    isError(await rejection(again), 'exists')
+  },
+
+  'lists runs, the latest first': async (ledger) => {
+    await put(ledger, sampleRun({ id: 'a', createdAtMs: 1, status: 'failed' }), { steps: [] })
+    await put(ledger, sampleRun({ id: 'b', createdAtMs: 3, kind: 'exec' }), { steps: [] })
+    await put(ledger, sampleRun({ id: 'c', createdAtMs: 2 }), { steps: [] })
+    const ids = async (filter: Parameters<Ledger['runs']>[0]): Promise<string[]> =>
+      (await ledger.runs(filter)).map(({ id }) => id)
+    same(await ids({}), ['b', 'c', 'a'])
+    same(await ids({ limit: 2 }), ['b', 'c'])
+    same(await ids({ kind: 'workflow' }), ['c', 'a'])
+    same(await ids({ statuses: ['failed', 'cancelled'] }), ['a'])
+    same(await ids({ sinceMs: 2 }), ['b', 'c'])
+  },
+
+  'gives the events of one run': async (ledger) => {
+    const event = { type: 'run_started', id: '', atMs: 1, correlationId: 'c9', detail: {} } as const
+    await ledger.transact({ tasks: [] }, () => ({
+      events: [
+        { ...event, run: 'night-1' },
+        { ...event, run: 'night-2' },
+        { ...event, run: 'night-1', id: 'fetch' },
+      ],
+      result: undefined,
+    }))
+    const events = await ledger.events(0, 10, 'night-1')
+    same(
+      events.map(({ run, id }) => [run, id]),
+      [
+        ['night-1', ''],
+        ['night-1', 'fetch'],
+      ],
+    )
+    same((await ledger.events(events[0]?.seq ?? 0, 10, 'night-1')).length, 1)
+    same((await ledger.events(0, 1, 'night-1')).length, 1)
+  },
+
+  'forgets no task of a run: it would run again': async (ledger, setTime) => {
+    await put(ledger, sampleRun(), { steps: [] })
+    const done = { status: 'succeeded', dueAtMs: null, updatedAtMs: 1 } as const
+    await ledger.create([newTask({ ...STEP, ...done }), newTask({ ...done, run: 'mail', id: 'x' })])
+    setTime(1000)
+    same((await ledger.forget({ status: 'succeeded', beforeMs: 1000, limit: 10 })).tasks, 1)
+    same((await ledger.get(STEP))?.status, 'succeeded')
+  },
+
+  'removes a run with all that is its own, some at a time': async (ledger) => {
+    await put(ledger, sampleRun(), { steps: [] })
+    await put(ledger, sampleRun({ id: 'other' }), { steps: [] })
+    await ledger.create(['a', 'b', 'c'].map((id) => newTask({ run: 'night-1', id })))
+    await ledger.create([newTask({ run: 'other', id: 'a' })])
+    const event = { type: 'run_started', id: '', atMs: 1, correlationId: 'c9', detail: {}, run: 'night-1' } as const
+    await ledger.transact({ tasks: [] }, () => ({ events: [event, { ...event, id: 'a' }], result: undefined }))
+    const first = await ledger.removeRun('night-1', 2)
+    same([first.tasks, first.isDone], [2, false])
+    same((await ledger.run('night-1'))?.id, 'night-1')
+    const last = await ledger.removeRun('night-1', 2)
+    same([last.tasks, last.isDone], [1, true])
+    same(await ledger.run('night-1'), undefined)
+    same(await ledger.list({ run: 'night-1' }), [])
+    same(await ledger.events(0, 10, 'night-1'), [])
+    same((await ledger.list({ run: 'other' })).length, 1)
+    same((await ledger.removeRun('nobody', 2)).isDone, true)
+  },
+}

@@ -1,0 +1,208 @@
+/**
+ * Runs: steps that follow each other, conducted by one process at a time, taken up where they were.
+ */
+import { describe, expect, test } from 'vitest'
+import type { DurableRun } from 'reprise/durable'
+import { World, deferred, turns, until } from './world.js'
+
+const NEW = { id: 'night-1', kind: 'test', name: 'night', definition: { steps: ['a', 'b'] }, fingerprint: 'f1' }
+const QUICK = { attempts: 3, initialDelay: 10, backoff: 'fixed' } as const
+
+/** A conductor of two steps; what ran is counted. */
+async function conduct(run: DurableRun, ran: string[], fail: (id: string) => boolean = () => false): Promise<string[]> {
+  const results: string[] = []
+  for (const id of ['a', 'b']) {
+    const step = run.step(id, QUICK, () => {
+      ran.push(id)
+      if (fail(id)) throw new Error(`no ${id}`)
+      return `${id}!`
+    })
+    results.push(await step.run())
+  }
+  return results
+}
+
+describe('a run', () => {
+  test('runs its steps, and gives what is recorded when it is asked again', async () => {
+    const world = new World()
+    const { durable } = await world.open()
+    const run = await durable.runs.start(NEW)
+    const ran: string[] = []
+    expect(await conduct(run, ran)).toEqual(['a!', 'b!'])
+    expect(await conduct(run, ran)).toEqual(['a!', 'b!'])
+    expect(ran).toEqual(['a', 'b'])
+    await run.finish('succeeded', { seen: 2 })
+    const [record] = await durable.runs.list()
+    expect(record).toMatchObject({ id: 'night-1', status: 'succeeded', owner: null, detail: { seen: 2 }, resumes: 0 })
+    expect(record?.endedAtMs).not.toBeNull()
+    await durable.close()
+  })
+
+  test('is begun once', async () => {
+    const world = new World()
+    const { durable } = await world.open()
+    await durable.runs.start(NEW)
+    await expect(durable.runs.start(NEW)).rejects.toMatchObject({ kind: 'conflict' })
+    await durable.close()
+  })
+
+  test('refuses ids that are no file names', async () => {
+    const world = new World()
+    const { durable } = await world.open()
+    for (const id of ['../x', 'a/b', '', '.hidden', 'x'.repeat(129)])
+      await expect(durable.runs.start({ ...NEW, id })).rejects.toThrow(/must match/)
+    const run = await durable.runs.start(NEW)
+    expect(() => run.step('a/b', QUICK, () => 1)).toThrow(/must match/)
+    await expect(run.skip('..', 1)).rejects.toThrow(/must match/)
+    await durable.close()
+  })
+
+  test('is not taken from a process that lives, but by force; that one then begins nothing more', async () => {
+    const world = new World()
+    const [first, second] = [await world.open(), await world.open()]
+    const mine = await first.durable.runs.start(NEW)
+    await expect(second.durable.runs.take('night-1')).rejects.toMatchObject({ kind: 'locked' })
+    const theirs = await second.durable.runs.take('night-1', { force: true })
+    expect(theirs.record).toMatchObject({ fence: 2, resumes: 1 })
+    const ran: string[] = []
+    await expect(conduct(mine, ran)).rejects.toMatchObject({ kind: 'run_lost' })
+    await expect(mine.finish('failed')).rejects.toMatchObject({ kind: 'run_lost' })
+    await expect(mine.skip('c', null)).rejects.toMatchObject({ kind: 'run_lost' })
+    expect(ran).toEqual([])
+    expect(await conduct(theirs, ran)).toEqual(['a!', 'b!'])
+    await Promise.all([first.durable.close(), second.durable.close()])
+  })
+
+  test('of two who take it up at once one gets it', async () => {
+    const world = new World()
+    const first = await world.open()
+    await first.durable.runs.start(NEW)
+    await first.kill()
+    const [a, b] = [await world.open({ slow: true }), await world.open({ slow: true })]
+    const takes = await Promise.allSettled([a.durable.runs.take('night-1'), b.durable.runs.take('night-1')])
+    expect(takes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    await Promise.all([a.durable.close(), b.durable.close()])
+  })
+
+  test('goes on after a kill with the step that was in flight, and runs no finished one again', async () => {
+    const world = new World()
+    const first = await world.open()
+    const run = await first.durable.runs.start(NEW)
+    const ran: string[] = []
+    await run.step('a', QUICK, () => void ran.push('a')).run()
+    const started = deferred()
+    const never = run.step('b', QUICK, () => {
+      started.resolve()
+      return new Promise(() => undefined)
+    })
+    void never.run().catch(() => undefined)
+    await started.promise
+    await first.kill()
+    const second = await world.open()
+    const again = await second.durable.runs.take('night-1')
+    expect(await conduct(again, ran)).toEqual([null, 'b!'])
+    expect(ran).toEqual(['a', 'b'])
+    const [, b] = await again.tasks()
+    expect(b).toMatchObject({ status: 'succeeded', progress: { retry: { launched: 1 } } })
+    await second.durable.close()
+  })
+
+  test('waits only what is left of a wait that a killed process chose, and counts on', async () => {
+    const world = new World()
+    const first = await world.open()
+    const run = await first.durable.runs.start(NEW)
+    const policy = { attempts: 2, initialDelay: 1000 }
+    let failures = 0
+    const step = run.step('a', policy, () => {
+      failures++
+      throw new Error('no')
+    })
+    void step.run().catch(() => undefined)
+    await until(async () => (await step.status())?.state === 'waiting')
+    await world.clock.advance(600)
+    await first.kill()
+    const second = await world.open()
+    const again = await second.durable.runs.take('night-1')
+    const ended = again
+      .step('a', policy, () => {
+        failures++
+        throw new Error('no')
+      })
+      .run()
+    const told = expect(ended).rejects.toMatchObject({ stopReason: 'attempts_exhausted', attempts: 2 })
+    await turns()
+    await world.clock.advance(399)
+    await turns()
+    expect(failures).toBe(1)
+    await world.clock.advance(1)
+    await told
+    expect(failures).toBe(2)
+    await second.durable.close()
+  })
+
+  test('keeps what stands in the place of a step that was skipped', async () => {
+    const world = new World()
+    const { durable } = await world.open()
+    const run = await durable.runs.start(NEW)
+    expect(await run.skip('a', { skipped: 'not today' })).toBe(true)
+    expect(await run.skip('a', { skipped: 'again' })).toBe(false)
+    const ran: string[] = []
+    expect(await conduct(run, ran)).toEqual([{ skipped: 'not today' }, 'b!'])
+    expect(ran).toEqual(['b'])
+    await durable.close()
+  })
+
+  test('that is cancelled begins nothing more, and stays so', async () => {
+    const world = new World()
+    const [first, second] = [await world.open(), await world.open()]
+    const run = await first.durable.runs.start(NEW)
+    expect(await second.durable.runs.cancel('night-1')).toBe(true)
+    expect(await second.durable.runs.cancel('night-1')).toBe(false)
+    await expect(conduct(run, [])).rejects.toMatchObject({ kind: 'run_lost' })
+    expect((await second.durable.runs.find('night-1')).record.status).toBe('cancelled')
+    await expect(second.durable.runs.cancel('nobody')).rejects.toMatchObject({ kind: 'not_found' })
+    await Promise.all([first.durable.close(), second.durable.close()])
+  })
+
+  test('has a new set of attempts for a step that was reset, and an answer for one nobody knows the end of', async () => {
+    const world = new World()
+    const { durable } = await world.open()
+    const run = await durable.runs.start(NEW)
+    let fails = true
+    const step = run.step('a', { attempts: 1 }, () => {
+      if (fails) throw new Error('no')
+      return 'a!'
+    })
+    await expect(step.run()).rejects.toMatchObject({ stopReason: 'attempts_exhausted' })
+    await expect(step.run()).rejects.toMatchObject({ stopReason: 'attempts_exhausted' })
+    fails = false
+    await step.reset()
+    expect(await step.run()).toBe('a!')
+    expect(await step.status()).toMatchObject({ state: 'succeeded', generation: 2 })
+    await durable.close()
+  })
+
+  test('tells what happened to it, with one correlation id', async () => {
+    const world = new World()
+    const first = await world.open()
+    const run = await first.durable.runs.start(NEW)
+    await run.change({ fingerprint: 'f2', definition: { steps: [] }, because: { added: ['c'] } })
+    await run.leave()
+    await first.durable.close()
+    const second = await world.open()
+    const again = await second.durable.runs.take('night-1')
+    expect(await again.definition()).toEqual({ steps: [] })
+    expect(again.record).toMatchObject({ fingerprint: 'f2', status: 'running' })
+    await again.finish('failed')
+    const events = await world.ledger.events(0, 100, 'night-1')
+    expect(events.map(({ type }) => type)).toEqual([
+      'run_started',
+      'run_changed',
+      'run_finished',
+      'run_resumed',
+      'run_finished',
+    ])
+    expect(new Set(events.map(({ correlationId }) => correlationId)).size).toBe(1)
+    await second.durable.close()
+  })
+})
