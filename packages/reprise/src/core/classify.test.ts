@@ -37,6 +37,13 @@ describe('what is retried', () => {
     for (const error of [new Error('x'), ...hostile]) expect(fits(error)).toBe(true)
   })
 
+  it('is no error that says of itself that it is not retryable', () => {
+    const final = failure({ retryable: false }, 'connection refused')
+    expect(fits(final)).toBe(false)
+    expect(fits(final, 'network', () => true)).toBe(false)
+    expect(fits(failure({ retryable: 'no' }))).toBe(true)
+  })
+
   it('is a failure that one of the matchers fits', () => {
     expect(fits(new Error('x'), 'network', { pattern: 'x' })).toBe(true)
     expect(fits(new Error('x'), 'network', { pattern: 'y' })).toBe(false)

@@ -44,9 +44,13 @@ const WORDS: Record<MatcherWord, (evidence: Evidence) => boolean> = {
 
 const patterns = /* @__PURE__ */ new WeakMap<object, Pattern>()
 
-/** No matchers: every failure is. Else one that fits is enough. What a predicate throws is thrown on. */
+/**
+ * No matchers: every failure is. Else one that fits is enough. What a predicate throws is thrown on. An error that says
+ * `retryable: false` of itself is not retried, whatever the policy lists: whoever threw it knows.
+ */
 export function isRetryable(policy: Policy, error: unknown, context: FailureContext): boolean {
   const { retryOn } = policy
+  if (readField(error, 'retryable') === false) return false
   let evidence: Evidence | undefined
   return (
     retryOn.length === 0 ||

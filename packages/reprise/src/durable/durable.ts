@@ -71,6 +71,8 @@ export interface Resumption {
   readonly elapsedMs: number
 }
 
+const STOPPED = 'This process takes no more work'
+
 /** Of Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -218,7 +220,15 @@ export class Durable {
   async drain(): Promise<void> {
     await this.worker.drain()
     this.watching.end()
-    this.waiters.failAll(new TaskRefusedError('closed', 'This process takes no more work'))
+    this.waiters.failAll(new TaskRefusedError('closed', STOPPED))
+    this.endWork()
+  }
+
+  /** Attempts that run are told to end, and recorded as interrupted on purpose; nothing new begins. The ledger stays open. */
+  async stop(): Promise<void> {
+    if (this.failure === undefined) await this.worker.stop(new TaskRefusedError('closed', STOPPED))
+    this.watching.end()
+    this.waiters.failAll(new TaskRefusedError('closed', STOPPED))
     this.endWork()
   }
 

@@ -20,6 +20,8 @@ export interface DurableContext {
   /** How the attempt before failed, as the ledger knows it. */
   readonly previousError?: Error | undefined
   readonly taskId: string
+  /** Grows with every reset of the task. */
+  readonly generation: number
   /** The same for all attempts, resumes and resets of the task: hand it to what must not happen twice. */
   readonly idempotencyKey: string
   readonly correlationId: string
@@ -136,6 +138,7 @@ export function contextOf(
     remainingMs,
     previousError: errorOf(lastFailure),
     taskId: task.id,
+    generation: task.generation,
     idempotencyKey: `${task.run}/${task.id}`,
     correlationId: task.correlationId,
     execution: current?.execution ?? 1,

@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto'
 import type { Ledger, Tally } from '../ledger/ledger.js'
 import type { OwnerRecord, TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Definition } from './definition.js'
-import { type Identity, lifeOf } from './identity.js'
+import { type Identity, lifeOf, ownIdentity } from './identity.js'
 import { faultsOfHistory, faultsOfState } from './state-check.js'
 import { eventOf, interrupt } from './transitions.js'
 import type { Worker } from './worker.js'
@@ -40,6 +40,18 @@ interface Sighting {
 }
 
 const BATCH = 500
+
+/** Who holds a lease by what can be seen from here, by id; for those who only look and own nothing. */
+export async function livingOwners(ledger: Ledger): Promise<ReadonlyMap<string, OtherOwner>> {
+  const [now, owners, self] = [await ledger.leaseNow(), await ledger.owners(), ownIdentity()]
+  const living = owners.filter((owner) => lifeOf(owner, self) !== 'gone' && owner.leaseUntilMs > now)
+  return new Map(
+    living.map(({ id, host, pid, startedAtMs, leaseUntilMs }) => [
+      id,
+      { host, pid, startedAtMs, leaseLeftMs: leaseUntilMs - now },
+    ]),
+  )
+}
 
 export class Ownership {
   private readonly parts: OwnershipParts
