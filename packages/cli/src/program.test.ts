@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { readText } from './input/read-text.js'
+import { readText } from '@reprise/workflow'
 import { runProgram } from './program.js'
 import type { World } from './world.js'
 

@@ -3,7 +3,7 @@
  * Imports commander and the problem type.
  */
 import { type Command, Option } from 'commander'
-import { InputError } from './problem.js'
+import { InputError } from '@reprise/workflow'
 import type { World } from './world.js'
 
 const COLOR_MODES = ['auto', 'always', 'never'] as const

@@ -6,10 +6,16 @@ import type { Command } from 'commander'
 import { plainText } from 'reprise/observe'
 import { wellKnown } from 'reprise/simulate'
 import type { CommandContext } from '../command-context.js'
-import { BUDGETS_KEY, readBudgetSection } from '../input/budget-section.js'
+import {
+  BUDGETS_KEY,
+  InputError,
+  pickOnly,
+  pickStep,
+  readBudgetSection,
+  readPolicies,
+  readTogether,
+} from '@reprise/workflow'
 import { openSource } from '../input/open-source.js'
-import { pickOnly, pickStep } from '../input/pick-step.js'
-import { readPolicies } from '../input/policy-file.js'
 import { POLICY_FLAGS, type PolicyFlagTexts, readPolicyFlags } from '../input/policy-flags.js'
 import { readScenarioFlags, SCENARIO_FLAGS, type ScenarioFlagTexts } from '../input/scenario-flags.js'
 import { writeJson } from '../output/json.js'
@@ -18,7 +24,6 @@ import { withProgress } from '../output/progress.js'
 import { showSimulation } from '../output/simulation.js'
 import { drawStorm } from '../output/svg.js'
 import { writePicture } from '../output/write-file.js'
-import { InputError, readTogether } from '../problem.js'
 import { chooseCompared } from '../simulate/compared.js'
 import { nextSteps } from '../simulate/next-steps.js'
 import { pictured } from '../simulate/pictured.js'

@@ -3,7 +3,7 @@
  * `--json` prints exactly this. Imports the library's types and the parts of an explanation.
  */
 import type { Policy, StopReason } from 'reprise'
-import type { FoundPolicy } from '../input/policy-file.js'
+import type { FoundPolicy } from '@reprise/workflow'
 import { type AttemptRow, type Facts, gatherFacts } from './facts.js'
 import { type Hint, hintsFor } from './hints.js'
 import { stopSentence } from './stop-sentence.js'

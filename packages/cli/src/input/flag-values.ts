@@ -3,7 +3,7 @@
  * Ranges are not checked here: who uses the value knows them. Imports the library.
  */
 import { nearest, parseDuration, PolicyError } from 'reprise'
-import type { Problem } from '../problem.js'
+import type { Problem } from '@reprise/workflow'
 
 /** Takes problems and goes on, so that all of them are told at once. */
 export class FlagReader {

@@ -4,7 +4,7 @@
  */
 import { formatDuration } from 'reprise'
 import { FAULT_KINDS, type FaultKind, ScenarioError, type ScenarioInput, type ServiceShape } from 'reprise/simulate'
-import { InputError, type Problem } from '../problem.js'
+import { InputError, type Problem } from '@reprise/workflow'
 import { FlagReader } from './flag-values.js'
 
 /** As commander hands them over. */

@@ -3,7 +3,8 @@
  * Imports styles, widths and the plain text of the library.
  */
 import { plainText } from 'reprise/observe'
-import type { InputError, OutputError, Problem } from '../problem.js'
+import type { InputError, Problem } from '@reprise/workflow'
+import type { OutputError } from '../output-error.js'
 import type { Output } from '../world.js'
 import type { Style } from './style.js'
 import { textWidth } from './width.js'

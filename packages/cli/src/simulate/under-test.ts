@@ -5,10 +5,8 @@
 import { nearest, type NormalizedPolicy, normalizePolicy, type Policy, type PolicyInput } from 'reprise'
 import { type BudgetMaker, type Limits, type Subject, wellKnown } from 'reprise/simulate'
 import { summarize } from '../explain/summary.js'
-import type { BudgetDefinition, BudgetDefinitions } from '../input/budget-section.js'
+import { type BudgetDefinition, type BudgetDefinitions, type FoundPolicy, snakeCase } from '@reprise/workflow'
 import type { PolicyFlags } from '../input/policy-flags.js'
-import type { FoundPolicy } from '../input/policy-file.js'
-import { snakeCase } from '../input/spelling.js'
 import { policyInput } from './policy-input.js'
 
 export interface UnderTest {

@@ -1,7 +1,7 @@
 /**
  * A value of a file together with where it stands, and how to go on from there. Imports the source.
  */
-import type { Problem } from '../problem.js'
+import type { Problem } from './problem.js'
 import { isCollection, isMap, isScalar, type Node, pairOf, type Source } from './source.js'
 
 export interface Spot {

@@ -1,6 +1,6 @@
 /** The step of a workflow that somebody means. Imports the library and the policies of a file. */
 import { nearest } from 'reprise'
-import { InputError } from '../problem.js'
+import { InputError } from './problem.js'
 import type { FoundPolicy, PolicyFile } from './policy-file.js'
 
 /** Steps that are named when nothing else can be said. */

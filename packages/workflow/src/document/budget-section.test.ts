@@ -1,6 +1,6 @@
 import { adaptiveBudget, type Budget } from 'reprise'
 import { expect, test } from 'vitest'
-import { InputError, type Problem, readTogether } from '../problem.js'
+import { InputError, type Problem, readTogether } from './problem.js'
 import { type BudgetDefinitions, readBudgetFlag, readBudgetSection } from './budget-section.js'
 import { BUDGET_TYPES, kindOf } from './budget-types.js'
 import { readPolicies } from './policy-file.js'

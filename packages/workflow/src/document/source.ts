@@ -5,7 +5,7 @@
  * strings, each at most once in its map. Imports the `yaml` package.
  */
 import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml'
-import { byPlace, InputError, type Problem } from '../problem.js'
+import { byPlace, InputError, type Problem } from './problem.js'
 import { findExcess, MAX_ALIASES } from './limits.js'
 
 export interface Source {

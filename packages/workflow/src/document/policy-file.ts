@@ -8,7 +8,7 @@
  * `retry` before defaults before built-in. Imports the library and the source.
  */
 import { type NormalizedPolicy, normalizePolicy, PolicyError } from 'reprise'
-import { byPlace, InputError, type Problem } from '../problem.js'
+import { byPlace, InputError, type Problem } from './problem.js'
 import { helpFor } from './field-help.js'
 import { mergeFields, withoutField } from './policy-data.js'
 import { BUDGETS_KEY } from './budget-section.js'

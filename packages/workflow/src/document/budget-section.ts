@@ -5,7 +5,7 @@
  * Invariant: every problem of the section is told at once, each at its own place. Imports the library and the source.
  */
 import { type Budget, nearest } from 'reprise'
-import { InputError, type Problem } from '../problem.js'
+import { InputError, type Problem } from './problem.js'
 import { BUDGET_TYPES, type BudgetOptions, type BudgetType, faultOf, kindOf } from './budget-types.js'
 import { parseSource, type Source } from './source.js'
 import { camelCase, snakeCase } from './spelling.js'

@@ -3,8 +3,7 @@
  * Invariant: never more than the limit is read, whatever the file is: a device, a pipe that does not end.
  */
 import { createReadStream } from 'node:fs'
-import { InputError } from '../problem.js'
-import type { Input } from '../world.js'
+import { InputError } from './problem.js'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -21,7 +20,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 }
 
-export async function readText(file: string, stdin: Input): Promise<{ readonly file: string; readonly text: string }> {
+export async function readText(
+  file: string,
+  stdin: AsyncIterable<string | Uint8Array>,
+): Promise<{ readonly file: string; readonly text: string }> {
   const name = file === '-' ? STDIN : file
   const bytes = Buffer.concat(await collect(name, () => (file === '-' ? stdin : createReadStream(file))))
   try {

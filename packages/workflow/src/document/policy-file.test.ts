@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { InputError, type Problem } from '../problem.js'
+import { InputError, type Problem } from './problem.js'
 import { type PolicyFile, readPolicies } from './policy-file.js'
 import { parseSource } from './source.js'
 
