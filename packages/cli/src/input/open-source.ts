@@ -1,6 +1,6 @@
 /** A file that somebody named, or what they type or pipe in for `-`. Imports the reader and the source. */
-import type { CommandContext } from '../command-context.js'
 import { InputError, parseSource, readText, type Source, STDIN } from '@reprise/workflow'
+import type { CommandContext } from '../command-context.js'
 import type { Output } from '../world.js'
 
 export async function openSource(name: string, { world, settings }: CommandContext): Promise<Source> {

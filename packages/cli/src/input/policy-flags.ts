@@ -1,8 +1,8 @@
 /**
  * A policy, or some fields of one, as flags give it. Imports the library, the values of flags and budgets.
  */
-import { type Jitter, normalizePolicy, PolicyError, type PolicyInput } from 'reprise'
 import { type BudgetDefinition, InputError, kebabCase, readBudgetFlag } from '@reprise/workflow'
+import { type Jitter, normalizePolicy, PolicyError, type PolicyInput } from 'reprise'
 import { FlagReader } from './flag-values.js'
 
 /** As commander hands them over. */

@@ -8,7 +8,7 @@ export type { Durable, ResumeOptions, Resumption, TaskOptions } from '../durable
 export { RecordedFailureError, type RefusalKind, TaskRefusedError } from '../durable/errors.js'
 export type { DurableContext } from '../durable/execution.js'
 export type { OtherOwner } from '../durable/ownership.js'
-export type { FieldChange } from '../durable/policy-record.js'
+export { type FieldChange, fingerprint } from '../durable/policy-record.js'
 export type { RetentionInput, Swept } from '../durable/retention.js'
 export type { RunOptions, TaskHandle, TaskState } from '../durable/tasks.js'
 export type {

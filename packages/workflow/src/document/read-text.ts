@@ -3,9 +3,8 @@
  * Invariant: never more than the limit is read, whatever the file is: a device, a pipe that does not end.
  */
 import { createReadStream } from 'node:fs'
+import { MAX_BYTES, TOO_LONG } from './limits.js'
 import { InputError } from './problem.js'
-
-const MAX_BYTES = 1024 * 1024
 
 /** How messages call what came from stdin. */
 export const STDIN = '<stdin>'
@@ -29,7 +28,7 @@ export async function readText(
   try {
     return { file: name, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
   } catch {
-    throw new InputError([{ file: name, message: 'this is not UTF-8 text' }])
+    throw new InputError([{ file: name, message: 'this is not UTF-8 text', suggestion: 'save it as UTF-8' }])
   }
 }
 
@@ -49,5 +48,5 @@ async function collect(file: string, open: () => AsyncIterable<string | Uint8Arr
     throw new InputError([{ file, message: REASONS[code] ?? `cannot be read: ${(error as Error).message}` }])
   }
   if (length <= MAX_BYTES) return chunks
-  throw new InputError([{ file, message: 'is longer than 1 MiB, which no policy or workflow needs' }])
+  throw new InputError([{ file, message: TOO_LONG }])
 }
