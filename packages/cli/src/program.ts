@@ -5,6 +5,7 @@
  * other exception is a bug of ours. Imports commander and the commands.
  */
 import { readFileSync } from 'node:fs'
+import { InputError, type Problem } from '@reprise/workflow'
 import { Command, CommanderError } from 'commander'
 import { reportBug } from './bug-report.js'
 import type { CommandContext } from './command-context.js'
@@ -14,7 +15,7 @@ import { EXIT, type ExitCode } from './exit-codes.js'
 import { writeJson } from './output/json.js'
 import { printProblems } from './output/problems.js'
 import { styleFor } from './output/style.js'
-import { InputError, OutputError, type Problem } from './problem.js'
+import { OutputError } from './output-error.js'
 import { addSettings, ENVIRONMENT_HELP, readSettings, type Settings, wantsJson } from './settings.js'
 import type { World } from './world.js'
 import { isWriteFailure, reportWriteFailure } from './write-failure.js'

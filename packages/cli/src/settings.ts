@@ -2,8 +2,8 @@
  * The flags that every command has, each also as a variable of the environment; the flag wins.
  * Imports commander and the problem type.
  */
+import { InputError } from '@reprise/workflow'
 import { type Command, Option } from 'commander'
-import { InputError } from './problem.js'
 import type { World } from './world.js'
 
 const COLOR_MODES = ['auto', 'always', 'never'] as const

@@ -1,4 +1,20 @@
 /** What the package exports. Re-exports only. */
+export {
+  type BudgetDefinition,
+  type BudgetDefinitions,
+  BUDGETS_KEY,
+  readBudgetFlag,
+  readBudgetSection,
+} from './document/budget-section.js'
+export { isWorkflow } from './document/policy-file.js'
+export { byPlace, InputError, type Problem, readTogether, ReportedError } from './document/problem.js'
+export { readText, STDIN } from './document/read-text.js'
+export { parseSource, type Source } from './document/source.js'
+export { camelCase, kebabCase, snakeCase } from './document/spelling.js'
+export { type FoundPolicy, type PolicyFile, readPolicies } from './plan/found-policies.js'
+export { pickOnly, pickStep } from './plan/pick-step.js'
+export { planFromDocument, planOf } from './plan/plan-of.js'
 export * from './plan/plan.js'
+export { BLIND_READERS, type Readers, type References, type TextReader } from './plan/readers.js'
 export * from './run/run-event.js'
 export * from './view/views.js'

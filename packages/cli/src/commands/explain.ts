@@ -1,11 +1,11 @@
 /** `reprise explain FILE [STEP]`: what a policy does, before it does it. Imports input, explanation and output. */
+import { pickStep, readPolicies } from '@reprise/workflow'
 import type { Command } from 'commander'
 import { plainText } from 'reprise/observe'
 import type { CommandContext } from '../command-context.js'
 import { type Explanation, explain } from '../explain/explanation.js'
 import { openSource } from '../input/open-source.js'
-import { pickStep } from '../input/pick-step.js'
-import { type FoundPolicy, readPolicies } from '../input/policy-file.js'
+import { READERS } from '../input/readers.js'
 import { showExplanation, showOverview } from '../output/explanation.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
@@ -16,9 +16,6 @@ const EXAMPLES = `Examples:
   reprise explain workflow.yaml fetch      one step, with \`retry_defaults\` merged in
   reprise explain policy.yaml --json | jq '.policies[0].stop'
 `
-
-/** More than anybody reads of them. */
-const MAX_NOTES = 20
 
 export function addExplain(program: Command, context: () => CommandContext): void {
   program
@@ -34,16 +31,10 @@ async function explainFile(name: string, step: string | undefined, context: Comm
   const { world, settings } = context
   const source = await openSource(name, context)
   const { file } = source
-  const found = readPolicies(source)
+  const found = readPolicies(source, READERS)
   const policies = step === undefined ? found.policies : [pickStep(found, step, file)]
   const explanations = policies.map(explain)
-  if (settings.json) {
-    const noted = explanations.map((one, index) => ({
-      ...one,
-      notes: [...one.notes, ...(policies[index]?.remarks ?? [])],
-    }))
-    return writeJson(world.stdout, { file, policies: noted })
-  }
+  if (settings.json) return writeJson(world.stdout, { file, policies: explanations })
 
   const look = lookFor(world, settings)
   const [only, ...others] = explanations
@@ -51,16 +42,8 @@ async function explainFile(name: string, step: string | undefined, context: Comm
   else world.stdout.write(showOverview(explanations, file, look))
   if (settings.quiet) return
   if (others.length > 0) world.stderr.write(`\n\`reprise explain ${plainText(name)} STEP\` shows one step in full.\n`)
-  for (const note of shownNotes(policies)) world.stderr.write(`\nnote: ${plainText(note)}\n`)
   const unread = plainText(found.unread.map((key) => `\`${key}\``).join(', '))
   if (unread !== '') world.stderr.write(`\nNot looked at: ${unread}.\n`)
-}
-
-/** What is odd in the steps, each said once. */
-function shownNotes(policies: readonly FoundPolicy[]): string[] {
-  const notes = [...new Set(policies.flatMap(({ remarks }) => remarks))]
-  const left = notes.length - MAX_NOTES
-  return left > 0 ? [...notes.slice(0, MAX_NOTES), `… and ${left} more like these.`] : notes
 }
 
 function titleOf(file: string, { step }: Explanation): string {

@@ -54,18 +54,21 @@ test('an error that comes while it runs stands on a line of its own', async () =
 })
 
 test('a step of a workflow is simulated, and must be named where there are several', async () => {
-  const file = fileWith('flow.yaml', 'retry_defaults: {attempt_timeout: 1s}\nsteps: [{id: a, retry: 2}, {id: b}]\n')
+  const file = fileWith(
+    'flow.yaml',
+    'retry_defaults: {attempt_timeout: 1s}\nsteps: [{id: a, shell: x, retry: 2}, {id: b, shell: x}]\n',
+  )
   expect((await run(['simulate', file, 'a', ...TINY])).stdout).toContain('flow.yaml · step a')
   const several = await run(['simulate', file, ...TINY])
   expect(several).toMatchObject({ code: 2, stdout: '' })
   expect(several.stderr).toContain('has 2 steps, each with a policy of its own')
   expect(several.stderr).toContain('name one of them after the file: a, b')
-  const single = fileWith('single.yaml', 'steps: [{id: only, retry: 2}]\n')
+  const single = fileWith('single.yaml', 'steps: [{id: only, shell: x, retry: 2}]\n')
   expect((await run(['simulate', single, ...TINY])).stdout).toContain('step only')
 })
 
 test('of very many steps the first are named', async () => {
-  const steps = Array.from({ length: 40 }, (_, index) => `{id: s${index}}`).join(', ')
+  const steps = Array.from({ length: 40 }, (_, index) => `{id: s${index}, shell: x}`).join(', ')
   const { stderr } = await run(['simulate', fileWith('many.yaml', `steps: [${steps}]\n`)])
   expect(stderr).toMatch(/s11, …\n$/)
 })

@@ -2,14 +2,22 @@
  * `reprise simulate [FILE] [STEP]`: what a policy does in a storm, beside what others do. Imports input, simulation and
  * output.
  */
+import {
+  BUDGETS_KEY,
+  InputError,
+  isWorkflow,
+  pickOnly,
+  pickStep,
+  readBudgetSection,
+  readPolicies,
+  readTogether,
+} from '@reprise/workflow'
 import type { Command } from 'commander'
 import { plainText } from 'reprise/observe'
 import { wellKnown } from 'reprise/simulate'
 import type { CommandContext } from '../command-context.js'
-import { BUDGETS_KEY, readBudgetSection } from '../input/budget-section.js'
 import { openSource } from '../input/open-source.js'
-import { pickOnly, pickStep } from '../input/pick-step.js'
-import { readPolicies } from '../input/policy-file.js'
+import { READERS } from '../input/readers.js'
 import { POLICY_FLAGS, type PolicyFlagTexts, readPolicyFlags } from '../input/policy-flags.js'
 import { readScenarioFlags, SCENARIO_FLAGS, type ScenarioFlagTexts } from '../input/scenario-flags.js'
 import { writeJson } from '../output/json.js'
@@ -18,7 +26,6 @@ import { withProgress } from '../output/progress.js'
 import { showSimulation } from '../output/simulation.js'
 import { drawStorm } from '../output/svg.js'
 import { writePicture } from '../output/write-file.js'
-import { InputError, readTogether } from '../problem.js'
 import { chooseCompared } from '../simulate/compared.js'
 import { nextSteps } from '../simulate/next-steps.js'
 import { pictured } from '../simulate/pictured.js'
@@ -109,10 +116,9 @@ async function simulateStorm(
 
 async function readFilePolicy(name: string, step: string | undefined, context: CommandContext): Promise<FilePolicy> {
   const source = await openSource(name, context)
-  const [policies, budgets] = readTogether(
-    () => readPolicies(source),
-    () => readBudgetSection(source),
-  )
+  const read = [() => readPolicies(source, READERS), () => readBudgetSection(source)] as const
+  // A workflow is checked whole, its budgets too: what is wrong with them is said once.
+  const [policies, budgets] = isWorkflow(source) ? ([read[0](), read[1]()] as const) : readTogether(...read)
   const { file } = source
   const found = step === undefined ? pickOnly(policies, file) : pickStep(policies, step, file)
   const unread = policies.unread.filter((key) => key !== BUDGETS_KEY)

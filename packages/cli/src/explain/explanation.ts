@@ -2,8 +2,8 @@
  * What a policy does, as data: attempt by attempt, where it stops, and what is worth a second look.
  * `--json` prints exactly this. Imports the library's types and the parts of an explanation.
  */
+import type { FoundPolicy } from '@reprise/workflow'
 import type { Policy, StopReason } from 'reprise'
-import type { FoundPolicy } from '../input/policy-file.js'
 import { type AttemptRow, type Facts, gatherFacts } from './facts.js'
 import { type Hint, hintsFor } from './hints.js'
 import { stopSentence } from './stop-sentence.js'
@@ -34,7 +34,7 @@ export interface Explanation {
   readonly notes: readonly string[]
 }
 
-export function explain({ step, policy, notes }: Omit<FoundPolicy, 'remarks'>): Explanation {
+export function explain({ step, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation {
   const facts = gatherFacts(policy)
   const { plain } = facts
   const ends = [plain.attempts, facts.shortest.attempts, facts.longest.attempts]

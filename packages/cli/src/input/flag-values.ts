@@ -2,8 +2,8 @@
  * The values of flags: what is not a number, a duration or one of the words is a problem that names the flag.
  * Ranges are not checked here: who uses the value knows them. Imports the library.
  */
+import type { Problem } from '@reprise/workflow'
 import { nearest, parseDuration, PolicyError } from 'reprise'
-import type { Problem } from '../problem.js'
 
 /** Takes problems and goes on, so that all of them are told at once. */
 export class FlagReader {

@@ -1,6 +1,6 @@
+import { InputError, type Problem } from '@reprise/workflow'
 import { ScenarioError } from 'reprise/simulate'
 import { expect, test } from 'vitest'
-import { InputError, type Problem } from '../problem.js'
 import { type PolicyFlagTexts, readPolicyFlags } from './policy-flags.js'
 import { readScenarioFlags, refuseScenario, type ScenarioFlagTexts } from './scenario-flags.js'
 

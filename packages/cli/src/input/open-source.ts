@@ -1,9 +1,7 @@
 /** A file that somebody named, or what they type or pipe in for `-`. Imports the reader and the source. */
+import { InputError, parseSource, readText, type Source, STDIN } from '@reprise/workflow'
 import type { CommandContext } from '../command-context.js'
-import { InputError } from '../problem.js'
 import type { Output } from '../world.js'
-import { readText, STDIN } from './read-text.js'
-import { parseSource, type Source } from './source.js'
 
 export async function openSource(name: string, { world, settings }: CommandContext): Promise<Source> {
   if (name === '-' && world.stdin.isTTY) waitForTyping(settings.input, world.stderr)

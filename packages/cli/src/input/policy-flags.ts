@@ -1,11 +1,9 @@
 /**
  * A policy, or some fields of one, as flags give it. Imports the library, the values of flags and budgets.
  */
+import { type BudgetDefinition, InputError, kebabCase, readBudgetFlag } from '@reprise/workflow'
 import { type Jitter, normalizePolicy, PolicyError, type PolicyInput } from 'reprise'
-import { InputError } from '../problem.js'
-import { type BudgetDefinition, readBudgetFlag } from './budget-section.js'
 import { FlagReader } from './flag-values.js'
-import { kebabCase } from './spelling.js'
 
 /** As commander hands them over. */
 export interface PolicyFlagTexts {

@@ -2,9 +2,9 @@
  * The storm as flags describe it, made whole: what `--json` prints is everything that was simulated.
  * Imports the simulator's words and the values of flags.
  */
+import { InputError, type Problem } from '@reprise/workflow'
 import { formatDuration } from 'reprise'
 import { FAULT_KINDS, type FaultKind, ScenarioError, type ScenarioInput, type ServiceShape } from 'reprise/simulate'
-import { InputError, type Problem } from '../problem.js'
 import { FlagReader } from './flag-values.js'
 
 /** As commander hands them over. */

@@ -1,5 +1,5 @@
+import { InputError } from '@reprise/workflow'
 import { expect, test } from 'vitest'
-import { InputError } from '../problem.js'
 import { roundedDuration } from './duration.js'
 import { printProblems } from './problems.js'
 import { isTerminal, PLAIN, styleFor } from './style.js'

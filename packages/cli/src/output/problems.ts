@@ -2,8 +2,9 @@
  * Problems for people: where, the line with a caret under the place, what is wrong, and what to do.
  * Imports styles, widths and the plain text of the library.
  */
+import type { InputError, Problem } from '@reprise/workflow'
 import { plainText } from 'reprise/observe'
-import type { InputError, OutputError, Problem } from '../problem.js'
+import type { OutputError } from '../output-error.js'
 import type { Output } from '../world.js'
 import type { Style } from './style.js'
 import { textWidth } from './width.js'

@@ -1,6 +1,7 @@
 /** A file that somebody asked for. Imports Node and the problem type. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { InputError, OutputError } from '../problem.js'
+import { InputError } from '@reprise/workflow'
+import { OutputError } from '../output-error.js'
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such directory',

@@ -1,7 +1,7 @@
 /** Whom a policy is compared with. Imports the simulator's types and the library's suggestions. */
+import { InputError } from '@reprise/workflow'
 import { nearest } from 'reprise'
 import type { Subject } from 'reprise/simulate'
-import { InputError } from '../problem.js'
 
 /** A good handful: what most people have, and what each kind of cure does. */
 const USUAL = ['none', 'exponential-3', 'exponential-5', 'breaker', 'finagle', 'grpc', 'recommended']

@@ -1,11 +1,10 @@
+import { parseSource, readBudgetSection, readPolicies } from '@reprise/workflow'
 import { normalizePolicy, type PolicyInput } from 'reprise'
 import { type Report, wellKnown } from 'reprise/simulate'
 import { expect, test } from 'vitest'
-import { readBudgetSection } from '../input/budget-section.js'
-import { readPolicies } from '../input/policy-file.js'
+import { READERS } from '../input/readers.js'
 import { type PolicyFlagTexts, readPolicyFlags } from '../input/policy-flags.js'
 import { readScenarioFlags, type ScenarioFlagTexts, type StormScenario } from '../input/scenario-flags.js'
-import { parseSource } from '../input/source.js'
 import { chooseCompared } from './compared.js'
 import { notesOn } from './notes.js'
 import { pictured } from './pictured.js'
@@ -19,7 +18,7 @@ const SMALL: ScenarioFlagTexts = { clients: '20', capacity: '200', outage: '10s'
 
 function fileWith(text: string): FilePolicy {
   const source = parseSource('f.yaml', text)
-  const { policies, unread } = readPolicies(source)
+  const { policies, unread } = readPolicies(source, READERS)
   const [found] = policies
   if (found === undefined) throw new Error('no policy')
   return {

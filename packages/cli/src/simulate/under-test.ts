@@ -2,13 +2,11 @@
  * The policy that is put to the test: of a file, of flags, of a file with flags over it, or the recommended one.
  * Imports the library, the simulator and what was read.
  */
+import { type BudgetDefinition, type BudgetDefinitions, type FoundPolicy, snakeCase } from '@reprise/workflow'
 import { nearest, type NormalizedPolicy, normalizePolicy, type Policy, type PolicyInput } from 'reprise'
 import { type BudgetMaker, type Limits, type Subject, wellKnown } from 'reprise/simulate'
 import { summarize } from '../explain/summary.js'
-import type { BudgetDefinition, BudgetDefinitions } from '../input/budget-section.js'
 import type { PolicyFlags } from '../input/policy-flags.js'
-import type { FoundPolicy } from '../input/policy-file.js'
-import { snakeCase } from '../input/spelling.js'
 import { policyInput } from './policy-input.js'
 
 export interface UnderTest {
@@ -55,9 +53,9 @@ function readPolicy(found: FoundPolicy | undefined, { fields, budget }: PolicyFl
   return normalizePolicy({ ...(found && policyInput(found.policy)), ...changes })
 }
 
-function fileNotes({ found, unread }: FilePolicy): string[] {
+function fileNotes({ unread }: FilePolicy): string[] {
   const keys = unread.map((key) => `\`${key}\``).join(', ')
-  return [...found.remarks, ...(keys === '' ? [] : [`Not looked at: ${keys}.`])]
+  return keys === '' ? [] : [`Not looked at: ${keys}.`]
 }
 
 /** How long callers wait, where the policy says so: those it is compared with wait as long. */

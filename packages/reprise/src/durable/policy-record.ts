@@ -18,6 +18,7 @@ export function recordOf(policy: Policy, onInterrupt: InterruptRule): PolicyReco
   return { hash: fingerprint(data), policy: data }
 }
 
+/** The same for the same data, whatever the order of its keys. */
 export function fingerprint(data: Json): string {
   return createHash('sha256').update(canonical(data)).digest('hex').slice(0, 32)
 }

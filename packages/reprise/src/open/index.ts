@@ -10,7 +10,7 @@ export { RecordedFailureError, type RefusalKind, TaskRefusedError } from '../dur
 export type { DurableContext } from '../durable/execution.js'
 export { failureOf } from '../durable/failure-record.js'
 export { livingOwners, type OtherOwner } from '../durable/ownership.js'
-export type { FieldChange } from '../durable/policy-record.js'
+export { type FieldChange, fingerprint } from '../durable/policy-record.js'
 export type { RetentionInput, Swept } from '../durable/retention.js'
 export type { NewRun, Runs, TakeOptions } from '../durable/runs.js'
 export type { RunOptions, TaskHandle, TaskState } from '../durable/tasks.js'

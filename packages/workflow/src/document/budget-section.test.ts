@@ -1,9 +1,9 @@
 import { adaptiveBudget, type Budget } from 'reprise'
 import { expect, test } from 'vitest'
-import { InputError, type Problem, readTogether } from '../problem.js'
+import { InputError, type Problem, readTogether } from './problem.js'
 import { type BudgetDefinitions, readBudgetFlag, readBudgetSection } from './budget-section.js'
-import { BUDGET_TYPES, kindOf } from './budget-types.js'
-import { readPolicies } from './policy-file.js'
+import { BUDGET_TYPES, examplesOf, kindOf } from './budget-types.js'
+import { readPolicyFile } from './policy-file.js'
 import { parseSource } from './source.js'
 
 const read = (text: string): BudgetDefinitions => readBudgetSection(parseSource('f.yaml', text))
@@ -44,7 +44,8 @@ test('every budget that is made is a new one', () => {
 })
 
 test.each(BUDGET_TYPES)('%s can be made with each of its options, and with those it needs alone', (type) => {
-  const { make, examples, required } = kindOf(type)
+  const { make, required } = kindOf(type)
+  const examples = examplesOf(type)
   const needed = Object.fromEntries(required.map((name) => [name, examples[name]]))
   expect(ask(make(examples), 1)).toBe(true)
   expect(ask(make(needed), 1)).toBe(true)
@@ -111,7 +112,7 @@ test('every problem of policy and budgets is told at once, each at its place', (
   const source = parseSource('f.yaml', text)
   const problems = problemsOf(() =>
     readTogether(
-      () => readPolicies(source),
+      () => readPolicyFile(source),
       () => readBudgetSection(source),
     ),
   )
@@ -134,7 +135,7 @@ test('a flag has no lines, but says which of its options is wrong', () => {
 // ── beside the policy ────────────────────────────────────────────────────────────────────────────
 
 test('beside the fields of a policy the section is none of them, and said to be unread by who does not read it', () => {
-  const { policies, unread } = readPolicies(parseSource('f', 'attempts: 7\nbudget: a\nbudgets: {a: {type: ratio}}'))
-  expect(policies).toMatchObject([{ policy: { attempts: 7, budget: { name: 'a' } } }])
+  const { policy, unread } = readPolicyFile(parseSource('f', 'attempts: 7\nbudget: a\nbudgets: {a: {type: ratio}}'))
+  expect(policy).toMatchObject({ attempts: 7, budget: { name: 'a' } })
   expect(unread).toEqual(['budgets'])
 })

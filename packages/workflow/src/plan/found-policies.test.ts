@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { InputError, type Problem } from '../problem.js'
-import { type PolicyFile, readPolicies } from './policy-file.js'
-import { parseSource } from './source.js'
+import { InputError, type Problem } from '../document/problem.js'
+import { parseSource } from '../document/source.js'
+import { type PolicyFile, readPolicies } from './found-policies.js'
+import { BLIND_READERS } from './readers.js'
 
-const read = (text: string): PolicyFile => readPolicies(parseSource('f.yaml', text))
+const read = (text: string): PolicyFile => readPolicies(parseSource('f.yaml', text), BLIND_READERS)
 
 function problemsOf(text: string): readonly Problem[] {
   try {
@@ -43,18 +44,16 @@ test('a step takes its fields from itself, then the defaults, then what is built
   const { policies } = read(`
 retry_defaults: {attempts: 4, max_delay: 5s, breaker: {failure_threshold: 9, recovery_timeout: 1s}}
 tasks:
-  - {id: a, name: b, retry: {maxDelay: 7s, breaker: {failure_threshold: 2}}}
-  - {name: c}
+  - {id: a, name: b, shell: x, retry: {maxDelay: 7s, breaker: {failure_threshold: 2}}}
+  - {name: c d, shell: x}
   - {shell: x, retry: 2}
-  - just a command
-  - {id: d, retry: false}
+  - {id: d, shell: x, retry: false}
 `)
   expect(policies.map(({ step, policy }) => [step, policy.attempts, policy.maxDelayMs, policy.initialDelayMs])).toEqual(
     [
       ['a', 4, 7000, 1000],
-      ['c', 4, 5000, 1000],
-      ['3', 2, 5000, 1000],
-      ['4', 4, 5000, 1000],
+      ['c-d', 4, 5000, 1000],
+      ['step-3', 2, 5000, 1000],
       ['d', 1, 5000, 1000],
     ],
   )
@@ -62,7 +61,7 @@ tasks:
 })
 
 test('a step without policy and defaults runs once', () => {
-  expect(read('steps: [{id: a}]').policies).toMatchObject([{ step: 'a', policy: { attempts: 1 } }])
+  expect(read('steps: [{id: a, shell: x}]').policies).toMatchObject([{ step: 'a', policy: { attempts: 1 } }])
 })
 
 test('defaults alone are a policy', () => {
@@ -83,51 +82,39 @@ test('without steps, both parts are checked at their own places', () => {
   expect(problems.map(({ path }) => path)).toEqual(['retry_defaults.attempts', 'retry.attempts'])
 })
 
-test('what stands beside defaults, or is no defaults of a workflow, is said to be unread', () => {
+test('what stands beside defaults is said to be unread', () => {
   expect(read('retry_defaults: 3\nattempts: 2').unread).toEqual(['attempts'])
-  expect(read('name: x\nretry: 3\nretry_default: 4\nsteps: [{id: a}]').unread).toEqual(['retry', 'retry_default'])
 })
 
-const remarksOf = (text: string): (readonly string[])[] => read(text).policies.map(({ remarks }) => remarks)
-
-test.each(['rety', 'retyr', 'Retry', 'retryConfig', 'retry-config', 'retry_confg', 'retries', 'max_attempts'])(
-  'a step with %s is remarked on',
-  (key) => {
-    expect(remarksOf(`steps: [{id: a, ${key}: 5}, {id: b}]`)).toEqual([
-      [expect.stringMatching(`^Step a: \`${key}\` is not read\\. Did you mean \`retry(_config)?\`\\?$`)],
-      [],
-    ])
+test.each(['steps: []', 'tasks: 1', 'mode: workflow', 'name: x\nretry_defaults: 3', 'name: x\nsetps: []', 'map: {}'])(
+  'a file with %j is meant to be a workflow',
+  (text) => {
+    expect(problemsOf(text).map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/needs|unknown field|is not a list|map\/reduce/),
+    )
+    expect(problemsOf(text)).not.toContainEqual(expect.objectContaining({ path: 'name' }))
   },
 )
 
-test.each(['entry', 'return', 'ready', 'reply', 'shell', 'id', 'retry'])('a step with %s is not', (key) => {
-  expect(remarksOf(`steps: [{${key}: 5}]`)).toEqual([[]])
-})
-
-test('steps of one name are remarked on', () => {
-  const shared = (positions: string) => [
-    `Steps ${positions} share the name a: it means the first of them. A position means any one.`,
-  ]
-  expect(remarksOf('steps: [{id: a}, {id: b}, {name: a}]')).toEqual([shared('1, 3'), [], shared('1, 3')])
-  expect(remarksOf(`steps: [${'{id: a}, '.repeat(9)}]`)[0]).toEqual(shared('1, 2, 3, 4, 5, …'))
-})
-
-test('what to do on failure is left to the workflow', () => {
-  expect(read('steps: [{id: a, retry: {attempts: 2, on_failure: continue}}]').policies).toHaveLength(1)
-  expect(problemsOf('retry: {on_failure: continue}')).toMatchObject([{ path: 'retry.on_failure' }])
+test('what to do on failure is checked under retry, and is no field of a policy', () => {
+  expect(read('retry: {attempts: 2, on_failure: continue}').policies).toMatchObject([{ policy: { attempts: 2 } }])
+  expect(problemsOf('retry: {on_failure: contine}')).toMatchObject([{ path: 'retry.on_failure' }])
+  expect(problemsOf('on_failure: continue')).toMatchObject([{ path: 'on_failure' }])
 })
 
 test('a problem of the defaults is told once, whatever the number of steps', () => {
-  const problems = problemsOf('retry_defaults: {attempts: 0}\nsteps: [{id: a}, {id: b, retry: 2}, {id: c, retry: -1}]')
+  const problems = problemsOf(
+    'retry_defaults: {attempts: 0}\nsteps: [{shell: a}, {shell: b, retry: 2}, {shell: c, retry: -1}]',
+  )
   expect(problems.map(({ path }) => path)).toEqual(['retry_defaults.attempts', 'steps[2].retry'])
 })
 
 test.each([
   ['two names of the policy', 'retry: 1\nretry_config: 2', 'retry_config: 2'],
-  ['two names of the steps', 'steps: [{id: a}]\ntasks: []', 'tasks: []'],
+  ['two names of the steps', 'steps: [{shell: a}]\ntasks: []', 'tasks: []'],
   ['steps that are no list', 'steps: {a: 1}', 'steps: {a: 1}'],
   ['no steps', 'steps: []', 'steps: []'],
-  ['a hedge in a workflow', 'steps:\n  - retry: {hedge: {delay: 1s}}', 'hedge: {delay: 1s}}'],
+  ['a hedge in a workflow', 'steps:\n  - shell: x\n    retry: {hedge: {delay: 1s}}', 'hedge: {delay: 1s}}'],
 ])('%s is a problem', (_, text, place) => {
   expect(pointedAt(text)).toEqual([place])
 })
@@ -165,7 +152,7 @@ test('keys with dots and brackets are found', () => {
 })
 
 test('a value given by an alias is pointed at where the alias stands', () => {
-  expect(pointedAt('steps:\n  - {name: &x abc, retry: {max_delay: *x}}')).toEqual(['*x}}'])
+  expect(pointedAt('steps:\n  - {shell: &x abc, retry: {max_delay: *x}}')).toEqual(['*x}}'])
 })
 
 test.each([
@@ -202,7 +189,7 @@ test.each([
   ['retry: true', POLICY_HELP],
   ['retry:', POLICY_HELP],
   ['retry_defaults:', POLICY_HELP],
-  ['steps: [{retry: true}]', POLICY_HELP],
+  ['steps: [{shell: x, retry: true}]', POLICY_HELP],
   ['breaker:', 'give fields, such as `{failure_threshold: 5}`, or `{}` for the defaults'],
   ['breaker: true', 'give fields, such as `{failure_threshold: 5}`, or `{}` for the defaults'],
   ['hedge: true', 'give `{delay: 500ms}` or `{percentile: 95}`'],

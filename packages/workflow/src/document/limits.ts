@@ -6,10 +6,16 @@
  */
 import { Lexer } from 'yaml'
 
+export const MAX_BYTES = 1024 * 1024
 export const MAX_DEPTH = 64
 export const MAX_ALIASES = 100
-/** Of the size of a hundred thousand values with what stands between them. */
-export const MAX_TOKENS = 200_000
+export const MAX_VALUES = 100_000
+/** Of the size of so many values with what stands between them. */
+export const MAX_TOKENS = 2 * MAX_VALUES
+/** Of a document as JSON: aliases written out must not make it much larger than the text was. */
+export const MAX_JSON = 4 * MAX_BYTES
+
+export const TOO_LONG = 'is longer than 1 MiB, which no policy or workflow needs'
 
 interface Excess {
   readonly message: string
@@ -21,7 +27,22 @@ const DOCUMENT = '\u0002'
 const SCALAR = '\u001f'
 const ERROR = '\u0018'
 
+/** What no text file holds: a program, a picture, an archive. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+
 export function findExcess(text: string): Excess | undefined {
+  // A character is a byte or more.
+  if (text.length > MAX_BYTES || new TextEncoder().encode(text).length > MAX_BYTES)
+    return { message: TOO_LONG, offset: 0 }
+  const control = CONTROL.exec(text)
+  if (control !== null) {
+    const code = control[0].charCodeAt(0).toString(16).padStart(4, '0')
+    return {
+      message: `holds the control character U+${code.toUpperCase()}: this is not a text file`,
+      offset: control.index,
+    }
+  }
   const nesting = new Nesting()
   let [offset, aliases, tokens, isScalar] = [0, 0, 0, false]
   for (const token of new Lexer().lex(text)) {

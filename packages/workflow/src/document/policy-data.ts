@@ -13,13 +13,13 @@ export function mergeFields(defaults: unknown, own: unknown): unknown {
   return Object.fromEntries([...kept, ...Object.entries(above)])
 }
 
-/** What is left without a field that is somebody else's. */
-export function withoutField(data: unknown, field: string): unknown {
+/** What is left without the fields that are somebody else's. */
+export function withoutFields(data: unknown, fields: readonly string[]): unknown {
   if (!hasFields(data)) return data
-  return Object.fromEntries(Object.entries(data).filter(([key]) => key !== field))
+  return Object.fromEntries(Object.entries(data).filter(([key]) => !fields.includes(key)))
 }
 
-function fieldsOf(data: unknown): Readonly<Record<string, unknown>> {
+export function fieldsOf(data: unknown): Readonly<Record<string, unknown>> {
   if (hasFields(data)) return data
   return { attempts: data === false ? 1 : data }
 }

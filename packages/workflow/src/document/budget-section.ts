@@ -5,11 +5,12 @@
  * Invariant: every problem of the section is told at once, each at its own place. Imports the library and the source.
  */
 import { type Budget, nearest } from 'reprise'
-import { InputError, type Problem } from '../problem.js'
-import { BUDGET_TYPES, type BudgetOptions, type BudgetType, faultOf, kindOf } from './budget-types.js'
+import { BUDGET_TYPES, type BudgetOptions, type BudgetType, examplesOf, faultOf, kindOf } from './budget-types.js'
+import { Findings } from './findings.js'
+import { InputError, type Problem } from './problem.js'
 import { parseSource, type Source } from './source.js'
 import { camelCase, snakeCase } from './spelling.js'
-import { fieldOf, hasFields, problemOf, type Spot, wholeOf } from './spot.js'
+import { fieldOf, hasFields, type Spot, wholeOf } from './spot.js'
 
 export const BUDGETS_KEY = 'budgets'
 
@@ -27,10 +28,22 @@ export type BudgetDefinitions = ReadonlyMap<string, BudgetDefinition>
 export function readBudgetSection(source: Source): BudgetDefinitions {
   const section = fieldOf(source, wholeOf(source), BUDGETS_KEY)
   if (section === undefined) return new Map()
-  const reader = new Reader(source)
-  const definitions = reader.section(section)
-  if (reader.problems.length > 0) throw new InputError(reader.problems, source.text)
+  const findings = new Findings(source)
+  const definitions = new Reader(findings).section(section)
+  findings.done()
   return definitions
+}
+
+/** One of the section, by itself. */
+export function checkBudget(findings: Findings, spot: Spot): void {
+  new Reader(findings).budget(spot)
+}
+
+/** A budget of a type, with options by the library's names. A new one with every call. */
+export function budgetOf({ type, settings }: { readonly type: string; readonly settings: BudgetOptions }): Budget {
+  const known = BUDGET_TYPES.find((candidate) => candidate === type)
+  if (known === undefined) throw new Error(`no budget is of type ${type}`)
+  return kindOf(known).make(settings)
 }
 
 /** As a flag gives it: a type, or `{type: adaptive, bulkhead: true}`. */
@@ -38,10 +51,10 @@ export function readBudgetFlag(flag: string, text: string): BudgetDefinition {
   const isType = !text.trim().startsWith('{')
   try {
     const source = parseSource(flag, isType ? JSON.stringify({ type: text }) : text)
-    const reader = new Reader(source)
-    const definition = reader.budget(wholeOf(source))
-    if (definition !== undefined && reader.problems.length === 0) return definition
-    throw new InputError(reader.problems)
+    const findings = new Findings(source)
+    const definition = new Reader(findings).budget(wholeOf(source))
+    if (definition !== undefined) return definition
+    throw new InputError(findings.problems)
   } catch (error) {
     if (!(error instanceof InputError)) throw error
     throw new InputError(error.problems.map((problem) => ofFlag(flag, problem)))
@@ -55,11 +68,12 @@ function ofFlag(flag: string, { path, message, suggestion }: Problem): Problem {
 }
 
 class Reader {
-  readonly problems: Problem[] = []
+  private readonly findings: Findings
   private readonly source: Source
 
-  constructor(source: Source) {
-    this.source = source
+  constructor(findings: Findings) {
+    this.findings = findings
+    this.source = findings.source
   }
 
   section(section: Spot): BudgetDefinitions {
@@ -82,12 +96,12 @@ class Reader {
 
   /** Undefined after a problem. */
   budget(spot: Spot): BudgetDefinition | undefined {
-    const before = this.problems.length
+    const before = this.findings.problems.length
     const type = this.type(spot)
     if (type === undefined) return undefined
     const options = this.options(spot, type)
     const { make } = kindOf(type)
-    return this.problems.length > before ? undefined : { type, options, make: () => make(options) }
+    return this.findings.problems.length > before ? undefined : { type, options, make: () => make(options) }
   }
 
   private type(spot: Spot): BudgetType | undefined {
@@ -107,7 +121,8 @@ class Reader {
   }
 
   private options(spot: Spot, type: BudgetType): BudgetOptions {
-    const { examples, required } = kindOf(type)
+    const { required } = kindOf(type)
+    const examples = examplesOf(type)
     const keys = Object.keys(spot.data as object).filter((key) => key !== 'type')
     const isSnake = !keys.some((key) => /[a-z][A-Z]/.test(key))
     const spell = (name: string): string => (isSnake ? snakeCase(name) : name)
@@ -136,7 +151,6 @@ class Reader {
   }
 
   private fail(spot: Spot, message: string, suggestion?: string, atKey = false): undefined {
-    this.problems.push(problemOf(this.source, spot, message, suggestion, atKey))
-    return undefined
+    return this.findings.fail(spot, message, suggestion, atKey)
   }
 }

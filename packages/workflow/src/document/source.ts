@@ -2,11 +2,12 @@
  * A YAML or JSON file with positions: its values, and where each stands.
  *
  * Invariants: limits are checked before the parser sees the text; every fault of the syntax is told at once; keys are
- * strings, each at most once in its map. Imports the `yaml` package.
+ * strings, each at most once in its map; what the text says depends on no setting in it. Imports the `yaml` package.
  */
-import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml'
-import { byPlace, InputError, type Problem } from '../problem.js'
+import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
 import { findExcess, MAX_ALIASES } from './limits.js'
+import { byPlace, InputError, type Problem } from './problem.js'
+import { findSlips } from './slips.js'
 
 export interface Source {
   readonly file: string
@@ -31,7 +32,9 @@ export function parseSource(file: string, text: string): Source {
   // The parser compares each key with all before it: a map of 100 000 keys takes minutes. We look for twins ourselves.
   const document = parseDocument(text, { lineCounter, uniqueKeys: false, stringKeys: true, prettyErrors: false })
   const faults = [...document.errors, ...document.warnings].map((fault) => at(fault.pos[0], tidy(fault.message)))
-  faults.push(...findSlips(document).map(([node, message]) => at(node.range?.[0] ?? 0, message)))
+  for (const { node, message, suggestion } of findSlips(document)) {
+    faults.push({ ...at(node?.range?.[0] ?? 0, message), ...(suggestion !== undefined && { suggestion }) })
+  }
   if (faults.length > 0) throw new InputError(faults.toSorted(byPlace), text)
 
   return {
@@ -44,10 +47,37 @@ export function parseSource(file: string, text: string): Source {
   }
 }
 
+/** Data that was read before, without lines: what is wrong with it is told by its path alone. */
+export function sourceOfData(file: string, value: unknown): Source {
+  return {
+    file,
+    text: '',
+    value,
+    root: null,
+    resolve: () => undefined,
+    problemAt: (_node, details) => ({ file, ...details }),
+  }
+}
+
+/** By map, so that asking for each key of a large one does not look at all of them each time. */
+const pairsOf = new WeakMap<object, ReadonlyMap<unknown, Pair<Node, Node | null>>>()
+
 /** The pair of a map that has this key. */
 export function pairOf(node: unknown, key: string): Pair<Node, Node | null> | undefined {
   if (!isMap(node)) return undefined
-  return node.items.find((pair) => isScalar(pair.key) && pair.key.value === key) as Pair<Node, Node | null> | undefined
+  let pairs = pairsOf.get(node)
+  if (pairs === undefined) {
+    const scalars = node.items.filter((pair) => isScalar(pair.key)) as Pair<Node, Node | null>[]
+    pairs = new Map(scalars.map((pair) => [isScalar(pair.key) ? pair.key.value : undefined, pair]))
+    pairsOf.set(node, pairs)
+  }
+  return pairs.get(key)
+}
+
+/** How a number, true or false is written; undefined for anything else, and where there is no text. */
+export function sourceTextOf(source: Source, node: Node | undefined): string | undefined {
+  const scalar = source.resolve(node)
+  return isScalar(scalar) && typeof scalar.value !== 'string' ? scalar.source : undefined
 }
 
 function toPlain(document: Document, file: string, text: string): unknown {
@@ -61,29 +91,10 @@ function toPlain(document: Document, file: string, text: string): unknown {
   }
 }
 
-/** Keys that stand twice, and aliases of nothing. */
-function findSlips(document: Document): (readonly [Node, message: string])[] {
-  const slips: [Node, string][] = []
-  visit(document, {
-    Map: (_, map) => {
-      const keys = new Set<unknown>()
-      for (const { key } of map.items) {
-        if (!isScalar(key)) continue
-        if (keys.has(key.value)) slips.push([key, 'this key stands here twice'])
-        keys.add(key.value)
-      }
-    },
-    Alias: (_, alias) => {
-      if (alias.resolve(document) === undefined) slips.push([alias, `nothing before this is called &${alias.source}`])
-    },
-  })
-  return slips
-}
-
 /** The parser's messages begin with a capital and may end with a stop; ours follow a colon. */
 function tidy(message: string): string {
   if (message.startsWith('Source contains multiple documents')) return 'holds more than one document'
   return message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '')
 }
 
-export { isCollection, isMap, isScalar, type Node } from 'yaml'
+export { isCollection, type Node } from 'yaml'

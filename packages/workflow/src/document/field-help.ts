@@ -44,6 +44,7 @@ const ACCEPTED: Readonly<Record<string, string>> = {
   budget: 'give the name of a budget, or `{name: api, cost: 2}`',
   hedge: 'give `{delay: 500ms}` or `{percentile: 95}`',
 }
+const NAMED_BREAKER = 'give the name of one under `breakers:`, or fields such as `{failure_threshold: 5}`'
 const LISTS = /(^|\.)(retry_on|exit_code|delays)$/
 const NUMBERS =
   /^$|(^|\.)(attempts|jitter_factor|base|cost|failure_threshold|half_open_max_calls|max_hedges|percentile)$/
@@ -57,6 +58,8 @@ interface Around {
   /** Words that are looked for beside the fields of a policy. */
   readonly words: readonly string[]
   readonly isJson: boolean
+  /** A breaker may be one that the workflow declares. */
+  readonly isWorkflow: boolean
 }
 
 /** A cure for the problem; the library's, if we know none that is better. */
@@ -65,7 +68,7 @@ export function helpFor({ path, message, suggestion }: PolicyProblem, around: Ar
   const field = snakeCase(path.replaceAll(/\[\d+\]/g, ''))
   const isUnknown = message === 'unknown field'
   const help = isUnknown ? forKey(path, around.value, isSnake) : forParameter(path, around.value)
-  const found = help ?? suggestion ?? (isUnknown ? forWord(path, around.words) : forValue(field, around.value))
+  const found = help ?? suggestion ?? (isUnknown ? forWord(path, around.words) : forValue(field, around))
   if (found === undefined) return undefined
   return isSnake ? found.replaceAll(/`[a-z]+[A-Z]\w*`/g, snakeCase) : found
 }
@@ -101,7 +104,7 @@ function nested(word: string, value: unknown): string {
   return `did you mean \`backoff: {${strategy}: {${field}: ${isPlain ? shown(value) : example}}}\`?`
 }
 
-function forValue(field: string, value: unknown): string | undefined {
+function forValue(field: string, { value, isWorkflow }: Around): string | undefined {
   if (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) && NUMBERS.test(field)) {
     return `write it without quotes: \`${shown(value)}\``
   }
@@ -112,7 +115,7 @@ function forValue(field: string, value: unknown): string | undefined {
     return `write it as a list: \`[${shown(value)}]\``
   }
   if (Object.hasOwn(ACCEPTED, field) && !hasFields(value) && (field === '' || typeof value !== 'string')) {
-    return ACCEPTED[field]
+    return isWorkflow && field === 'breaker' ? NAMED_BREAKER : ACCEPTED[field]
   }
   return value === null ? 'give it a value, or leave it out to have the default' : undefined
 }

@@ -3,10 +3,8 @@
  * Invariant: never more than the limit is read, whatever the file is: a device, a pipe that does not end.
  */
 import { createReadStream } from 'node:fs'
-import { InputError } from '../problem.js'
-import type { Input } from '../world.js'
-
-const MAX_BYTES = 1024 * 1024
+import { MAX_BYTES, TOO_LONG } from './limits.js'
+import { InputError } from './problem.js'
 
 /** How messages call what came from stdin. */
 export const STDIN = '<stdin>'
@@ -21,13 +19,16 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 }
 
-export async function readText(file: string, stdin: Input): Promise<{ readonly file: string; readonly text: string }> {
+export async function readText(
+  file: string,
+  stdin: AsyncIterable<string | Uint8Array>,
+): Promise<{ readonly file: string; readonly text: string }> {
   const name = file === '-' ? STDIN : file
   const bytes = Buffer.concat(await collect(name, () => (file === '-' ? stdin : createReadStream(file))))
   try {
     return { file: name, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
   } catch {
-    throw new InputError([{ file: name, message: 'this is not UTF-8 text' }])
+    throw new InputError([{ file: name, message: 'this is not UTF-8 text', suggestion: 'save it as UTF-8' }])
   }
 }
 
@@ -47,5 +48,5 @@ async function collect(file: string, open: () => AsyncIterable<string | Uint8Arr
     throw new InputError([{ file, message: REASONS[code] ?? `cannot be read: ${(error as Error).message}` }])
   }
   if (length <= MAX_BYTES) return chunks
-  throw new InputError([{ file, message: 'is longer than 1 MiB, which no policy or workflow needs' }])
+  throw new InputError([{ file, message: TOO_LONG }])
 }

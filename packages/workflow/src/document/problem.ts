@@ -12,7 +12,7 @@ export interface Problem {
 }
 
 /** Carries every problem at once, and the text for showing the lines. Told to people, or as data with `--json`. */
-abstract class ReportedError extends Error {
+export abstract class ReportedError extends Error {
   readonly problems: readonly Problem[]
   readonly text: string
 
@@ -23,11 +23,8 @@ abstract class ReportedError extends Error {
   }
 }
 
-/** Ends the command with exit code 2. */
+/** Something that was given to us is wrong: nothing was done. The command line ends with exit code 2. */
 export class InputError extends ReportedError {}
-
-/** Ends the command with exit code 74: what was made cannot be put where it was asked for. */
-export class OutputError extends ReportedError {}
 
 /** What all of these read; if some cannot, the problems of all of them, in the order of the file. */
 export function readTogether<T extends readonly unknown[]>(...readers: { readonly [K in keyof T]: () => T[K] }): T {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { InputError } from '../problem.js'
+import { InputError } from './problem.js'
 import { parseSource } from './source.js'
 
 function problemsOf(text: string): readonly { line?: number; column?: number; message: string }[] {

@@ -1,14 +1,16 @@
 /**
  * A value of a file together with where it stands, and how to go on from there. Imports the source.
  */
-import type { Problem } from '../problem.js'
-import { isCollection, isMap, isScalar, type Node, pairOf, type Source } from './source.js'
+import type { Problem } from './problem.js'
+import { isCollection, type Node, pairOf, type Source } from './source.js'
 
 export interface Spot {
   readonly data: unknown
   /** In the file's own spelling: `steps[2].retry`; empty for the whole. */
   readonly path: string
-  /** Absent for the whole file and for the items of a list. */
+  /** The key that it stands under; absent for the whole file and for the items of a list. */
+  readonly name?: string | undefined
+  /** Where that key is written. */
   readonly key?: Node | undefined
   readonly node?: Node | undefined
 }
@@ -25,7 +27,7 @@ export function fieldOf(source: Source, spot: Spot, key: string): Spot | undefin
   if (!hasFields(spot.data) || !Object.hasOwn(spot.data, key)) return undefined
   const pair = pairOf(source.resolve(spot.node), key)
   const path = spot.path === '' ? key : `${spot.path}.${key}`
-  return { data: spot.data[key], path, key: pair?.key, node: pair?.value ?? undefined }
+  return { data: spot.data[key], path, name: key, key: pair?.key, node: pair?.value ?? undefined }
 }
 
 export function itemsOf(source: Source, spot: Spot): Spot[] {
@@ -47,16 +49,18 @@ export function follow(source: Source, spot: Spot, path: string): Spot {
     return item === undefined ? spot : follow(source, item, path.slice(index[0].length))
   }
   const rest = path.startsWith('.') ? path.slice(1) : path
-  const key = keysOf(source.resolve(spot.node))
-    .filter((candidate) => rest.startsWith(candidate) && /^($|[.[])/.test(rest.slice(candidate.length)))
-    .toSorted((a, b) => b.length - a.length)[0]
+  const key = leadingKey(spot.data, rest)
   const next = key === undefined ? undefined : fieldOf(source, spot, key)
   return next === undefined || key === undefined ? spot : follow(source, next, rest.slice(key.length))
 }
 
-function keysOf(node: Node | undefined): string[] {
-  if (!isMap(node)) return []
-  return node.items.flatMap((pair) => (isScalar(pair.key) ? [String(pair.key.value)] : []))
+function leadingKey(data: unknown, path: string): string | undefined {
+  if (!hasFields(data)) return undefined
+  // Nearly always it is the whole path: in a map of very many keys that nobody knows, each is asked for.
+  if (Object.hasOwn(data, path)) return path
+  return Object.keys(data)
+    .filter((key) => path.startsWith(key) && /^($|[.[])/.test(path.slice(key.length)))
+    .toSorted((a, b) => b.length - a.length)[0]
 }
 
 /** A problem of a single value points at the value; one of a key, a list or a map at the key. */
@@ -66,4 +70,9 @@ export function problemOf(source: Source, spot: Spot, message: string, suggestio
   const node = spot.key !== undefined && (atKey || !isSingle) ? spot.key : (spot.node ?? spot.key)
   const details = { message, ...(suggestion !== undefined && { suggestion }) }
   return source.problemAt(node, spot.path === '' ? details : { path: spot.path, ...details })
+}
+
+/** How the key of this spot is spelt. */
+export function keyOf(spot: Spot | undefined): string {
+  return spot?.name ?? ''
 }

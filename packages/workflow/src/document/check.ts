@@ -1,0 +1,217 @@
+/**
+ * Checks a value against its shape, every problem at its own place.
+ *
+ * Invariants: reading goes on after a problem; what the library knows the rules of is left to it; nothing of the value
+ * is called or changed. Imports shapes, spots and findings.
+ */
+import { nearest } from 'reprise'
+import { faultOfDuration } from './duration-fault.js'
+import type { Findings } from './findings.js'
+import { hintForKey, hintForValue } from './hints.js'
+import { faultOfName } from './names.js'
+import { describeValue, expectedOf, kindsOf, kindOfValue } from './shape-words.js'
+import {
+  type CheckedBy,
+  type DataShape,
+  type FieldsShape,
+  type ListShape,
+  type NamedShape,
+  type NumberShape,
+  type Shape,
+  spellingsOf,
+  type TextShape,
+} from './shape.js'
+import { sourceTextOf } from './source.js'
+import { fieldOf, hasFields, itemsOf, keyOf, type Spot } from './spot.js'
+
+/** Who checks what the table only describes. */
+export type Delegates = Readonly<Record<Exclude<CheckedBy, 'library'>, (spot: Spot) => void>>
+
+/** Somebody who misspelt more than a few has another problem; and a file of nothing else must not take long. */
+const MAX_SUGGESTIONS = 20
+
+export class ShapeCheck {
+  private readonly findings: Findings
+  private readonly delegates: Delegates
+
+  constructor(findings: Findings, delegates: Delegates) {
+    this.findings = findings
+    this.delegates = delegates
+  }
+
+  /** `owner` is the title of the fields that this value is one of, for a hint. */
+  check(spot: Spot, shape: Shape, owner = ''): void {
+    const checkedBy = 'checkedBy' in shape ? shape.checkedBy : undefined
+    if (checkedBy !== undefined && checkedBy !== 'library') return this.delegates[checkedBy](spot)
+    if (!kindsOf(shape).includes(kindOfValue(spot.data))) return this.mismatch(spot, shape, owner)
+    switch (shape.kind) {
+      case 'text':
+        return this.text(spot, shape)
+      case 'words':
+        if (!shape.words.includes(spot.data as string)) this.mismatch(spot, shape, owner)
+        return
+      case 'number':
+        return this.number(spot, shape)
+      case 'duration': {
+        const fault = faultOfDuration(spot.data)
+        if (fault !== undefined) this.findings.fail(spot, fault)
+        return
+      }
+      case 'data':
+        return this.data(spot, shape)
+      case 'list':
+        return this.list(spot, shape, owner)
+      case 'named':
+        return this.named(spot, shape, owner)
+      case 'fields':
+        return this.fields(spot, shape)
+      case 'either':
+        return this.either(spot, shape.of, owner)
+      case 'flag':
+      case 'empty':
+    }
+  }
+
+  // ── single values ──────────────────────────────────────────────────────────────────────────────
+
+  private text(spot: Spot, shape: TextShape): void {
+    const value = String(spot.data)
+    if (typeof spot.data !== 'string') {
+      // 1.10 would become 1.1, and 0x10 become 16.
+      const written = sourceTextOf(this.findings.source, spot.node)
+      if (written !== undefined && written !== value) {
+        this.findings.fail(spot, `${written} would become ${value}`, `write it in quotes: '${written}'`)
+      }
+      return
+    }
+    if (value.includes('\0')) this.findings.fail(spot, 'holds a NUL character, which no program can be given')
+    else if (!shape.mayBeBlank && value.trim() === '')
+      this.findings.fail(spot, 'is blank', 'give it a value, or leave it out')
+    else if (shape.isLine === true && /[\r\n]/.test(value)) this.findings.fail(spot, 'holds a line break')
+    else if (shape.rule !== undefined) {
+      const fault = faultOfName(value, shape.rule)
+      if (fault !== undefined) this.findings.fail(spot, fault)
+    }
+  }
+
+  private number(spot: Spot, shape: NumberShape): void {
+    const value = spot.data as number
+    const { least = -Infinity, most = Infinity, isWhole, isAbove, isBelow } = shape
+    const isInside = (isAbove ? value > least : value >= least) && (isBelow ? value < most : value <= most)
+    if (!isInside || !Number.isFinite(value) || (isWhole && !Number.isInteger(value))) this.mismatch(spot, shape, '')
+  }
+
+  private data(spot: Spot, shape: DataShape): void {
+    const { data } = spot
+    if (typeof data === 'number' && !(Math.abs(data) <= Number.MAX_SAFE_INTEGER)) {
+      const written = sourceTextOf(this.findings.source, spot.node) ?? String(data)
+      this.findings.fail(spot, `${written} is beyond what numbers can tell apart`, `write it in quotes: '${written}'`)
+    } else if (Array.isArray(data)) {
+      for (const item of itemsOf(this.findings.source, spot)) this.data(item, shape)
+    } else if (hasFields(data)) {
+      for (const key of Object.keys(data)) this.data(this.fieldAt(spot, key), shape)
+    }
+  }
+
+  // ── lists and maps ─────────────────────────────────────────────────────────────────────────────
+
+  private list(spot: Spot, shape: ListShape, owner: string): void {
+    const items = itemsOf(this.findings.source, spot)
+    const { least, most = Infinity } = shape
+    if (items.length < least)
+      this.findings.fail(spot, `needs a list of ${least === 1 ? 'one or more' : `${least} or more`}`)
+    if (items.length > most) this.findings.fail(spot, `needs a list of at most ${most}`)
+    const seen = new Set<unknown>()
+    for (const item of items) {
+      if (shape.isUnique && seen.has(item.data))
+        this.findings.fail(item, `${describeValue(item.data)} stands here twice`)
+      else this.check(item, shape.of, owner)
+      seen.add(item.data)
+    }
+  }
+
+  private named(spot: Spot, shape: NamedShape, owner: string): void {
+    for (const key of Object.keys(spot.data as object)) {
+      const place = this.fieldAt(spot, key)
+      const fault = faultOfName(key, shape.rule)
+      if (fault !== undefined) this.findings.fail(place, fault, undefined, true)
+      this.check(place, shape.of, owner)
+    }
+  }
+
+  private fields(spot: Spot, shape: FieldsShape): void {
+    const given = new Map<string, Spot>()
+    /** Names that suggestions speak of: who wrote `shel` need not be told that there is no `shell`. */
+    const meant = new Set<string>()
+    for (const key of Object.keys(spot.data as object)) {
+      const place = this.fieldAt(spot, key)
+      const field = shape.fields.find((one) => spellingsOf(one, shape).includes(key))
+      if (field === undefined) {
+        const suggestion = this.suggestKey(key, shape)
+        for (const [, name = ''] of suggestion?.matchAll(/`(\w+)/g) ?? []) meant.add(name)
+        this.findings.fail(place, 'unknown field', suggestion, true)
+        continue
+      }
+      const other = given.get(field.name)
+      if (other === undefined) this.check(place, field.shape, `${shape.title}.${field.name}`)
+      else this.findings.fail(place, `\`${keyOf(other)}\` says the same: keep one of them`, undefined, true)
+      given.set(field.name, other ?? place)
+    }
+    this.presence(spot, shape, given, meant)
+  }
+
+  /** Which fields have to be there, and which not beside each other. */
+  private presence(spot: Spot, shape: FieldsShape, given: ReadonlyMap<string, Spot>, meant: ReadonlySet<string>): void {
+    for (const { name, isRequired, needs, examples } of shape.fields) {
+      const place = given.get(name)
+      if (place !== undefined && needs !== undefined && !given.has(needs)) {
+        this.findings.fail(place, `says nothing without \`${needs}\``, undefined, true)
+      }
+      if (place !== undefined || isRequired !== true || meant.has(name)) continue
+      const example = examples?.[0]
+      const such = typeof example === 'string' ? `${name}: ${example}` : shape.example
+      this.findings.fail(spot, `needs \`${name}\``, `such as \`${such}\``, true)
+    }
+    const { oneOf = [] } = shape
+    const [first, ...others] = oneOf.flatMap((name) => given.get(name) ?? [])
+    if (oneOf.length > 0 && first === undefined && !oneOf.some((name) => meant.has(name))) {
+      this.findings.fail(spot, `needs one of ${oneOf.join(', ')}`, `such as \`${shape.example}\``, true)
+    }
+    for (const other of others) {
+      const message = `\`${keyOf(first)}\` is there already, and a ${shape.title} does one thing`
+      this.findings.fail(other, message, `make it two ${shape.title}s`, true)
+    }
+  }
+
+  private either(spot: Spot, shapes: readonly Shape[], owner: string): void {
+    const kind = kindOfValue(spot.data)
+    const shape = shapes.find((candidate) => kindsOf(candidate).includes(kind))
+    if (shape === undefined) return
+    const isWord = shape.kind === 'words' && !shape.words.includes(spot.data as string)
+    if (isWord) this.mismatch(spot, { kind: 'either', of: shapes }, owner)
+    else this.check(spot, shape, owner)
+  }
+
+  // ── words ──────────────────────────────────────────────────────────────────────────────────────
+
+  private mismatch(spot: Spot, shape: Shape, owner: string): void {
+    const hint = hintForValue(spot.data, shape, owner)
+    if (spot.data === null) this.findings.fail(spot, 'is empty', hint ?? 'give it a value, or leave it out')
+    else this.findings.fail(spot, `${describeValue(spot.data)} is not ${expectedOf(shape)}`, hint)
+  }
+
+  private suggestKey(key: string, shape: FieldsShape): string | undefined {
+    if (this.findings.problems.length >= MAX_SUGGESTIONS) return undefined
+    const known = hintForKey(key, shape.title)
+    if (known !== undefined) return known
+    const near = nearest(
+      key,
+      shape.fields.flatMap((field) => [field.name, ...(field.aliases ?? [])]),
+    )
+    return near === undefined ? undefined : `did you mean \`${near}\`?`
+  }
+
+  private fieldAt(spot: Spot, key: string): Spot {
+    return fieldOf(this.findings.source, spot, key) ?? spot
+  }
+}

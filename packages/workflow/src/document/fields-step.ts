@@ -1,0 +1,76 @@
+/** What a step says. Imports the shapes, the tables of its parts and words of the plan. */
+import { CAPTURE_FORMATS } from '../plan/plan.js'
+import { ACTION_FIELDS } from './fields-actions.js'
+import { RETRY } from './fields-retry.js'
+import { ENV_NAME, STEP_ID, VALUE_NAME } from './names.js'
+import { duration, either, field, type FieldsShape, list, named, plain, text, words } from './shape.js'
+
+const ON_INTERRUPT: FieldsShape = {
+  kind: 'fields',
+  title: 'on_interrupt',
+  example: '{verify: ./was-it-sent}',
+  fields: [
+    field(
+      'verify',
+      either(text('shell'), list(plain('template'), 1)),
+      'A command that looks whether it was done: exit code 0 is yes, and its output is that of the step; 1 is no, and the step runs again; anything else leaves it to a person.',
+      { isRequired: true, examples: ['./was-it-sent', ['./was-it-sent', '${order_id}']] },
+    ),
+  ],
+}
+
+export const ENV = named(ENV_NAME, plain('template'), '{REGION: eu}')
+
+export const STEP: FieldsShape = {
+  kind: 'fields',
+  title: 'step',
+  example: '{name: fetch, shell: ./fetch}',
+  oneOf: ACTION_FIELDS.map(({ name }) => name),
+  fields: [
+    field('id', text(undefined, { rule: STEP_ID }), 'What the step is called in commands, references and files.', {
+      default: 'the name made fit, else `step-` and the position',
+      examples: ['fetch'],
+    }),
+    field('name', plain(undefined, { mayBeBlank: false }), 'What the step is called when people are told of it.', {
+      default: 'the id',
+      examples: ['Fetch the items'],
+    }),
+    ...ACTION_FIELDS,
+    field('working_dir', text('template', { isLine: true }), "Where it runs, from the document's directory.", {
+      default: "the document's directory",
+      examples: ['data'],
+    }),
+    field('env', ENV, 'Variables of the environment, over those of the document.', {
+      default: 'none',
+      examples: [{ REGION: 'eu' }],
+    }),
+    field('timeout', duration, 'Limit of one attempt: the same as `attempt_timeout` under `retry`.', {
+      default: 'none',
+      examples: ['30s'],
+    }),
+    field('capture', text(undefined, { rule: VALUE_NAME }), 'A name for the output, for later steps: `${name}`.', {
+      default: 'the output is in the log only',
+      examples: ['items'],
+    }),
+    field('capture_format', words(...CAPTURE_FORMATS), 'How the output is read.', {
+      default: '`text`',
+      examples: ['json'],
+      needs: 'capture',
+    }),
+    field('when', plain('expression', { mayBeBlank: false }), 'An expression; if it is false, the step is skipped.', {
+      default: 'always',
+      examples: ['size(items) > 0'],
+    }),
+    field('retry', RETRY, 'How it is retried: a number of attempts, `false` for one, or fields.', {
+      default: '`retry_defaults`, else one attempt',
+      aliases: ['retry_config'],
+      examples: [5, false, { attempts: 5, retry_on: ['network', 'timeout'] }],
+    }),
+    field(
+      'on_interrupt',
+      either(words('rerun', 'fail'), ON_INTERRUPT),
+      'If the process is lost while the step runs: `rerun` it, `fail` and leave it to a person, or look first.',
+      { default: '`rerun`', examples: ['fail', { verify: './was-it-sent' }] },
+    ),
+  ],
+}

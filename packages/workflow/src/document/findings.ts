@@ -1,0 +1,24 @@
+/** What is wrong with a source, gathered while it is read, so that all of it is told at once. Imports spots and problems. */
+import { byPlace, InputError, type Problem } from './problem.js'
+import type { Source } from './source.js'
+import { problemOf, type Spot } from './spot.js'
+
+export class Findings {
+  readonly source: Source
+  readonly problems: Problem[] = []
+
+  constructor(source: Source) {
+    this.source = source
+  }
+
+  /** A reader that failed has nothing to give. */
+  fail(spot: Spot, message: string, suggestion?: string, atKey = false): undefined {
+    this.problems.push(problemOf(this.source, spot, message, suggestion, atKey))
+    return undefined
+  }
+
+  /** Throws all of them, in the order of the file. */
+  done(): void {
+    if (this.problems.length > 0) throw new InputError(this.problems.toSorted(byPlace), this.source.text)
+  }
+}

@@ -1,0 +1,52 @@
+/** What people may call things in a document. Imports nothing. */
+
+/** A rule for a name: as an expression that editors understand, and in words. */
+export interface NameRule {
+  readonly pattern: string
+  readonly said: string
+  /** Names that fit the pattern and are taken. */
+  readonly reserved?: readonly string[]
+}
+
+/** Of objects in JavaScript: they must never become keys of a lookup. */
+const OF_OBJECTS = ['__proto__', 'constructor', 'prototype']
+
+/** A step's id is part of file names and of references; `.fallback` is the end of the ids that we give. */
+export const STEP_ID: NameRule = {
+  pattern: '^(?!.*\\.fallback$)[A-Za-z0-9][A-Za-z0-9._-]{0,127}$',
+  said: 'an id: letters, digits, `.`, `_` and `-`, a letter or digit first, at most 128, not ending in `.fallback`',
+}
+
+export const ENV_NAME: NameRule = {
+  pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$',
+  said: 'a name for a variable: letters, digits and `_`, no digit first',
+  reserved: ['__proto__'],
+}
+
+/** Words of the expression language. */
+const OF_EXPRESSIONS =
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'
+
+/** Roots of references that are ours. */
+export const RESERVED_ROOTS = ['env', 'steps', 'run', 'item', 'map', 'params'] as const
+
+/** A parameter or a captured value. */
+export const VALUE_NAME: NameRule = {
+  ...ENV_NAME,
+  said: 'a name: letters, digits and `_`, no digit first',
+  reserved: [...RESERVED_ROOTS, ...OF_EXPRESSIONS.split(' '), ...OF_OBJECTS],
+}
+
+/** A breaker or a budget. */
+export const GATE_NAME: NameRule = { pattern: '\\S', said: 'a name' }
+
+export const HEADER_NAME: NameRule = {
+  pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+  said: 'the name of a header, such as `Content-Type`',
+}
+
+/** What is wrong with a name, if anything is. */
+export function faultOfName(name: string, { pattern, said, reserved = [] }: NameRule): string | undefined {
+  if (reserved.includes(name)) return `\`${name}\` is taken: choose another name`
+  return new RegExp(pattern, 'u').test(name) ? undefined : `${JSON.stringify(name)} is not ${said}`
+}

@@ -1,0 +1,184 @@
+/**
+ * What may stand at a place of a document, as data. The tables `fields-*.ts` are made of it; the check with positions,
+ * the JSON Schema for editors, the reference page and the search for templates all read these tables.
+ *
+ * No schema library: the best of them takes 73 ms to load, more than the rest of the command line together.
+ * Imports types and spellings.
+ */
+import type { Json } from 'reprise/durable'
+import type { NameRule } from './names.js'
+import { camelCase } from './spelling.js'
+
+export interface Field {
+  readonly name: string
+  /** A sentence, for editors and for the reference. */
+  readonly doc: string
+  readonly shape: Shape
+  /** What it is when nothing is said, in words. */
+  readonly default?: string
+  /** Values that are right. */
+  readonly examples?: readonly Json[]
+  /** Other names of the same field. */
+  readonly aliases?: readonly string[]
+  readonly isRequired?: boolean
+  /** Says nothing without this other field. */
+  readonly needs?: string
+}
+
+/** What a text is besides text: a template with references, shell text with references, an expression. */
+export type Reading = 'template' | 'shell' | 'expression'
+
+/**
+ * Where the library knows the rules, the table only describes them. `library`: a part of something that is checked as a
+ * whole.
+ */
+export type CheckedBy = 'retry' | 'breaker' | 'budget' | 'library'
+
+export interface TextShape {
+  readonly kind: 'text'
+  readonly reading?: Reading
+  /** Numbers, true and false are taken as they are written. */
+  readonly isPlain: boolean
+  readonly mayBeBlank: boolean
+  readonly rule?: NameRule
+  /** May not hold a line break. */
+  readonly isLine?: boolean
+}
+
+export interface WordsShape {
+  readonly kind: 'words'
+  readonly words: readonly string[]
+}
+
+export interface NumberShape {
+  readonly kind: 'number'
+  readonly isWhole: boolean
+  readonly least?: number
+  readonly most?: number
+  /** `least` itself is too little. */
+  readonly isAbove?: boolean
+  /** `most` itself is too much. */
+  readonly isBelow?: boolean
+}
+
+export interface FlagShape {
+  readonly kind: 'flag'
+  /** Only this one. */
+  readonly only?: boolean
+}
+
+export interface DurationShape {
+  readonly kind: 'duration'
+  readonly isAboveZero?: boolean
+}
+
+/** Anything that JSON can hold; strings within may be templates. */
+export interface DataShape {
+  readonly kind: 'data'
+  readonly reading?: Reading
+}
+
+/** Nothing at all, where the place itself says what is meant. */
+export interface EmptyShape {
+  readonly kind: 'empty'
+}
+
+export interface ListShape {
+  readonly kind: 'list'
+  readonly of: Shape
+  readonly least: number
+  readonly most?: number
+  readonly isUnique?: boolean
+}
+
+/** Keys that people choose. */
+export interface NamedShape {
+  readonly kind: 'named'
+  readonly rule: NameRule
+  readonly of: Shape
+  readonly example: string
+}
+
+/** Keys that we know. */
+export interface FieldsShape {
+  readonly kind: 'fields'
+  /** The name of this group of fields, in the reference and in the schema. */
+  readonly title: string
+  readonly fields: readonly Field[]
+  /** Exactly one of these must be there. */
+  readonly oneOf?: readonly string[]
+  readonly example: string
+  /** Keys may also be spelt in camelCase, as in TypeScript. */
+  readonly isCamelToo?: boolean
+  readonly checkedBy?: CheckedBy
+}
+
+/** One of several, told apart by what they are in JSON. */
+export interface EitherShape {
+  readonly kind: 'either'
+  readonly of: readonly Shape[]
+  readonly checkedBy?: CheckedBy
+}
+
+export type Shape =
+  | TextShape
+  | WordsShape
+  | NumberShape
+  | FlagShape
+  | DurationShape
+  | DataShape
+  | EmptyShape
+  | ListShape
+  | NamedShape
+  | FieldsShape
+  | EitherShape
+
+// ── to write tables with ─────────────────────────────────────────────────────────────────────────
+
+export const duration: DurationShape = { kind: 'duration' }
+export const flag: FlagShape = { kind: 'flag' }
+
+export function text(reading?: Reading, more: Partial<TextShape> = {}): TextShape {
+  return { kind: 'text', isPlain: false, mayBeBlank: false, ...(reading && { reading }), ...more }
+}
+
+/** A value that people write as text, a number or true and false: an argument, a variable. */
+export function plain(reading?: Reading, more: Partial<TextShape> = {}): TextShape {
+  return text(reading, { isPlain: true, mayBeBlank: true, ...more })
+}
+
+export function named(rule: NameRule, of: Shape, example: string): NamedShape {
+  return { kind: 'named', rule, of, example }
+}
+
+export function words(...list: readonly string[]): WordsShape {
+  return { kind: 'words', words: list }
+}
+
+export function whole(least: number, most?: number): NumberShape {
+  return { kind: 'number', isWhole: true, least, ...(most !== undefined && { most }) }
+}
+
+export function list(of: Shape, least = 0, more: Partial<ListShape> = {}): ListShape {
+  return { kind: 'list', of, least, ...more }
+}
+
+export function either(...of: readonly Shape[]): EitherShape {
+  return { kind: 'either', of }
+}
+
+/** A field by its name, what it is and what it means. */
+export function field(
+  name: string,
+  shape: Shape,
+  doc: string,
+  more: Omit<Field, 'name' | 'shape' | 'doc'> = {},
+): Field {
+  return { name, shape, doc, ...more }
+}
+
+/** Every name that a field goes by, the right one first. */
+export function spellingsOf({ name, aliases = [] }: Field, { isCamelToo = false }: FieldsShape): readonly string[] {
+  const camel = isCamelToo ? camelCase(name) : name
+  return [name, ...aliases, ...(camel === name ? [] : [camel])]
+}

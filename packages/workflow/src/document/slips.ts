@@ -1,0 +1,54 @@
+/** What the parser accepts and we do not, because two readers could take it for two things. Imports the `yaml` package. */
+import { type Document, isAlias, isMap, isScalar, type Node, type Scalar, visit, type YAMLMap } from 'yaml'
+import { MAX_VALUES } from './limits.js'
+
+interface Slip {
+  /** Absent: the text as a whole. */
+  readonly node?: Node
+  readonly message: string
+  readonly suggestion?: string
+}
+
+/** Keys that stand twice, aliases of nothing, merge keys, other versions of YAML, more values than we take. */
+export function findSlips(document: Document): Slip[] {
+  const slips: Slip[] = []
+  const { version, explicit } = document.directives?.yaml ?? {}
+  // There `no` is false, 010 is 8, and 1:30 is 90.
+  if (explicit && version !== '1.2') {
+    slips.push({ message: `YAML ${version} is not read`, suggestion: 'leave out the %YAML line: it is 1.2' })
+  }
+  let values = 0
+  visit(document, {
+    Node: (_, node) => {
+      values++
+      if (values > MAX_VALUES) return visit.BREAK
+      if (isMap(node)) slips.push(...slipsOfKeys(node))
+      const isDangling = isAlias(node) && node.resolve(document) === undefined
+      if (isDangling) slips.push({ node, message: `nothing before this is called &${node.source}` })
+      return undefined
+    },
+  })
+  if (values > MAX_VALUES) slips.push({ message: `has more than ${MAX_VALUES} values` })
+  return slips
+}
+
+function slipsOfKeys(map: YAMLMap): Slip[] {
+  const slips: Slip[] = []
+  const keys = new Set<unknown>()
+  for (const { key } of map.items) {
+    if (!isScalar(key)) continue
+    if (keys.has(key.value)) slips.push({ node: key, message: 'this key stands here twice' })
+    if (isMergeKey(key)) slips.push(mergeKeySlip(key))
+    keys.add(key.value)
+  }
+  return slips
+}
+
+function isMergeKey(key: Scalar): boolean {
+  return key.value === '<<' && key.type === 'PLAIN'
+}
+
+function mergeKeySlip(node: Node): Slip {
+  const suggestion = 'write the fields out; what many steps share goes under `retry_defaults:` or `env:`'
+  return { node, message: 'merge keys are not part of YAML 1.2, and not read', suggestion }
+}

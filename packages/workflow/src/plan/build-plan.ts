@@ -1,0 +1,78 @@
+/**
+ * A plan from a checked document in its canonical spelling. Pure: the same document gives the same plan. Imports the
+ * builders of its parts.
+ */
+import path from 'node:path'
+import type { BreakerInput } from 'reprise'
+import { fingerprint, type Json } from 'reprise/durable'
+import { camelCase } from '../document/spelling.js'
+import { buildAction, runOf, shellOf } from './build-action.js'
+import { buildFailureAction, buildPolicy, inCode } from './build-policy.js'
+import type { DocumentData, StepData } from './document-data.js'
+import type { BudgetPlan, InterruptAction, Plan, StepPlan } from './plan.js'
+import { stepIds } from './step-ids.js'
+
+/** What a document is called that has no name and came from no file. */
+const NAMELESS = 'workflow'
+
+export function buildPlan(document: Json, file: string | null): Plan {
+  const data = document as unknown as DocumentData
+  const name = data.name ?? (file === null ? NAMELESS : path.parse(file).name)
+  const breakers = mapValues(data.breakers ?? {}, (settings, key): BreakerInput => ({ ...inCode(settings), key }))
+  const ids = stepIds(data.steps.map((step) => ({ id: step.id, name: step.name })))
+  return {
+    name,
+    file,
+    document,
+    fingerprint: fingerprintOf(document),
+    params: data.params ?? {},
+    env: data.env ?? {},
+    secrets: data.secrets ?? [],
+    breakers,
+    budgets: mapValues(data.budgets ?? {}, budgetPlan),
+    steps: data.steps.map((step, index) => buildStep(step, ids[index] ?? '', { name, breakers, data })),
+  }
+}
+
+/** The same whatever the order of the keys. Takes the canonical document, which comments are no part of. */
+export function fingerprintOf(document: Json): string {
+  return fingerprint(document)
+}
+
+interface Around {
+  readonly name: string
+  readonly breakers: Readonly<Record<string, BreakerInput>>
+  readonly data: DocumentData
+}
+
+function buildStep(step: StepData, id: string, { name, breakers, data }: Around): StepPlan {
+  const { retry, capture, capture_format: format = 'text' } = step
+  const { retry_defaults: defaults, claude_program: program = null } = data
+  return {
+    id,
+    name: step.name ?? id,
+    action: buildAction(step, program),
+    policy: buildPolicy({ retry, defaults, timeout: step.timeout, breakers, breakerKey: `${name}/${id}` }),
+    onFailure: buildFailureAction(retry, defaults),
+    onInterrupt: interruptAction(step.on_interrupt),
+    when: step.when ?? null,
+    capture: capture === undefined ? null : { name: capture, format },
+    env: step.env ?? {},
+    workingDir: step.working_dir ?? null,
+  }
+}
+
+function interruptAction(action: StepData['on_interrupt'] = 'rerun'): InterruptAction {
+  if (typeof action === 'string') return action
+  const { verify } = action
+  return { verify: typeof verify === 'string' ? shellOf(verify) : runOf(verify) }
+}
+
+function budgetPlan({ type, ...options }: { readonly type: string }): BudgetPlan {
+  const settings = Object.entries(options as Readonly<Record<string, Json>>)
+  return { type, settings: Object.fromEntries(settings.map(([key, value]) => [camelCase(key), value])) }
+}
+
+function mapValues<T, R>(record: Readonly<Record<string, T>>, make: (value: T, key: string) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, make(value, key)]))
+}
