@@ -55,7 +55,7 @@ test.each([[['--help']], [['help']], [['explain', '--help']], [['help', 'explain
   async (args) => {
     const { code, stdout, stderr } = await reprise(args)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^Examples:\n {2}reprise explain /)
+    expect(stdout).toMatch(/^Examples:\n {2}reprise /)
     expect(stdout).toContain('--json')
   },
 )

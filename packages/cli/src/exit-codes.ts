@@ -1,13 +1,36 @@
 /** What the process says with its exit code. Imports nothing. */
 
 export const EXIT = {
+  /** Everything succeeded; recovered by a retry counts as success. */
   done: 0,
+  /** The run failed. */
+  failed: 1,
   /** Usage, or an invalid file or setting: nothing was executed. */
   invalid: 2,
+  /** The run came to its end, but some of it failed. */
+  completedWithFailures: 3,
+  /** What was asked for is not done, and nothing was touched. */
+  refused: 4,
   /** Our own bug. */
   bug: 70,
-  /** The output cannot be written: a full disk, a broken device. */
+  /** The store cannot be read or written, or the output cannot be written: a full disk, a broken device. */
   unwritable: 74,
+  /** By SIGINT; the state is saved. */
+  interrupted: 130,
+  /** By SIGTERM; the state is saved. */
+  terminated: 143,
 } as const
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** For help and the documentation. */
+export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[] = [
+  ['0', 'done; recovered by a retry counts as success'],
+  ['1', 'the run failed; the last line and `stopReason` of --json say why'],
+  ['2', 'wrong usage, or an invalid file or setting: nothing was executed'],
+  ['3', 'the run completed, with failures'],
+  ['4', 'refused, and nothing was touched: locked, changed, exhausted, inconsistent, undecided, newer format'],
+  ['70', 'a bug of ours: please report it with the trace that is named'],
+  ['74', 'the store cannot be read or written, or the output cannot be written'],
+  ['130, 143', 'interrupted by SIGINT, SIGTERM: the state is saved, and the command to resume is printed'],
+]

@@ -1,8 +1,9 @@
 /**
- * The bin's entry: joins the program to the process. Imports the program and what is said when writing fails.
+ * The bin's entry: joins the program to the process. Imports what is said when writing fails, and the program only when
+ * it is needed: who asks for the version waits for nothing else.
  * The exit code is set rather than forced, so that everything written reaches a slow pipe.
  */
-import { runProgram } from './program.js'
+import { ownVersion } from './version.js'
 import { reportWriteFailure } from './write-failure.js'
 
 let failed = false
@@ -15,4 +16,10 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-process.exitCode = await runProgram(process.argv.slice(2), process)
+const args = process.argv.slice(2)
+if (args[0] === '--version' || args[0] === '-V') {
+  process.stdout.write(`${ownVersion()}\n`)
+} else {
+  const { runProgram } = await import('./program.js')
+  process.exitCode = await runProgram(args, process)
+}

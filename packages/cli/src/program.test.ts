@@ -136,6 +136,8 @@ test.each([
   [['explain'], { REPRISE_JSON: '1' }, { message: "missing required argument 'file'" }],
   [['--json'], {}, { message: 'no command is given' }],
   [['--color', 'pink', 'explain', 'x', '--json'], {}, { message: expect.stringContaining("'pink' is invalid") }],
+  [['--color', 'alwys', 'explain', 'x', '--json'], {}, { suggestion: 'Did you mean always?' }],
+  [['explain', 'x', '--jsn'], { REPRISE_NDJSON: '1' }, { suggestion: 'Did you mean --json?' }],
 ])('%o with %o: a wrong use is data too', async (args, env, problem) => {
   const { code, stdout, stderr } = await run(args, { env })
   expect(code).toBe(2)
@@ -147,6 +149,8 @@ test('a wrong setting is data as well, and --json after -- is no option', async 
   const wrong = await run(['explain', policy, '--json'], { env: { REPRISE_COLOR: 'pink' } })
   expect(JSON.parse(wrong.stdout)).toMatchObject({ problems: [{ message: expect.stringContaining('pink') }] })
   expect(await run(['explain', '--', 'a', 'b', '--json'])).toMatchObject({ code: 2, stdout: '' })
+  const both = await run(['explain', policy, '--json', '--ndjson'])
+  expect(JSON.parse(both.stdout)).toMatchObject({ problems: [{ message: '--json and --ndjson both want stdout' }] })
 })
 
 test.each([

@@ -1,80 +1,70 @@
 /**
- * The command line: which commands there are, and what becomes of what they throw.
+ * The command line: what was typed becomes a call of a command, and an exit code.
  *
- * Invariants: data goes to stdout, talk to stderr; a fault of the input is exit code 2 and says all that is wrong; any
- * other exception is a bug of ours. Imports commander and the commands.
+ * Invariants: data goes to stdout, talk to stderr; every start waits for this file's imports, so a command's module is
+ * loaded when the command is called, and what is said of a failure when there is one. Imports commander and the table.
  */
-import { readFileSync } from 'node:fs'
-import { InputError, type Problem } from '@reprise/workflow'
 import { Command, CommanderError } from 'commander'
-import { reportBug } from './bug-report.js'
+import { addCommands } from './add-commands.js'
+import type { CommandGroup } from './command.js'
 import type { CommandContext } from './command-context.js'
-import { addExplain } from './commands/explain.js'
-import { addSimulate } from './commands/simulate.js'
+import { COMMAND_GROUPS } from './commands/command-table.js'
 import { EXIT, type ExitCode } from './exit-codes.js'
-import { writeJson } from './output/json.js'
-import { printProblems } from './output/problems.js'
-import { styleFor } from './output/style.js'
-import { OutputError } from './output-error.js'
-import { addSettings, ENVIRONMENT_HELP, readSettings, type Settings, wantsJson } from './settings.js'
+import { moreHelp, programExamples } from './program-help.js'
+import { addSettings, readSettings, type Settings, wantsData } from './settings.js'
+import { ownVersion } from './version.js'
 import type { World } from './world.js'
 import { isWriteFailure, reportWriteFailure } from './write-failure.js'
 
-const EXAMPLES = `Examples:
-  reprise explain policy.yaml              what a policy does, attempt by attempt
-  reprise explain workflow.yaml fetch      the same for one step of a workflow
-  reprise explain policy.yaml --json       as data for programs
-  echo 'attempts: 5' | reprise explain -   a policy from stdin
-  reprise simulate policy.yaml             what it does in a storm, beside well-known policies
-`
-
-export async function runProgram(args: readonly string[], world: World): Promise<ExitCode> {
+export async function runProgram(
+  args: readonly string[],
+  world: World,
+  groups: readonly CommandGroup[] = COMMAND_GROUPS,
+): Promise<ExitCode> {
   const program = new Command('reprise')
   let settings: Settings | undefined
+  let code: ExitCode = EXIT.done
   const context = (): CommandContext => ({ world, settings: (settings ??= readSettings(program, world.env)) })
   program
-    .description('Retries as a system: see what a retry policy does before it does it.')
+    .description(
+      'Retries as a system: see what a policy does, run workflows that survive a crash, go on where they stopped.',
+    )
     .version(ownVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .addHelpText('before', EXAMPLES)
-    .addHelpText('after', ENVIRONMENT_HELP)
+    .addHelpText('before', programExamples(groups))
+    .addHelpText('after', moreHelp())
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => world.stdout.write(text),
       writeErr: (text) => world.stderr.write(text),
-      outputError: (text, write) => write(`${text.trimEnd()}\nTry \`reprise --help\`.\n`),
+      // It is thrown as well, and said where it is caught.
+      outputError: () => undefined,
     })
   addSettings(program)
-  addExplain(program, context)
-  addSimulate(program, context)
+  addCommands(program, groups, context, (ended) => (code = ended))
   try {
     await program.parseAsync(args, { from: 'user' })
-    return EXIT.done
+    return code
   } catch (error) {
     if (isWriteFailure(error)) return reportWriteFailure(error, world.stderr) ?? EXIT.done
-    const json = settings?.json ?? wantsJson(args, world.env)
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return EXIT.done
-      // Commander has said it on stderr.
-      if (json) writeJson(world.stdout, { problems: [usageProblem(error)] })
-      return EXIT.invalid
-    }
-    if (!(error instanceof InputError || error instanceof OutputError)) return reportBug(error, world)
-    if (json) writeJson(world.stdout, { problems: error.problems })
-    else printProblems(error, world.stderr, styleFor(settings?.color ?? 'auto', world.stderr, world.env))
-    return error instanceof OutputError ? EXIT.unwritable : EXIT.invalid
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
+    const { reportFailure, reportUsage } = await import('./failure-report.js')
+    const telling = settings ?? { ...wantsData(args, world.env), color: 'auto' as const }
+    if (error instanceof CommanderError) return reportUsage(error, helpFor(program, args), world, telling)
+    return reportFailure(error, world, telling)
   }
 }
 
-function usageProblem({ code, message }: CommanderError): Problem {
-  if (code === 'commander.help') return { message: 'no command is given', suggestion: 'try `reprise --help`' }
-  const [said = '', near] = message.replace(/^error: /, '').split('\n')
-  return { message: said, suggestion: near?.replace(/^\((.*)\)$/, '$1') ?? 'try `reprise --help`' }
-}
-
-/** From beside `dist` or `src`. */
-function ownVersion(): string {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { readonly version: string }).version
+/** `reprise explain --help`, if it is known which command was meant. */
+function helpFor(program: Command, args: readonly string[]): string {
+  const names: string[] = [program.name()]
+  let at: Command | undefined = program
+  for (const arg of args) {
+    const named: Command | undefined = at?.commands.find((command) => command.name() === arg)
+    if (named === undefined) continue
+    names.push(named.name())
+    at = named
+  }
+  return `${names.join(' ')} --help`
 }

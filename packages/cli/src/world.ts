@@ -4,6 +4,7 @@ export interface Output {
   write(text: string): unknown
   readonly isTTY?: boolean
   readonly columns?: number
+  readonly rows?: number
 }
 
 export interface Input extends AsyncIterable<string | Uint8Array> {

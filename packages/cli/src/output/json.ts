@@ -2,9 +2,17 @@
 import type { Output } from '../world.js'
 
 export function writeJson(output: Output, value: unknown): void {
-  // JSON leaves a few controls as they are, and a terminal might obey them.
-  const text = JSON.stringify(value, undefined, 2).replaceAll(/[\u007f-\u009f\u2028\u2029]/g, escapeUnit)
-  output.write(`${text}\n`)
+  output.write(`${harmless(JSON.stringify(value, undefined, 2))}\n`)
+}
+
+/** One line, for streams. */
+export function writeJsonLine(output: Output, value: unknown): void {
+  output.write(`${harmless(JSON.stringify(value))}\n`)
+}
+
+/** JSON leaves a few controls as they are, and a terminal might obey them. */
+function harmless(json: string): string {
+  return json.replaceAll(/[\u007f-\u009f\u2028\u2029]/g, escapeUnit)
 }
 
 function escapeUnit(unit: string): string {

@@ -1,6 +1,6 @@
 /** How something is to be shown, to whom it is shown. Imports settings, world and styles. */
 import type { Settings } from '../settings.js'
-import type { World } from '../world.js'
+import type { Output, World } from '../world.js'
 import { isTerminal, type Style, styleFor } from './style.js'
 
 export interface Look {
@@ -21,14 +21,20 @@ const MAX_WIDTH = 100
 const MIN_WIDTH = 40
 const PIPE_WIDTH = 1000
 
-export function lookFor({ stdout, env }: World, { color, quiet, verbose }: Settings): Look {
-  const screen = stdout.columns ?? PIPE_WIDTH
+/** For what is written to `output`: stdout unless it is talk. */
+export function lookFor(
+  { stdout, env }: World,
+  { color, quiet, verbose }: Pick<Settings, 'color' | 'quiet' | 'verbose'>,
+  output: Output = stdout,
+): Look {
+  // Some terminals say 0 when they do not know.
+  const screen = output.columns || PIPE_WIDTH
   return {
-    style: styleFor(color, stdout, env),
+    style: styleFor(color, output, env),
     screen,
     width: Math.max(MIN_WIDTH, Math.min(screen, MAX_WIDTH)),
-    bars: isTerminal(stdout, env),
-    blocks: stdout.isTTY === true && !env['CI'] && env['TERM'] !== 'dumb' && !isOtherCharset(env),
+    bars: isTerminal(output, env),
+    blocks: output.isTTY === true && !env['CI'] && env['TERM'] !== 'dumb' && !isOtherCharset(env),
     quiet,
     verbose,
   }

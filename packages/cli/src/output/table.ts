@@ -1,5 +1,5 @@
 /** Columns that stand under each other. Imports the width of text. */
-import { textWidth } from './width.js'
+import { padText, textWidth } from './width.js'
 
 export interface Column {
   readonly title: string
@@ -9,8 +9,8 @@ export interface Column {
 /** A cell per column, or a string: a line of its own. */
 export type Row = readonly string[] | string
 
-const INDENT = '  '
-const GAP = '   '
+export const INDENT = '  '
+export const GAP = '   '
 
 /** The first line is the titles. */
 export function alignTable(columns: readonly Column[], rows: readonly Row[], gap: string = GAP): string[] {
@@ -18,7 +18,7 @@ export function alignTable(columns: readonly Column[], rows: readonly Row[], gap
   const widths = columnWidths(columns, lines)
   return lines.map((row) => {
     if (typeof row === 'string') return INDENT + row
-    const cells = columns.map((column, index) => pad(row[index] ?? '', widths[index] ?? 0, column.align ?? 'left'))
+    const cells = columns.map((column, index) => padText(row[index] ?? '', widths[index] ?? 0, column.align))
     return (INDENT + cells.join(gap)).trimEnd()
   })
 }
@@ -37,9 +37,4 @@ export function spaceBeside(
 function columnWidths(columns: readonly Column[], lines: readonly Row[]): number[] {
   const widthIn = (row: Row, index: number): number => (typeof row === 'string' ? 0 : textWidth(row[index] ?? ''))
   return columns.map((_, index) => lines.reduce((most, row) => Math.max(most, widthIn(row, index)), 0))
-}
-
-function pad(text: string, width: number, align: 'left' | 'right'): string {
-  const space = ' '.repeat(Math.max(0, width - textWidth(text)))
-  return align === 'left' ? text + space : space + text
 }

@@ -57,6 +57,29 @@ export interface OwnerView {
 export interface RunDetail extends RunView {
   readonly params: Readonly<Record<string, Json>>
   readonly steps: readonly StepView[]
+  /** When it was resumed, in order. */
+  readonly resumedAtMs: readonly number[]
+}
+
+/** What a resume is about to do, before it does it. */
+export interface ResumePreview {
+  readonly run: string
+  /** Steps that have ended and are not run again. */
+  readonly kept: readonly string[]
+  /** Steps whose attempt was interrupted and runs again, under its number. */
+  readonly rerun: readonly { readonly step: string; readonly attempt: number; readonly of: number }[]
+  readonly waiting: readonly {
+    readonly step: string
+    /** The one to come. */
+    readonly attempt: number
+    readonly of: number
+    readonly nextAttemptAtMs: number
+  }[]
+  /** Steps that were not begun. */
+  readonly pending: number
+  /** What is left of the retry budgets of steps in hand; null where there is none. */
+  readonly budgetLeft: readonly { readonly step: string; readonly leftMs: number | null }[]
+  readonly warnings: readonly string[]
 }
 
 export interface StepView {

@@ -1,0 +1,55 @@
+/** From the table of commands to commander. Imports commander and types. */
+import { type Command, Option } from 'commander'
+import { type CommandEntry, type CommandGroup, type CommandModule, type CommandOption, isThere } from './command.js'
+import type { CommandContext } from './command-context.js'
+import { EXIT, type ExitCode } from './exit-codes.js'
+import { examplesHelp } from './program-help.js'
+
+/** `onEnd` hears the exit code of the one that was called. */
+export function addCommands(
+  program: Command,
+  groups: readonly CommandGroup[],
+  context: () => CommandContext,
+  onEnd: (code: ExitCode) => void,
+): void {
+  for (const { title, commands } of groups) {
+    program.commandsGroup(`${title}:`)
+    for (const entry of commands) addCommand(program, entry, context, onEnd)
+  }
+  program.commandsGroup('Help:')
+}
+
+function addCommand(
+  parent: Command,
+  entry: CommandEntry,
+  context: () => CommandContext,
+  onEnd: (code: ExitCode) => void,
+): void {
+  if (!isThere(entry)) return
+  const { name, summary, values = [], options = [], examples, more, subcommands = [], load } = entry
+  const command = parent.command(name).description(summary).addHelpText('before', examplesHelp(examples))
+  if (more !== undefined) command.addHelpText('after', `\n${more}`)
+  for (const [value, text] of values) command.argument(value, text)
+  for (const option of options) addOption(command, option)
+  for (const subcommand of subcommands) addCommand(command, subcommand, context, onEnd)
+  if (load !== undefined) command.action(() => call(command, load, context(), onEnd))
+}
+
+function addOption(command: Command, { flags, text, choices, repeats, group }: CommandOption): void {
+  const option = new Option(flags, text)
+  if (choices !== undefined) option.choices(choices)
+  if (repeats === true) option.argParser((value, earlier?: readonly string[]) => [...(earlier ?? []), value])
+  command.addOption(option.helpGroup(`${group ?? 'Options'}:`))
+}
+
+async function call(
+  command: Command,
+  load: () => Promise<CommandModule>,
+  context: CommandContext,
+  onEnd: (code: ExitCode) => void,
+): Promise<void> {
+  const names = command.registeredArguments.map((argument) => argument.name())
+  const values = Object.fromEntries(names.map((name, index) => [name, command.processedArgs[index] as unknown]))
+  const module = await load()
+  onEnd((await module.run({ values, options: command.opts() }, context)) ?? EXIT.done)
+}

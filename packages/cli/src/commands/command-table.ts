@@ -1,0 +1,20 @@
+/**
+ * All commands, in the groups and the order of help: the one source of what the program accepts, of its help and of the
+ * documentation. Every start loads it, so it holds words, and modules only behind `load`. Imports its own parts.
+ */
+import type { CommandGroup } from '../command.js'
+import { FILE_COMMANDS } from './table/file-commands.js'
+import { GATE_COMMANDS } from './table/gate-commands.js'
+import { LOOK_COMMANDS } from './table/look-commands.js'
+import { POLICY_COMMANDS } from './table/policy-commands.js'
+import { RUN_COMMANDS } from './table/run-commands.js'
+import { STEER_COMMANDS } from './table/steer-commands.js'
+
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  { title: 'Begin', commands: FILE_COMMANDS },
+  { title: 'Understand a policy', commands: POLICY_COMMANDS },
+  { title: 'Run', commands: RUN_COMMANDS },
+  { title: 'Look', commands: LOOK_COMMANDS },
+  { title: 'Steer', commands: STEER_COMMANDS },
+  { title: 'Shared gates', commands: GATE_COMMANDS },
+]

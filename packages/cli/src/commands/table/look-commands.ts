@@ -1,0 +1,85 @@
+/** Commands that show what was and is. Imports types only. */
+import type { RunState } from '@reprise/workflow'
+import type { CommandEntry } from '../../command.js'
+
+/** Written again rather than imported: every start would load what they are part of. */
+export const STATE_CHOICES = [
+  'running',
+  'interrupted',
+  'succeeded',
+  'completed_with_failures',
+  'failed',
+  'cancelled',
+] as const satisfies readonly RunState[]
+
+export const LOOK_COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'ps',
+    summary: 'list runs, newest first; or what waits for its next attempt',
+    options: [
+      { flags: '--retrying', text: 'what waits now: attempt, next in, waited of its budget, last error' },
+      { flags: '--state <state>', text: 'only runs in this state', choices: STATE_CHOICES },
+      { flags: '--last <time>', text: 'only runs that were begun within it' },
+    ],
+    examples: [
+      ['ps', 'the runs'],
+      ['ps --retrying', 'what waits now, and why'],
+      ['ps --state failed --last 24h', ''],
+      ["ps --json | jq '.runs[].id'", ''],
+    ],
+    more: '--json prints { runs } or { retrying }.',
+  },
+  {
+    name: 'show',
+    summary: 'show a run: its steps, attempts and waits, why it stopped; across resumes',
+    values: [
+      ['<run>', 'the run'],
+      ['[step]', 'one step, with every attempt'],
+    ],
+    examples: [
+      ['show nightly-7', 'its steps'],
+      ['show nightly-7 fetch', 'every attempt of one step'],
+      ["show nightly-7 --json | jq '.steps[] | [.id, .state, .attempts]'", ''],
+    ],
+  },
+  {
+    name: 'watch',
+    summary: 'watch a run live, whichever process runs it',
+    values: [['<run>', 'the run']],
+    examples: [
+      ['watch nightly-7', 'until it ends; Ctrl-C stops watching, not the run'],
+      ['watch nightly-7 --ndjson', 'as lines of JSON'],
+    ],
+  },
+  {
+    name: 'logs',
+    summary: 'print what the steps have written',
+    values: [
+      ['<run>', 'the run'],
+      ['[step]', 'one step; all of them unless said'],
+    ],
+    options: [
+      { flags: '-f, --follow', text: 'go on until the run ends' },
+      { flags: '--attempt <n>', text: 'one attempt; all of them unless said' },
+    ],
+    examples: [
+      ['logs nightly-7', 'of all steps, in order'],
+      ['logs nightly-7 fetch --attempt 2', ''],
+      ['logs nightly-7 -f', 'and what is still to come'],
+    ],
+  },
+  {
+    name: 'events',
+    summary: 'print what happened to a run, in order',
+    values: [['<run>', 'the run']],
+    options: [
+      { flags: '-f, --follow', text: 'go on until the run ends' },
+      { flags: '--type <type>', text: 'only this type', repeats: true },
+    ],
+    examples: [
+      ['events nightly-7', 'attempts, waits, resumes and decisions'],
+      ['events nightly-7 --type interrupted --type resumed', ''],
+      ['events nightly-7 -f --ndjson', 'as lines of JSON'],
+    ],
+  },
+]

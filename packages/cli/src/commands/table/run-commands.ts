@@ -1,0 +1,69 @@
+/** Commands that execute. Imports the flags and types. */
+import type { CommandEntry } from '../../command.js'
+import { COMMAND_POLICY_OPTIONS } from './policy-options.js'
+
+export const RUN_COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'run',
+    summary: 'run a workflow; what it does is kept, so that it can be resumed',
+    values: [['<file>', 'YAML or JSON file with a workflow; - is stdin']],
+    options: [
+      { flags: '--param <name=value>', text: 'a parameter of the workflow', repeats: true },
+      { flags: '--run-id <id>', text: 'the name of the run; the same name again is refused (default: a new one)' },
+      { flags: '--max-parallel <n>', text: 'how many steps may run at a time' },
+      { flags: '--dry-run', text: 'say what would be run, and run nothing' },
+    ],
+    examples: [
+      ['run workflow.yaml', 'every step, in order'],
+      ['run workflow.yaml --param day=2026-01-31 --param region=eu', ''],
+      ['run workflow.yaml --dry-run', 'which steps there are, with their policies'],
+      ['run workflow.yaml --run-id nightly-7', 'a name to resume it by'],
+      ['run workflow.yaml --ndjson | jq .type', 'events while they happen'],
+    ],
+    more: `Ctrl-C stops the attempt that runs, keeps the state and prints the command to
+resume. After a crash or kill -9, \`reprise resume\` goes on where it stopped.
+
+--json prints the run as \`reprise show RUN --json\` does, when it has ended.`,
+  },
+  {
+    name: 'exec',
+    summary: 'run one command with a policy, without a file',
+    values: [['<command...>', 'the program and its arguments, after --']],
+    options: [
+      ...COMMAND_POLICY_OPTIONS,
+      {
+        flags: '--durable <id>',
+        text: 'keep it in the store under this id: the same id goes on, and never runs twice',
+      },
+    ],
+    examples: [
+      ['exec -- curl -fsS https://example.com', 'with the default policy'],
+      ['exec --attempts 5 --initial-delay 1s --jitter -- ./deploy.sh', ''],
+      ['exec --attempts 4 --timeout 30s --total-timeout 5m -- ./job', 'limits of one attempt, and of all'],
+      ['exec --retry-on network,5xx,exit:75 -- ./send', 'only what can get better'],
+      ['exec --durable import-7 --attempts 5 -- ./import', 'killed, it goes on with the same command'],
+    ],
+    more: `The exit code is 0 when an attempt succeeded, else 1. Stdout and stderr are those
+of the command.`,
+  },
+  {
+    name: 'resume',
+    summary: 'say what is kept, run again and waited for, then go on with a run',
+    values: [['[run]', 'the run; unless said, the only one that was interrupted']],
+    options: [
+      { flags: '--dry-run', text: 'only say it' },
+      { flags: '--reset-retries', text: 'grant failed steps a fresh set of attempts; it is recorded' },
+      { flags: '--accept-changes', text: 'go on with a file that has changed since' },
+      { flags: '--done <step>', text: 'an undecided step took effect: do not run it again', repeats: true },
+      { flags: '--rerun <step>', text: 'an undecided step did not: run it again', repeats: true },
+      { flags: '--force', text: 'do not wait for the lease of an owner that is not seen any more' },
+    ],
+    examples: [
+      ['resume', 'the only interrupted run; of several, a list'],
+      ['resume nightly-7', 'that one'],
+      ['resume nightly-7 --dry-run', 'what it would do'],
+      ['resume nightly-7 --reset-retries', 'once more, though its attempts are used up'],
+      ['resume nightly-7 --done charge', 'a person has looked: it took effect'],
+    ],
+  },
+]

@@ -1,0 +1,36 @@
+/** Commands that change what runs and what is kept. Imports types only. */
+import type { CommandEntry } from '../../command.js'
+
+export const STEER_COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'cancel',
+    summary: 'end a run: its attempt is stopped, nothing more is started',
+    values: [['<run>', 'the run']],
+    examples: [['cancel nightly-7', '']],
+    more: 'It works from any process. A cancelled run is not resumed.',
+  },
+  {
+    name: 'retry-now',
+    summary: 'end the wait of a step: its next attempt starts at once',
+    values: [
+      ['<run>', 'the run'],
+      ['<step>', 'a step that waits'],
+    ],
+    examples: [['retry-now nightly-7 fetch', '']],
+    more: 'It is recorded. Attempts and budgets count as before.',
+  },
+  {
+    name: 'clean',
+    summary: 'forget runs that have ended, with their logs',
+    options: [
+      { flags: '--older-than <time>', text: 'those that ended longer ago (default: 7d)' },
+      { flags: '--dry-run', text: 'only say which' },
+      { flags: '-y, --yes', text: 'do not ask' },
+    ],
+    examples: [
+      ['clean --dry-run', 'what would go'],
+      ['clean --older-than 30d --yes', ''],
+    ],
+    more: 'What runs, waits or can be resumed is never removed.',
+  },
+]

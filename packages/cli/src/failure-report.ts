@@ -1,0 +1,143 @@
+/**
+ * What is said, and with which exit code the program ends, when a command throws. Loaded only then.
+ *
+ * Invariants: with `--json` it is data on stdout, else words on stderr; what is not known here is a bug of ours.
+ * Imports commander, the errors of commands and of the library, and their output.
+ */
+import { InputError, type Problem } from '@reprise/workflow'
+import type { CommanderError } from 'commander'
+import { isRepriseError, nearest } from 'reprise'
+import type { LedgerError, TaskRefusedError } from 'reprise/durable'
+import { plainText } from 'reprise/observe'
+import { reportBug } from './bug-report.js'
+import { EXIT, type ExitCode } from './exit-codes.js'
+import { type CommandRefusal, RefusedError, StoreError, UsageError } from './failures.js'
+import { writeJson, writeJsonLine } from './output/json.js'
+import { printProblems } from './output/problems.js'
+import { type Style, styleFor } from './output/style.js'
+import { OutputError } from './output-error.js'
+import type { Settings } from './settings.js'
+import type { World } from './world.js'
+
+const MAX_TEXT = 2000
+
+export type Telling = Pick<Settings, 'json' | 'ndjson' | 'color'>
+
+/** What commander found wrong with the arguments. `help` is the command that shows how it is done. */
+export function reportUsage(error: CommanderError, help: string, world: World, telling: Telling): ExitCode {
+  const problem = usageProblem(error, help)
+  if (isData(telling)) writeData(world, telling, { problems: [problem] })
+  // Whoever gave no command has been shown the help.
+  if (error.code === 'commander.help') return EXIT.invalid
+  const { message, suggestion } = problem
+  const said = [`error: ${message}`, ...(suggestion?.startsWith('Did') ? [suggestion] : []), `Try \`${help}\`.`]
+  world.stderr.write(`${said.map((line) => plainText(line, MAX_TEXT)).join('\n')}\n`)
+  return EXIT.invalid
+}
+
+export function reportFailure(error: unknown, world: World, telling: Telling): ExitCode {
+  if (error instanceof InputError || error instanceof OutputError) {
+    reportProblems(error, world, telling)
+    return error instanceof OutputError ? EXIT.unwritable : EXIT.invalid
+  }
+  if (error instanceof UsageError) {
+    reportProblems(new InputError([problemOf(error)]), world, telling)
+    return EXIT.invalid
+  }
+  const refusal = asRefusal(error)
+  if (refusal !== undefined) return reportRefusal(refusal, world, telling)
+  if (error instanceof StoreError || isFailingStore(error)) {
+    reportProblems(new OutputError([problemOf(error)]), world, telling)
+    return EXIT.unwritable
+  }
+  return reportBug(error, world)
+}
+
+/** What the library refuses, in the words of the command line. Of a closed ledger we should have known. */
+const KINDS: Readonly<Record<Exclude<TaskRefusedError['kind'], 'closed'>, CommandRefusal>> = {
+  policy_changed: 'definition_changed',
+  conflict: 'definition_changed',
+  not_found: 'not_found',
+  state_refused: 'inconsistent',
+  locked: 'locked',
+  run_lost: 'locked',
+  finished: 'not_possible',
+  not_waiting: 'not_possible',
+}
+
+function asRefusal(error: unknown): RefusedError | undefined {
+  if (error instanceof RefusedError) return error
+  if (isRepriseError(error, 'refused')) {
+    const { kind, message, changes } = error as TaskRefusedError
+    const details = changes.map(
+      ({ field, from, to }) => `${field}: was ${JSON.stringify(from)}, is ${JSON.stringify(to)}`,
+    )
+    return kind === 'closed' ? undefined : new RefusedError({ kind: KINDS[kind], message, details })
+  }
+  if (problemWith(error) === 'newer_format') {
+    return new RefusedError({ kind: 'newer_format', message: (error as LedgerError).message })
+  }
+  return undefined
+}
+
+function isFailingStore(error: unknown): error is LedgerError {
+  return ['unusable', 'busy', 'corrupt', 'missing_driver'].includes(problemWith(error) ?? '')
+}
+
+function problemWith(error: unknown): LedgerError['problem'] | undefined {
+  return isRepriseError(error, 'ledger') ? (error as LedgerError).problem : undefined
+}
+
+function reportRefusal(refusal: RefusedError, world: World, telling: Telling): ExitCode {
+  const { kind, message, details, next } = refusal
+  if (isData(telling)) {
+    writeData(world, telling, { refused: { kind, message, details, next } })
+    return EXIT.refused
+  }
+  const style = styleOf(world, telling)
+  const lines = [
+    `${style.red('refused')}: ${plainText(message, MAX_TEXT)}`,
+    ...details.map((detail) => `  ${plainText(detail, MAX_TEXT)}`),
+    ...next.map((command) => `  ${style.cyan('next')}: ${plainText(command, MAX_TEXT)}`),
+  ]
+  world.stderr.write(`${lines.join('\n')}\n`)
+  return EXIT.refused
+}
+
+function reportProblems(error: InputError | OutputError, world: World, telling: Telling): void {
+  if (isData(telling)) writeData(world, telling, { problems: error.problems })
+  else printProblems(error, world.stderr, styleOf(world, telling))
+}
+
+function problemOf(error: Error & { readonly suggestion?: string | undefined }): Problem {
+  const { message, suggestion } = error
+  return { message, ...(suggestion !== undefined && { suggestion }) }
+}
+
+function usageProblem({ code, message }: CommanderError, help: string): Problem {
+  if (code === 'commander.help') return { message: 'no command is given', suggestion: `try \`${help}\`` }
+  const [said = '', near] = message.replace(/^error: /, '').split('\n')
+  const suggestion = near?.replace(/^\((.*)\)$/, '$1') ?? nearestChoice(said) ?? `try \`${help}\``
+  return { message: said, suggestion }
+}
+
+/** Commander names the words that would have been right, but not the one that was meant. */
+function nearestChoice(said: string): string | undefined {
+  const [, word, choices] = /'([^']*)' is invalid\. Allowed choices are (.*)\.$/.exec(said) ?? []
+  if (word === undefined || choices === undefined) return undefined
+  const near = nearest(word, choices.split(', '))
+  return near === undefined ? undefined : `Did you mean ${near}?`
+}
+
+function isData({ json, ndjson }: Telling): boolean {
+  return json || ndjson
+}
+
+function writeData({ stdout }: World, { ndjson }: Telling, value: unknown): void {
+  if (ndjson) writeJsonLine(stdout, value)
+  else writeJson(stdout, value)
+}
+
+function styleOf({ stderr, env }: World, { color }: Telling): Style {
+  return styleFor(color, stderr, env)
+}

@@ -1,0 +1,45 @@
+/** Failures and reasons in a line for people. Text of others is made plain. Imports the library. */
+import type { StopReason } from 'reprise'
+import type { FailureRecord } from 'reprise/durable'
+import { plainText } from 'reprise/observe'
+
+const MAX_TEXT = 300
+
+/** `connect ECONNREFUSED 127.0.0.1:80`, `exit code 75: no route`. Its first line that says something. */
+export function failureText(failure: FailureRecord | null, max: number = MAX_TEXT): string {
+  if (failure === null) return ''
+  const { name, message, code, exitCode } = failure
+  const first = message.split(/[\r\n]+/).find((line) => line.trim() !== '') ?? ''
+  const own = first === '' ? (code ?? name) : first
+  const isSaid =
+    exitCode === undefined || new RegExp(`\\b(?:exit(?:ed)?|code|status)\\b[^\\d]*\\b${exitCode}\\b`, 'i').test(own)
+  return plainText(isSaid ? own : `exit code ${exitCode}: ${own}`, max)
+}
+
+/** Half a sentence on why something ended without success. */
+const STOPS: Readonly<Record<StopReason, string>> = {
+  attempts_exhausted: 'every attempt failed',
+  retry_budget_exhausted: 'its retry budget is used up',
+  not_retryable: 'its failure is none to retry',
+  breaker_open: 'the breaker is open',
+  budget_denied: 'a budget denied the attempt',
+  timeout: 'its time limit has passed',
+  aborted: 'it was cancelled',
+  retry_after_too_long: 'the server asked to wait longer than is allowed',
+  interrupted: 'it was interrupted, and nobody knows whether it took effect',
+  no_policy: 'it has no policy',
+}
+
+/** `every attempt failed (attempts_exhausted)`: the words, and the word for programs. */
+export function stopWords(reason: StopReason | null): string {
+  return reason === null ? '' : `${STOPS[reason]} (${reason})`
+}
+
+/** `1 attempt`, `5 attempts`. */
+export function attemptsText(count: number): string {
+  return plural(count, 'attempt')
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

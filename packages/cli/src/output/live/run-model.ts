@@ -1,0 +1,196 @@
+/**
+ * What a live view knows of a run: the steps that run, retry or are parked, the last few that have ended, and counts.
+ *
+ * Invariants: an event takes the same time however many steps there are; what has ended is counted and soon forgotten,
+ * so that memory is that of the steps in hand and of the list the run began with. Imports types only.
+ */
+import type { RunEvent, RunState, StepState } from '@reprise/workflow'
+import type { StopReason } from 'reprise'
+import type { FailureRecord } from 'reprise/durable'
+
+export const ACTIVE_STATES = ['running', 'retrying', 'parked'] as const satisfies readonly StepState[]
+export type ActiveState = (typeof ACTIVE_STATES)[number]
+
+/** A step in hand. */
+export interface ActiveStep {
+  readonly step: string
+  readonly attempt: number
+  readonly attempts: number
+  /** When it came to this state. */
+  readonly sinceMs: number
+  readonly nextAttemptAtMs: number | null
+  readonly waitedMs: number
+  readonly retryBudgetMs: number | null
+  /** Whose line it stands in. */
+  readonly budget: string | null
+  /** How the attempt before failed. */
+  readonly failure: FailureRecord | null
+  /** What it said last. */
+  readonly output: string | null
+}
+
+export interface EndedStep {
+  readonly step: string
+  readonly state: StepState
+  readonly attempt: number
+  readonly attempts: number
+  readonly durationMs: number | null
+  readonly waitedMs: number
+  readonly stopReason: StopReason | null
+  readonly failure: FailureRecord | null
+  /** Why it was skipped. */
+  readonly note: string | null
+}
+
+type StepEvent = Extract<RunEvent, { readonly attempts: number }>
+type Finished = Extract<RunEvent, { readonly type: 'step_finished' }>
+
+/** Of the steps that have ended, so many are known by name. */
+export const MAX_ENDED = 20
+const ENDED: ReadonlySet<StepState> = new Set(['succeeded', 'recovered', 'skipped', 'failed', 'cancelled', 'undecided'])
+
+export class RunModel {
+  run = ''
+  name = ''
+  resumes = 0
+  startedAtMs: number | null = null
+  /** Null while it goes on. */
+  state: RunState | null = null
+  /** In the order in which steps came to the state. */
+  readonly active: Readonly<Record<ActiveState, Map<string, ActiveStep>>> = {
+    running: new Map(),
+    retrying: new Map(),
+    parked: new Map(),
+  }
+  /** Of all that have ended, those before a resume included. */
+  counts: Partial<Record<StepState, number>> = {}
+  /** Ended since this began to look. */
+  endedHere = 0
+  /** The last ones, newest last. */
+  readonly ended: EndedStep[] = []
+  private names = new Map<string, string>()
+  private listed = 0
+  private endedInAll = 0
+
+  /** Steps of the run, as far as they are known. */
+  get total(): number {
+    return Math.max(this.listed, this.done + this.activeCount)
+  }
+
+  get done(): number {
+    return this.endedInAll
+  }
+
+  get activeCount(): number {
+    return ACTIVE_STATES.reduce((sum, state) => sum + this.active[state].size, 0)
+  }
+
+  nameOf(step: string): string {
+    return this.names.get(step) ?? step
+  }
+
+  tell(event: RunEvent): void {
+    switch (event.type) {
+      case 'run_started':
+        return this.begin(event)
+      case 'run_finished':
+        this.state = event.state
+        return
+      case 'attempt_started':
+        return this.move(event, 'running', {})
+      case 'attempt_failed':
+        return this.amend(event.step, { failure: event.failure })
+      case 'waiting': {
+        const { nextAttemptAtMs, waitedMs, retryBudgetMs, failure } = event
+        return this.move(event, 'retrying', { nextAttemptAtMs, waitedMs, retryBudgetMs, ...(failure && { failure }) })
+      }
+      case 'parked':
+        return this.move(event, 'parked', { budget: event.budget })
+      case 'fallback_started':
+        return this.move(event, 'running', {})
+      case 'output':
+        return this.amend(event.step, { output: event.line })
+      case 'step_finished':
+        return this.finish(event)
+      case 'step_skipped':
+        return this.end({ ...UNKNOWN_END, ...stepOf(event), state: 'skipped', note: event.reason })
+      case 'breaker_changed':
+      case 'budget_denied':
+        return
+    }
+  }
+
+  /** A run that is begun again, by a resume, starts from what is kept. */
+  private begin({ run, name, resumes, timeMs, steps }: Extract<RunEvent, { readonly type: 'run_started' }>): void {
+    this.run = run
+    this.name = name
+    this.resumes = resumes
+    this.startedAtMs = timeMs
+    this.state = null
+    for (const state of ACTIVE_STATES) this.active[state].clear()
+    this.ended.length = 0
+    this.endedHere = 0
+    this.names = new Map(steps.map((step) => [step.id, step.name]))
+    this.listed = steps.length
+    this.endedInAll = 0
+    this.counts = {}
+    for (const { state } of steps) {
+      if (!ENDED.has(state)) continue
+      this.counts[state] = (this.counts[state] ?? 0) + 1
+      this.endedInAll++
+    }
+  }
+
+  private move(event: StepEvent, to: ActiveState, changes: Partial<ActiveStep>): void {
+    const before = this.take(event.step)
+    this.active[to].set(event.step, {
+      ...(before ?? UNKNOWN_STEP),
+      nextAttemptAtMs: null,
+      budget: null,
+      ...stepOf(event),
+      sinceMs: event.timeMs,
+      ...changes,
+    })
+  }
+
+  private amend(step: string, changes: Partial<ActiveStep>): void {
+    for (const state of ACTIVE_STATES) {
+      const known = this.active[state].get(step)
+      if (known !== undefined) this.active[state].set(step, { ...known, ...changes })
+    }
+  }
+
+  private finish(event: Finished): void {
+    const { state, durationMs, waitedMs, stopReason, failure } = event
+    const before = this.take(event.step)
+    // A success after a failure says what had failed.
+    const cause = failure ?? (state === 'recovered' ? (before?.failure ?? null) : null)
+    this.end({ ...stepOf(event), state, durationMs, waitedMs, stopReason, failure: cause, note: null })
+  }
+
+  private end(ended: EndedStep): void {
+    this.take(ended.step)
+    this.counts[ended.state] = (this.counts[ended.state] ?? 0) + 1
+    this.endedInAll++
+    this.endedHere++
+    this.ended.push(ended)
+    if (this.ended.length > MAX_ENDED) this.ended.shift()
+  }
+
+  private take(step: string): ActiveStep | undefined {
+    for (const state of ACTIVE_STATES) {
+      const known = this.active[state].get(step)
+      if (known === undefined) continue
+      this.active[state].delete(step)
+      return known
+    }
+    return undefined
+  }
+}
+
+function stepOf({ step, attempt, attempts }: StepEvent): Pick<ActiveStep, 'step' | 'attempt' | 'attempts'> {
+  return { step, attempt, attempts }
+}
+
+const UNKNOWN_STEP = { waitedMs: 0, retryBudgetMs: null, failure: null, output: null } as const
+const UNKNOWN_END = { durationMs: null, waitedMs: 0, stopReason: null, failure: null } as const

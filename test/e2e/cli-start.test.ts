@@ -1,0 +1,35 @@
+/** What the built command line loads before it does anything: somebody waits for it at every start. Needs a build. */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const dist = fileURLToPath(new URL('../../packages/cli/dist/', import.meta.url))
+const textOf = (file: string): string => readFileSync(path.join(dist, file), 'utf8')
+
+/** Modules that are loaded with a file, without those that are loaded when they are needed. */
+function loadedWith(file: string, found: Set<string> = new Set()): Set<string> {
+  for (const [, id = ''] of textOf(file).matchAll(/^(?:import|export)\b[^;]*?["']([^"']+)["'];$/gm)) {
+    if (found.has(id)) continue
+    found.add(id)
+    if (id.startsWith('./')) loadedWith(id.slice(2), found)
+  }
+  return found
+}
+
+test('the version is said by a few lines, and Node', () => {
+  const loaded = [...loadedWith('main.js')]
+  expect(loaded.filter((id) => !id.startsWith('node:'))).toEqual(['./frame.js'])
+  expect(textOf('main.js').length + textOf('frame.js').length).toBeLessThan(10_000)
+})
+
+test('a start loads neither the library nor a parser nor a command', () => {
+  const loaded = [...loadedWith('program.js')]
+  expect(loaded.filter((id) => !id.startsWith('.') && !id.startsWith('node:'))).toEqual([])
+  expect(loaded.filter((id) => /yaml|explain|simulate|failure-report/.test(id))).toEqual([])
+})
+
+test('the licences of what was taken in are there', () => {
+  const licences = textOf('third-party-licences.txt')
+  for (const name of ['commander', 'yaml']) expect(licences).toMatch(new RegExp(`^${name} \\d.*\\(`, 'm'))
+})
