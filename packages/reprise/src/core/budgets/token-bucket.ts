@@ -49,7 +49,7 @@ export class TokenBucket implements Budget {
   /** Tokens on top of those there are, up to the capacity. Returns how many found room. */
   grant(amount: number, now: number): number {
     expectNumber('tokenBucket grant', amount, 5, 'a finite number above 0')
-    const level = this.levelAt(now)
+    const level = this.levelAt(expectNumber('tokenBucket grant now', now, undefined, 'a finite number'))
     this.tokens = Math.min(this.capacity, level + amount)
     this.atMs = Math.max(this.atMs, now)
     return this.tokens - level
