@@ -101,7 +101,7 @@ describe('a breaker that is reset', () => {
     await turns()
     await host.run(fail)
     await resetBreaker(world.ledger, 't', REASON)
-    for (const { reject } of ends) reject(new Error('late'))
+    for (const end of ends) end.reject(new Error('late'))
     for (const end of await Promise.all(flying)) expect(end).toMatchObject({ stopReason: 'attempts_exhausted' })
     expect(await stateOf(world)).toEqual({ phase: 'closed', failures: 0, openUntilMs: null })
     expect(await host.run(fine)).toBe('fine')

@@ -172,8 +172,7 @@ describe('a budget that has nothing to grant', () => {
 
   it('that cannot even say what it is, is used all the same', async () => {
     const world = new World()
-    const describe = (): never => fail()
-    const host = await open(world, { ...custom, describe }, () => 'fine')
+    const host = await open(world, { ...custom, describe: () => fail() }, () => 'fine')
     expect(await host.task.run(null, { id: 'a' })).toBe('fine')
     expect(await budgetIn(world)).toMatchObject({ type: null, settings: null, state: { mood: 'good' } })
     await host.durable.close()
