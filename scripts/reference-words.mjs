@@ -114,6 +114,11 @@ export const REFUSALS = {
   closed: 'The durable tasks were closed, or take no more work.',
 }
 
+export const GATE_REFUSALS = {
+  not_found: 'The ledger has no breaker or budget of this name; the message suggests one.',
+  nothing_to_grant: 'The budget is of a type that cannot be given more, or is full.',
+}
+
 export const PROBLEMS = {
   unusable: 'It cannot be opened or written: nothing more is written through it.',
   busy: 'Another program has held its lock for 30 s.',
@@ -138,4 +143,6 @@ export const RECORDED = {
   run_resumed: 'Somebody took the run up again.',
   run_finished: 'The run ended, or its process left it in order (`interrupted`).',
   run_changed: 'The run goes on with another definition.',
+  gate_changed:
+    'Somebody reset or tripped a breaker or granted to a budget; `detail` has which, why, before and after.',
 }

@@ -12,6 +12,7 @@ import { tsImport } from 'tsx/esm/api'
 import {
   ERRORS,
   EVENTS,
+  GATE_REFUSALS,
   MATCHERS,
   OUTCOMES,
   PROBLEMS,
@@ -171,11 +172,13 @@ function glossary(what, words, meanings) {
 
 function durableWords() {
   const kinds = wordsIn(declarationsIn('durable/errors.ts').get('RefusalKind'))
+  const gateKinds = wordsIn(declarationsIn('durable/errors.ts').get('GateRefusal'))
   const problems = wordsIn(declarationsIn('ledger/errors.ts').get('LedgerProblem'))
   return [
     `\`state\` of a task:\n\n${glossary('states', TASK_STATUSES, STATES)}`,
     '`RecordedFailureError`: the task failed, here or elsewhere; its `code` is the `stopReason`, `attempts` and `failure` are those recorded.',
     `\`TaskRefusedError\`, code \`refused\`: what was asked is not done, and nothing was touched. Its \`kind\`:\n\n${glossary('refusals', kinds, REFUSALS)}`,
+    `\`GateRefusedError\`, code \`refused\`: a [change by hand](operating.md#breakers-and-budgets-by-hand) is not made. Its \`kind\`:\n\n${glossary('gate refusals', gateKinds, GATE_REFUSALS)}`,
     `\`LedgerError\`, code \`ledger\`. Its \`problem\`:\n\n${glossary('problems', problems, PROBLEMS)}`,
     `Events in the ledger, beside attempts, which have rows of their own:\n\n${glossary('ledger events', LEDGER_EVENTS, RECORDED)}`,
   ].join('\n\n')

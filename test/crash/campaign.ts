@@ -31,6 +31,8 @@ export interface Tally {
   tasks: number
   starts: number
   again: number
+  /** Of gates, by hand. */
+  changes: number
   readonly killsBy: Map<string, number>
   readonly scenariosBy: Map<ScenarioKind, number>
   /** Named places, as in `after transact 7`, at which a process was killed. */
@@ -69,6 +71,7 @@ export class Campaign {
     tasks: 0,
     starts: 0,
     again: 0,
+    changes: 0,
     killsBy: new Map(),
     scenariosBy: new Map(),
     places: new Set(),
@@ -140,6 +143,7 @@ export class Campaign {
     tally.tasks += findings.tasks
     tally.starts += findings.starts
     tally.again += findings.again
+    tally.changes += findings.changes
     tally.faults.push(...findings.faults.map((fault) => `${name}: ${fault}`))
     return findings
   }

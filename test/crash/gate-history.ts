@@ -1,7 +1,8 @@
 /**
- * Whether budgets and breakers kept their limits over all processes (I4, I9), told from the attempts that were recorded,
- * not from what they say of themselves. Imports the ledger's types and the histories.
+ * Whether budgets and breakers kept their limits over all processes (I4, I9), told from the attempts and the changes by
+ * hand that were recorded, not from what they say of themselves. Imports the ledger's types and the histories.
  */
+import type { GateChange } from '../../packages/reprise/src/durable/gate-control.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { CLOCK_TOLERANCE_MS, historiesOf, type TaskHistory } from './task-history.js'
 
@@ -29,15 +30,28 @@ export async function gateFaults(
   spans: readonly OpenSpan[],
 ): Promise<string[]> {
   const states = new Map((await ledger.gates()).map(({ key, state }) => [key, state]))
+  const acts = await actsIn(ledger)
   const faults: string[] = []
   for (const rule of rules) {
+    const grants = acts.filter(({ gate, action }) => gate === `budget:${rule.name}` && action === 'grant')
     const histories = (await Promise.all(rule.runs.map((run) => historiesOf(ledger, run, [])))).flat()
     const granted = histories.flatMap(launchesOf)
-    if (rule.type === 'bucket') faults.push(...bucketFaults(rule, granted))
-    else faults.push(...countFaults(rule, granted, states.get(`budget:${rule.name}`)))
+    if (rule.type === 'bucket') faults.push(...bucketFaults(rule, granted, grants))
+    else faults.push(...countFaults(rule, granted, grants, states.get(`budget:${rule.name}`)))
   }
-  for (const span of spans) faults.push(...(await openFaults(ledger, span)))
+  for (const span of spans) faults.push(...(await openFaults(ledger, untilChanged(span, acts))))
   return faults
+}
+
+/** What a person did to a gate. */
+interface Act extends GateChange {
+  readonly atMs: number
+}
+
+async function actsIn(ledger: Ledger): Promise<Act[]> {
+  const events = await ledger.events(0, Number.MAX_SAFE_INTEGER, '')
+  const changes = events.filter(({ type }) => type === 'gate_changed')
+  return changes.map(({ atMs, detail }) => ({ ...(detail as unknown as GateChange), atMs }))
 }
 
 interface Launch {
@@ -55,30 +69,55 @@ function launchesOf({ task, rows }: TaskHistory): Launch[] {
     : launches
 }
 
-/** I4: used = recorded retries, never above the limit. */
+/** I4: used = recorded retries, never above the limit; what was granted on top is recorded too. */
 function countFaults(
   { name, total }: Extract<GateRule, { type: 'count' }>,
   launches: readonly Launch[],
+  grants: readonly Act[],
   state: unknown,
 ): string[] {
   const retries = launches.filter(({ number }) => number > 1).length
-  const used = (state as { readonly used?: number } | undefined)?.used ?? 0
+  const { used = 0, granted = 0 } = (state ?? {}) as { readonly used?: number; readonly granted?: number }
+  const given = grants.reduce((sum, { amount = 0 }) => sum + amount, 0)
+  const limit = total + given
   const faults = used === retries ? [] : [`budget ${name}: ${retries} retries are recorded, and ${used} charged`]
-  return Math.max(used, retries) > total ? [...faults, `budget ${name}: gave ${retries} of ${total}`] : faults
+  if (granted !== given) faults.push(`budget ${name}: was granted ${given}, and has ${granted} of it`)
+  return Math.max(used, retries) > limit ? [...faults, `budget ${name}: gave ${retries} of ${limit}`] : faults
 }
 
-/** I4: a bucket of the same size, filled at the same rate, could have given all of it. */
-function bucketFaults(rule: Extract<GateRule, { type: 'bucket' }>, launches: readonly Launch[]): string[] {
+/**
+ * I4: a bucket of the same size, filled at the same rate, could have given all of it, but for what was granted. That is
+ * kept apart, so that it does not matter what was in the bucket when it came.
+ */
+function bucketFaults(
+  rule: Extract<GateRule, { type: 'bucket' }>,
+  launches: readonly Launch[],
+  grants: readonly Act[],
+): string[] {
   const { name, capacity, refillPerSecond } = rule
   const slack = (CLOCK_TOLERANCE_MS * refillPerSecond) / 1000
   let level = capacity
   let atMs = -Infinity
+  let borrowed = 0
   for (const launch of launches.toSorted((a, b) => a.atMs - b.atMs)) {
     level = Math.min(capacity, level + ((launch.atMs - atMs) * refillPerSecond) / 1000) - 1
     atMs = launch.atMs
+    const come = grants.filter((grant) => grant.atMs <= launch.atMs + CLOCK_TOLERANCE_MS)
+    const left = come.reduce((sum, { amount = 0 }) => sum + amount, -borrowed)
+    const taken = Math.min(Math.max(0, -level), left)
+    borrowed += taken
+    level += taken
     if (level < -slack) return [`budget ${name}: gave ${(-level).toFixed(2)} more than it had`]
   }
   return []
+}
+
+/** A person may end it earlier. */
+function untilChanged(span: OpenSpan, acts: readonly Act[]): OpenSpan {
+  const ends = acts.filter(
+    ({ gate, atMs }) => gate === `breaker:${span.run}` && atMs > span.fromMs - CLOCK_TOLERANCE_MS,
+  )
+  return { ...span, toMs: ends.reduce((toMs, { atMs }) => Math.min(toMs, atMs), span.toMs) }
 }
 
 /** I9: nothing starts while a breaker that was open at a kill still is. */

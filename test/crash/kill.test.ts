@@ -30,6 +30,7 @@ describe('processes killed at any moment', () => {
     expect(tally.faults).toEqual([])
     expect(tally.kills).toBeGreaterThanOrEqual(KILLS)
     expect(tally.again).toBeGreaterThan(0)
+    expect(tally.changes).toBeGreaterThan(0)
   })
 
   it('would be found out if they forgot their budgets', { timeout: 60_000 }, async () => {

@@ -6,7 +6,8 @@
 import { openSync, writeSync } from 'node:fs'
 import { Durable } from '../../packages/reprise/src/durable/durable.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
-import { RecordedFailureError, TaskRefusedError } from '../../packages/reprise/src/durable/errors.js'
+import { GateRefusedError, RecordedFailureError, TaskRefusedError } from '../../packages/reprise/src/durable/errors.js'
+import { grantBudget, resetBreaker, tripBreaker } from '../../packages/reprise/src/durable/gate-control.js'
 import { drawsOf } from '../../packages/reprise/src/core/state.js'
 import { seededRandom } from '../../packages/reprise/src/core/seeded-random.js'
 import { type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
@@ -98,6 +99,22 @@ async function meddle(): Promise<void> {
   }
 }
 
+/** What an operator may do to a gate; one that nobody has used yet, or that is full, is no fault. */
+async function operate(): Promise<void> {
+  const reason = 'the load'
+  const acts = [
+    () => grantBudget(ledger, 'count', 1, reason),
+    () => grantBudget(ledger, 'bucket', 2, reason),
+    () => resetBreaker(ledger, 'guarded', reason),
+    () => tripBreaker(ledger, 'guarded', { reason, recoveryTimeoutMs: 100 }),
+  ]
+  try {
+    await acts[Math.floor(random() * acts.length)]?.()
+  } catch (error) {
+    if (!(error instanceof GateRefusedError)) throw error
+  }
+}
+
 async function decideOpen(): Promise<void> {
   for (const { run, id } of await store.list({ statuses: ['undecided'] })) {
     const answer = random() < 0.5 ? 'done' : 'rerun'
@@ -114,6 +131,7 @@ async function untilAllEnded(): Promise<void> {
   for (let round = 0; ; round++) {
     await decideOpen()
     if (!plan.calm && round < 12) await meddle()
+    if (!plan.calm && round < 12 && round % 4 === 1) await operate()
     const tasks = await store.list({})
     if (tasks.length === all.length && tasks.every(({ status }) => TERMINAL.has(status))) return
     await pause(10)

@@ -30,6 +30,8 @@ export interface Findings {
   readonly starts: number
   /** Attempts that were in flight at a kill, and ran again. */
   readonly again: number
+  /** Gates that were changed by hand. */
+  readonly changes: number
   /** How often each point was passed by a process that ended by itself. */
   readonly passed: Readonly<Record<string, number>>
 }
@@ -114,8 +116,9 @@ export class Scenario {
       const numbers = new Set(
         starts.map(({ run, task, generation, attempt }) => [run, task, generation, attempt].join()),
       )
+      const changes = (await ledger.events(0, 10_000, '')).length
       const passed = noted.findLast((line) => line.type === 'passed')?.points ?? {}
-      return { faults: this.faults, tasks, starts: starts.length, again: starts.length - numbers.size, passed }
+      return { faults: this.faults, tasks, starts: starts.length, again: starts.length - numbers.size, changes, passed }
     } finally {
       await ledger.close()
     }

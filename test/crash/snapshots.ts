@@ -61,18 +61,22 @@ function faultsOfStep(before: TaskRecord, after: TaskRecord, newRows: number): s
 
 interface GateState {
   readonly used?: number
+  readonly granted?: number
   readonly keys?: unknown
   readonly phase?: string
   readonly openUntilMs?: number | null
 }
 
-/** I4 and I9 */
+/** I4 and I9; who changed it by hand has raised its decree. */
 function gateStepFaults(before: GateRecord, after: GateRecord | undefined, now: number): string[] {
   if (after === undefined) return [`${before.key}: is lost`]
   const [old, next] = [before.state as GateState, after.state as GateState]
   // A count has a list of keys; what else is used may be given back.
   if (old.keys !== undefined && (next.used ?? 0) < (old.used ?? 0))
     return [`${before.key}: its use falls from ${old.used} to ${next.used}`]
+  if ((next.granted ?? 0) < (old.granted ?? 0)) return [`${before.key}: what was granted falls`]
+  const [decree, later] = [before.decree ?? 0, after.decree ?? 0]
+  if (later !== decree) return later < decree ? [`${before.key}: its decree falls`] : []
   const isStillOpen = old.phase === 'open' && now < (old.openUntilMs ?? 0)
   const isLess = next.phase !== 'open' || (next.openUntilMs ?? 0) < (old.openUntilMs ?? 0)
   return isStillOpen && isLess ? [`${before.key}: closes before its time`] : []

@@ -2,8 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Decided, Ledger, View } from '../../packages/reprise/src/ledger/ledger.js'
-import type { TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import type { GateRecord, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { type Step, Story } from './story.js'
+import { faultsOfCommit } from './watched-ledger.js'
 
 const small = fc.nat({ max: 3 })
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -25,8 +26,33 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
         task: small,
       }),
     },
+    {
+      weight: 3,
+      arbitrary: fc.oneof(
+        fc.record({ type: fc.constant('grant' as const), amount: fc.integer({ min: 1, max: 3 }) }),
+        fc.record({ type: fc.constantFrom('trip' as const, 'mend' as const) }),
+      ),
+    },
   ),
   { minLength: 5, maxLength: 40 },
+)
+
+/** Many failures, little to retry with, and now and then a little more. */
+const scarce: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('start' as const), task: fc.nat({ max: 5 }) }) },
+    { weight: 8, arbitrary: fc.record({ type: fc.constant('end' as const), which: small, ok: fc.constant(false) }) },
+    { weight: 6, arbitrary: fc.record({ type: fc.constant('pass' as const), ms: fc.constant(4000) }) },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('reset' as const), task: fc.nat({ max: 5 }) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ type: fc.constant('grant' as const), amount: fc.integer({ min: 1, max: 3 }) }),
+    },
+    { weight: 2, arbitrary: fc.record({ type: fc.constantFrom('open' as const, 'kill' as const), host: small }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('resume' as const), host: small }) },
+    { weight: 1, arbitrary: fc.record({ type: fc.constant('mend' as const) }) },
+  ),
+  { minLength: 20, maxLength: 60 },
 )
 
 const PLAIN: readonly Step[] = [
@@ -48,10 +74,21 @@ describe('a life of tasks and processes', () => {
     await fc.assert(property, { numRuns: 300, seed: Number(process.env['SEED'] ?? 2) })
   })
 
+  it('never uses more of a count than its total and what was granted', { timeout: 60_000 }, async () => {
+    const property = fc.asyncProperty(scarce, fc.boolean(), async (taken, slow) => {
+      expect(await new Story(undefined, slow, 1).live(taken)).toEqual([])
+    })
+    await fc.assert(property, { numRuns: 200, seed: Number(process.env['SEED'] ?? 2) })
+  })
+
   it('keeps every promise in a plain one', async () => {
     expect(await new Story().live(PLAIN)).toEqual([])
   })
 })
+
+const withState =
+  (values: object) =>
+  (gate: GateRecord): GateRecord => ({ ...gate, state: { ...(gate.state as object), ...values } })
 
 describe('the checkers', () => {
   /** A ledger that changes what is decided before it is written. */
@@ -95,6 +132,19 @@ describe('the checkers', () => {
     // The watcher sits behind the spoiler: it sees what is written.
     const faults = await new Story((ledger) => spoiled(spoil)(ledger)).live(PLAIN)
     expect(faults.join('\n')).toMatch(said)
+  })
+
+  it.each<[string, RegExp, (gate: GateRecord) => GateRecord]>([
+    ['I4: grants', /nobody gave it/, withState({ granted: 1 })],
+    ['I4: use', /use falls/, withState({ used: -1 })],
+    ['I9: breakers', /before its time/, withState({ phase: 'closed' })],
+    ['I9: decrees', /decree 9/, (gate) => ({ ...gate, decree: 9 })],
+  ])('would tell of broken %s', (_what, said, spoil) => {
+    const state = { used: 1, keys: [], phase: 'open', openUntilMs: 2000 }
+    const gate: GateRecord = { key: 'g', kind: 'budget', state }
+    const view = { now: 1000, gate: () => gate } as unknown as View
+    expect(faultsOfCommit(view, { gates: [gate] })).toEqual([])
+    expect(faultsOfCommit(view, { gates: [spoil(gate)] }).join('\n')).toMatch(said)
   })
 
   it('would tell of an attempt that the ledger lost', async () => {

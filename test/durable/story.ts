@@ -1,9 +1,10 @@
 /**
  * A random life of a few tasks and the processes that run them: started, failed, succeeded, killed, stopped, paused, taken
- * over. What really ran is noted by the operations themselves. Imports the model of processes and the checkers.
+ * over; and of an operator who grants, trips and resets. What really ran is noted by the operations themselves. Imports the model of processes and the checkers.
  */
 import { seededRandom } from 'reprise/testing'
 import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
+import { grantBudget, resetBreaker, tripBreaker } from '../../packages/reprise/src/durable/gate-control.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { faultsOf, type Start } from '../crash/history.js'
@@ -11,8 +12,15 @@ import { watched } from './watched-ledger.js'
 import { deferred, type Host, turns, World } from './world.js'
 
 export const ATTEMPTS = 3
-export const TOTAL = 6
-const POLICY = { attempts: ATTEMPTS, initialDelay: '1s', maxDelay: '4s', jitter: 'full', budget: 'shared' } as const
+const TOTAL = 6
+const POLICY = {
+  attempts: ATTEMPTS,
+  initialDelay: '1s',
+  maxDelay: '4s',
+  jitter: 'full',
+  budget: 'shared',
+  breaker: { failureThreshold: 4, recoveryTimeout: '3s' },
+} as const
 
 export type Step =
   | { readonly type: 'start'; readonly task: number }
@@ -20,6 +28,8 @@ export type Step =
   | { readonly type: 'pass'; readonly ms: number }
   | { readonly type: 'open' | 'kill' | 'close' | 'pause' | 'resume'; readonly host: number }
   | { readonly type: 'cancel' | 'hasten' | 'reset'; readonly task: number }
+  | { readonly type: 'grant'; readonly amount: number }
+  | { readonly type: 'trip' | 'mend' }
 
 interface Process extends Host {
   readonly handle: TaskHandle<number, unknown>
@@ -43,10 +53,14 @@ export class Story {
   private readonly processes: Process[] = []
   private readonly random = seededRandom(7)
   private readonly slow: boolean
+  /** What the budget has before anything is granted. */
+  private readonly total: number
   private calm = false
+  private granted = 0
 
-  constructor(spoil: (ledger: Ledger) => Ledger = (ledger) => ledger, slow = false) {
+  constructor(spoil: (ledger: Ledger) => Ledger = (ledger) => ledger, slow = false, total = TOTAL) {
     this.slow = slow
+    this.total = total
     this.world = new World((ledger) => spoil(watched(ledger, this.faults)))
   }
 
@@ -67,8 +81,8 @@ export class Story {
   }
 
   private async open(): Promise<void> {
-    const { random, slow } = this
-    const budgets = { shared: countBudget({ total: TOTAL }) }
+    const { random, slow, total } = this
+    const budgets = { shared: countBudget({ total }) }
     const host = await this.world.open({ concurrency: 2, budgets, random, slow })
     const handle = host.durable.task<number, unknown>('t', POLICY, async (_input, context) => {
       const { taskId, attempt, execution } = context
@@ -87,6 +101,7 @@ export class Story {
     if (step.type === 'open') return this.processes.length < 4 ? this.open() : undefined
     if (step.type === 'end') return this.end(step.which, step.ok)
     if ('host' in step) return this.strike(step.type, step.host)
+    if (!('task' in step)) return this.operate(step).catch(refused)
     const awake = this.processes.find(({ paused }) => !paused)
     if (awake === undefined) return
     const id = `i${step.task}`
@@ -95,6 +110,16 @@ export class Story {
     else if (step.type === 'cancel') await handle.cancel(id).catch(refused)
     else if (step.type === 'hasten') await handle.retryNow(id).catch(refused)
     else await handle.reset(id).catch(refused)
+  }
+
+  /** From outside: no process of the story is asked. */
+  private async operate(step: Extract<Step, { type: 'grant' | 'trip' | 'mend' }>): Promise<void> {
+    const { ledger } = this.world
+    if ('amount' in step) {
+      await grantBudget(ledger, 'shared', step.amount, 'a story')
+      this.granted += step.amount
+    } else if (step.type === 'trip') await tripBreaker(ledger, 't', { reason: 'a story' })
+    else await resetBreaker(ledger, 't', 'a story')
   }
 
   private end(which: number, ok: boolean): void {
@@ -152,12 +177,14 @@ export class Story {
 
   /** I4 */
   private async overuse(): Promise<string[]> {
-    const state = (await this.world.ledger.gates())[0]?.state as { used: number } | undefined
+    const gate = (await this.world.ledger.gates()).find(({ key }) => key === 'budget:shared')
+    const { used, granted = 0 } = (gate?.state ?? { used: 0 }) as { used: number; granted?: number }
     const retries = new Set<string>()
     for (const { task, attempt, generation } of this.starts)
       if (attempt > 1) retries.add(`${task} ${generation} ${attempt}`)
-    const used = state?.used ?? 0
-    const faults = used > TOTAL ? [`the budget of ${TOTAL} was used ${used} times`] : []
+    const total = this.total + this.granted
+    const faults = used > total ? [`the budget of ${total} was used ${used} times`] : []
+    if (granted !== this.granted) faults.push(`${this.granted} were granted, and the ledger has ${granted}`)
     return retries.size > used ? [...faults, `${retries.size} retries ran, and ${used} were charged`] : faults
   }
 }

@@ -45,7 +45,12 @@ export function faultsOfCommit(view: View, changes: Changes): string[] {
     const found = before === undefined ? ['written, but not there'] : faultsOfChange(before, after, changes, view.now)
     return found.map((fault) => `${after.id}: ${fault}`)
   })
-  return [...faults, ...(changes.gates ?? []).flatMap((after) => faultsOfGate(view.gate(after.key), after, view.now))]
+  const gates = (changes.gates ?? []).flatMap((after) =>
+    faultsOfGate(view.gate(after.key), after, isByHand(after, changes), view.now).map(
+      (fault) => `${after.key}: ${fault}`,
+    ),
+  )
+  return [...faults, ...gates]
 }
 
 function faultsOfChange(before: TaskRecord, after: TaskRecord, changes: Changes, now: number): string[] {
@@ -130,16 +135,31 @@ function startFaults(before: TaskRecord, after: TaskRecord, { attempts = [] }: C
   return before.status === 'running' && attempts.length === 0 ? ['starts while it runs'] : []
 }
 
-/** I9: a count never falls, an open breaker does not close before its time. */
-function faultsOfGate(before: GateRecord | undefined, after: GateRecord, now: number): string[] {
-  const [old, next] = [before?.state, after.state] as {
-    used?: number
-    keys?: unknown
-    phase?: string
-    openUntilMs?: number
-  }[]
+interface GateState {
+  readonly used?: number
+  readonly granted?: number
+  readonly keys?: unknown
+  readonly phase?: string
+  readonly openUntilMs?: number | null
+}
+
+/** The commit says that somebody wanted it so. */
+function isByHand({ key }: GateRecord, { events = [] }: Changes): boolean {
+  return events.some(({ type, detail }) => type === 'gate_changed' && (detail as { gate?: string }).gate === key)
+}
+
+/** I4 and I9: a count never falls; no limit rises and no open breaker closes before its time, but by hand. */
+function faultsOfGate(before: GateRecord | undefined, after: GateRecord, byHand: boolean, now: number): string[] {
+  const [old, next] = [(before?.state ?? {}) as GateState, (after.state ?? {}) as GateState]
+  const faults: string[] = []
   // A count has a list of keys; what else is used may be given back.
-  if (old?.keys !== undefined && (next?.used ?? 0) < (old.used ?? 0)) return [`${after.key}: its use falls`]
-  const isOpen = old?.phase === 'open' && now < (old.openUntilMs ?? 0)
-  return isOpen && next?.phase !== 'open' ? [`${after.key}: becomes ${next?.phase} before its time`] : []
+  if (old.keys !== undefined && (next.used ?? 0) < (old.used ?? 0)) faults.push('its use falls')
+  const decree = (before?.decree ?? 0) + (byHand ? 1 : 0)
+  if ((after.decree ?? 0) !== decree) faults.push(`has the decree ${after.decree ?? 0} in place of ${decree}`)
+  if (byHand) return faults
+  if ((next.granted ?? 0) !== (old.granted ?? 0)) faults.push('has another grant, and nobody gave it')
+  const isOpen = old.phase === 'open' && now < (old.openUntilMs ?? 0)
+  const isLess = next.phase !== 'open' || (next.openUntilMs ?? 0) < (old.openUntilMs ?? 0)
+  if (isOpen && isLess) faults.push(`becomes ${next.phase} before its time`)
+  return faults
 }

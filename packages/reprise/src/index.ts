@@ -1,5 +1,5 @@
 /** The root entry: re-exports only. Imports core and runtime. */
-export type { AttemptOutcome, Budget, BudgetRequest, Decision } from './core/budget.js'
+export type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from './core/budget.js'
 export { BudgetRegistry } from './core/budget-registry.js'
 export { Breaker, type BreakerState } from './core/breaker.js'
 export { delayAfter } from './core/backoff.js'

@@ -36,6 +36,12 @@ export interface Decision {
   readonly release?: ((outcome: AttemptOutcome) => void) | undefined
 }
 
+/** What a budget is, for people: its type, and the limits it was made with. */
+export interface BudgetDescription {
+  readonly type: string
+  readonly [limit: string]: unknown
+}
+
 export interface Budget {
   allowAttempt(request: BudgetRequest): Decision
   /** `release` in a form that another process can call: exactly once per allowed attempt. */
@@ -52,6 +58,8 @@ export interface Budget {
   wakeAtMs?(): number
   /** Grants are issued only inside `poll`, `park` and `settle`. */
   poll?(now: number, random: () => number): void
+  /** As plain JSON: kept beside its state in a ledger, for whoever looks from outside. */
+  describe?(): BudgetDescription
   snapshot?(): unknown
   restore?(state: unknown): void
 }

@@ -42,6 +42,22 @@ export type RefusalKind =
   | 'run_lost'
   | 'closed'
 
+export type GateRefusal = 'not_found' | 'nothing_to_grant'
+
+/** A change of a budget or breaker by hand is not made, and nothing was touched. */
+export class GateRefusedError extends RepriseError {
+  readonly kind: GateRefusal
+
+  constructor(kind: GateRefusal, message: string) {
+    super('refused', message)
+    this.kind = kind
+  }
+
+  override get name(): string {
+    return 'GateRefusedError'
+  }
+}
+
 /** What was asked for is not done, and nothing was touched. */
 export class TaskRefusedError extends RepriseError {
   readonly kind: RefusalKind

@@ -1,6 +1,9 @@
 /**
  * Budgets and breakers of durable tasks. They live in the process and are written down with every attempt they gate, so
  * that a restart finds them as they were. Imports core, the runtime's environment and the ledger's types.
+ *
+ * Invariant: what others wrote makes a breaker of this process stricter, never more permissive; only a change by hand,
+ * known by its decree, is taken in whatever it says.
  */
 import { Breaker, type BreakerState } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
@@ -23,8 +26,13 @@ export class GateBook {
   private readonly environment: Environment
   /** As the ledger has them, as far as is known here. */
   private readonly stored: Map<string, GateRecord>
-  /** What was written from here last: the ledger says something else if somebody else has written since. */
-  private readonly written = new Map<string, string>()
+  /**
+   * The states that gates of this process began with or were written with last, as text; undefined for one that began
+   * with none. The ledger says something else if somebody else has written since.
+   */
+  private readonly known = new Map<string, string | undefined>()
+  /** What they were made with. */
+  private readonly settings = new Map<Budget | Breaker, Json>()
   private readonly breakers = new Map<string, Breaker>()
   private readonly restored = new Set<Budget>()
   /** Those that began with what earlier processes held. */
@@ -69,16 +77,17 @@ export class GateBook {
     for (const key of this.keysOf(definition)) {
       const gate = view.gate(key)
       if (gate === undefined) continue
-      const known = this.written.get(key)
+      const isDecreed = (gate.decree ?? 0) > (this.stored.get(key)?.decree ?? 0)
       this.stored.set(key, gate)
-      if (known !== undefined && known !== JSON.stringify(gate.state))
-        isRestored = this.takeIn(definition, gate) || isRestored
+      // One that nobody has asked for yet will begin with what is stored.
+      const isNews = this.known.has(key) && this.known.get(key) !== JSON.stringify(gate.state)
+      if (isNews) isRestored = this.takeIn(definition, gate, isDecreed) || isRestored
     }
     return isRestored
   }
 
   /** Whether the budget is now what the ledger says. */
-  private takeIn(definition: Definition, { kind, state }: GateRecord): boolean {
+  private takeIn(definition: Definition, { kind, state }: GateRecord, isDecreed: boolean): boolean {
     if (kind === 'budget') {
       const budget = this.budgetOf(definition)
       // One with a line of its own knows more than its snapshot says.
@@ -88,8 +97,8 @@ export class GateBook {
     }
     const breaker = this.breakerOf(definition)
     const stored = state as unknown as BreakerState
-    // Attempts of now would lose their era: only what is less permissive is worth that.
-    if (breaker?.closed && stored.phase === 'open') breaker.restore(stored)
+    // Attempts of now lose their era: only what is less permissive is worth that, or what a person said.
+    if (breaker !== undefined && (isDecreed || isStricter(stored, breaker.snapshot()))) breaker.restore(stored)
     return false
   }
 
@@ -97,16 +106,24 @@ export class GateBook {
   records(definition: Definition): GateRecord[] {
     const { policy } = definition
     const records: GateRecord[] = []
-    const state = this.budgetOf(definition)?.snapshot?.()
-    if (state !== undefined && policy.budget !== undefined) {
-      records.push({ key: `budget:${policy.budget.name}`, kind: 'budget', state: state as Json })
+    const budget = this.budgetOf(definition)
+    const state = budget?.snapshot?.()
+    if (budget !== undefined && state !== undefined && policy.budget !== undefined) {
+      records.push(this.record('budget', policy.budget.name, state as Json, budget))
     }
     const breaker = this.breakerOf(definition)
     if (breaker !== undefined) {
-      records.push({ key: `breaker:${breaker.key}`, kind: 'breaker', state: breaker.snapshot() as unknown as Json })
+      records.push(this.record('breaker', breaker.key, breaker.snapshot() as unknown as Json, breaker))
     }
-    for (const { key, state: text } of records) this.written.set(key, JSON.stringify(text))
     return records
+  }
+
+  private record(kind: GateRecord['kind'], name: string, state: Json, gate: Budget | Breaker): GateRecord {
+    const key = `${kind}:${name}`
+    const settings = this.settings.get(gate)
+    const decree = this.stored.get(key)?.decree
+    this.known.set(key, JSON.stringify(state))
+    return { key, kind, state, ...(settings !== undefined && { settings }), ...(decree !== undefined && { decree }) }
   }
 
   /** What is asked before a wait, for an attempt after it. */
@@ -191,6 +208,9 @@ export class GateBook {
       const stored = this.stored.get(`breaker:${key}`)
       if (stored !== undefined) breaker.restore(stored.state as unknown as BreakerState)
       this.breakers.set(key, breaker)
+      const { key: _key, ...limits } = settings
+      this.settings.set(breaker, limits)
+      this.began(`breaker:${key}`)
     }
     return breaker
   }
@@ -204,6 +224,31 @@ export class GateBook {
     }
     // Not before: one that cannot read its past is not used as if it had none.
     this.restored.add(budget)
+    const settings = settingsOf(budget)
+    if (settings !== undefined) this.settings.set(budget, settings)
+    this.began(`budget:${name}`)
+  }
+
+  private began(key: string): void {
+    const stored = this.stored.get(key)
+    this.known.set(key, stored && JSON.stringify(stored.state))
+  }
+}
+
+/** Whether one that is open is so for longer than the other. */
+function isStricter(stored: BreakerState, own: BreakerState): boolean {
+  if (stored.phase !== 'open') return false
+  return own.phase === 'closed' || (stored.openUntilMs ?? 0) > (own.openUntilMs ?? 0)
+}
+
+/** What a budget says of itself; one that cannot say it is used all the same. */
+function settingsOf(budget: Budget): Json | undefined {
+  try {
+    const said = budget.describe?.()
+    return said && (JSON.parse(JSON.stringify(said)) as Json)
+  } catch (error) {
+    report(error)
+    return undefined
   }
 }
 

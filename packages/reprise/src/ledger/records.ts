@@ -157,6 +157,10 @@ export interface GateRecord {
   readonly key: string
   readonly kind: 'budget' | 'breaker'
   readonly state: Json
+  /** What it was made with, for people to read; absent where that is not known. */
+  readonly settings?: Json
+  /** How often it was changed by hand; absent for never. Who knows a smaller one takes the state as it is. */
+  readonly decree?: number
 }
 
 /** A process that may own tasks. */
@@ -187,13 +191,14 @@ export const LEDGER_EVENTS = [
   'run_resumed',
   'run_finished',
   'run_changed',
+  'gate_changed',
 ] as const
 
 /** What happened beside attempts, which have rows of their own. */
 export interface LedgerEvent {
   readonly type: (typeof LEDGER_EVENTS)[number]
   readonly run: string
-  /** The task; empty for what concerns the run as a whole. */
+  /** The task; empty for what concerns the run as a whole. Both are empty for what concerns neither. */
   readonly id: string
   readonly atMs: number
   readonly correlationId: string

@@ -6,11 +6,30 @@ export type { RefusedTask, SkippedTask } from '../durable/adoption.js'
 export type { TaskFunction, VerifyAnswer, VerifyFunction } from '../durable/definition.js'
 export type { Durable, ResumeOptions, Resumption, TaskOptions } from '../durable/durable.js'
 export type { DurableRun, RunChangeInput, StepHandle, StepOptions } from '../durable/durable-run.js'
-export { RecordedFailureError, type RefusalKind, TaskRefusedError } from '../durable/errors.js'
+export {
+  GateRefusedError,
+  type GateRefusal,
+  RecordedFailureError,
+  type RefusalKind,
+  TaskRefusedError,
+} from '../durable/errors.js'
 export type { DurableContext } from '../durable/execution.js'
 export { failureOf } from '../durable/failure-record.js'
 export { livingOwners, type OtherOwner } from '../durable/ownership.js'
 export { type FieldChange, fingerprint } from '../durable/policy-record.js'
+export {
+  type BreakerSettings,
+  type GateAction,
+  type GateChange,
+  grantBudget,
+  listGates,
+  resetBreaker,
+  type StoredBreaker,
+  type StoredBudget,
+  type StoredGates,
+  type TripOptions,
+  tripBreaker,
+} from '../durable/gate-control.js'
 export type { RetentionInput, Swept } from '../durable/retention.js'
 export type { NewRun, Runs, TakeOptions } from '../durable/runs.js'
 export type { RunOptions, TaskHandle, TaskState } from '../durable/tasks.js'

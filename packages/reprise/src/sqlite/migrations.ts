@@ -113,6 +113,10 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX runs_begun ON runs (created_at);
   `,
+  `
+  ALTER TABLE gates ADD COLUMN settings TEXT;
+  ALTER TABLE gates ADD COLUMN decree INTEGER NOT NULL DEFAULT 0;
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -105,7 +105,16 @@ describe('a damaged row', () => {
   it.each([
     [`UPDATE policies SET policy = ''`, 'policy p1', (ledger: SqliteLedger) => ledger.policy('p1')],
     [`UPDATE owners SET record = ''`, 'an owner', (ledger: SqliteLedger) => ledger.owners()],
-    [`INSERT INTO gates VALUES ('g', 'budget', '')`, 'gate g', (ledger: SqliteLedger) => ledger.gates()],
+    [
+      `INSERT INTO gates (key, kind, state) VALUES ('g', 'budget', '')`,
+      'gate g',
+      (ledger: SqliteLedger) => ledger.gates(),
+    ],
+    [
+      `INSERT INTO gates (key, kind, state, settings) VALUES ('g', 'budget', '1', '{')`,
+      'gate g',
+      (ledger: SqliteLedger) => ledger.gates(),
+    ],
   ])('is told by every verb that meets it: %s', async (sql, place, look) => {
     const { ledger } = await damaged(sql)
     await expect(look(ledger)).rejects.toMatchObject({ problem: 'corrupt', message: expect.stringContaining(place) })

@@ -167,7 +167,19 @@ function runState({ status, owner, fence, resumes, fingerprint, detail }: RunRec
 
 export function gateOf(row: SqlRow): GateRecord {
   const key = row['key'] as string
-  return { key, kind: row['kind'] as GateRecord['kind'], state: parse(row['state'], `gate ${key}`) }
+  const [settings, decree] = [row['settings'], row['decree'] as number]
+  return {
+    key,
+    kind: row['kind'] as GateRecord['kind'],
+    state: parse(row['state'], `gate ${key}`),
+    ...(settings !== null && { settings: parse(settings, `gate ${key}`) }),
+    ...(decree > 0 && { decree }),
+  }
+}
+
+/** In the order of the columns. */
+export function gateValues({ key, kind, state, settings, decree = 0 }: GateRecord): SqlValue[] {
+  return [key, kind, text(state), settings === undefined ? null : text(settings), decree]
 }
 
 export function deadLetterOf(row: SqlRow): DeadLetter {

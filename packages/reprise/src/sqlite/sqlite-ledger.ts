@@ -48,6 +48,7 @@ import {
   deadLetterOf,
   eventOf,
   gateOf,
+  gateValues,
   parse,
   runOf,
   runValues,
@@ -320,7 +321,7 @@ export class SqliteLedger implements Ledger {
     }
     // The longer a task's row, the dearer a second update of it: only where there was no first.
     for (const [pk, count] of added) writes.push([sql.countHistory, [count, pk]])
-    for (const { key, kind, state } of gates ?? []) writes.push([sql.putGate, [key, kind, text(state)]])
+    for (const gate of gates ?? []) writes.push([sql.putGate, gateValues(gate)])
     for (const { run, id, generation, atMs, signature, stopReason, failure } of dead ?? []) {
       const encoded = failure === null ? null : text(failure)
       writes.push([sql.insertDead, [run, id, generation, atMs, signature, stopReason, encoded]])

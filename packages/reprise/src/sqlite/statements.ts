@@ -64,8 +64,8 @@ const SQL = {
   removeAttemptsUpTo: 'DELETE FROM attempts WHERE task = ? AND (generation, number, execution) <= (?, ?, ?)',
   gate: 'SELECT * FROM gates WHERE key = ?',
   gates: 'SELECT * FROM gates ORDER BY key',
-  putGate: `INSERT INTO gates (key, kind, state) VALUES (?, ?, ?)
-    ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, state = excluded.state`,
+  putGate: `INSERT INTO gates (key, kind, state, settings, decree) VALUES (${marks(5)}) ON CONFLICT (key) DO UPDATE
+    SET kind = excluded.kind, state = excluded.state, settings = excluded.settings, decree = excluded.decree`,
   owners: 'SELECT record FROM owners ORDER BY id',
   putOwner: 'INSERT INTO owners (id, record) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record',
   taskOwners: 'SELECT DISTINCT owner FROM tasks WHERE owner IS NOT NULL',

@@ -13,7 +13,7 @@
  * a fifth of the successes + probes. O(1) per event, bounded memory, nothing kept of a call but its place in line.
  * Pure over `now`; the parts are in files of their own. Imports core only.
  */
-import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
+import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { readDuration } from '../duration.js'
 import { ALLOWED } from '../gate.js'
 import type { DurationInput } from '../policy.js'
@@ -167,6 +167,11 @@ export class AdaptiveBudget implements Budget {
     this.line.leave(place)
     this.fly(waiter, now)
     waiter.wake({ allowed: true, reason: 'probe', release: (outcome) => this.probeEnded(waiter, outcome) })
+  }
+
+  describe(): BudgetDescription {
+    const { maxParkMs, maxParked, strict } = this
+    return { type: 'adaptive', bulkhead: this.bulkhead !== undefined, strict, maxParkMs, maxParked }
   }
 
   snapshot(): AdaptiveBudgetState {

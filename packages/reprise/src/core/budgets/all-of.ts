@@ -8,7 +8,7 @@
  * Invariant: each member that granted hears of the outcome exactly once, also when another throws on hearing it.
  * Nested ones are taken apart, so that the rule about peeking holds for them together. Imports core only.
  */
-import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
+import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { BudgetError } from '../errors.js'
 import { ALLOWED, askBudget, DENIED } from '../gate.js'
 import { unexpected } from './numbers.js'
@@ -54,6 +54,10 @@ export class AllOf implements Budget {
 
   denialReason(request: BudgetRequest): string {
     return refuser(this.members, request)?.denialReason?.(request) ?? DENIED.reason
+  }
+
+  describe(): BudgetDescription {
+    return { type: 'all_of', members: this.members.map((member) => member.describe?.() ?? null) }
   }
 
   /** The members' snapshots in their order; null for one without. */

@@ -4,7 +4,7 @@
  * Invariants: what a grant took comes back exactly once, by the decision's `release` or, where the decision is gone,
  * by `settle`; never below nothing in use. Attempts of cost 1 share one decision. Imports core only.
  */
-import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
+import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { ALLOWED, DENIED } from '../gate.js'
 import { costOf, expectNumber, expectOptions } from './numbers.js'
 
@@ -44,6 +44,10 @@ export class ConcurrencyBudget implements Budget {
 
   peek(request: BudgetRequest): boolean {
     return this.reserved + costOf(request) <= this.max
+  }
+
+  describe(): BudgetDescription {
+    return { type: 'concurrency', max: this.max }
   }
 
   snapshot(): ConcurrencyBudgetState {

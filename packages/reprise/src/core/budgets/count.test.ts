@@ -105,7 +105,38 @@ describe('a count budget', () => {
     expect(reason(budget)).toBe('count_exhausted')
   })
 
+  it('allows so many more as were granted, and says so in its snapshot', () => {
+    const budget = countBudget({ total: 1 })
+    expect([reason(budget), reason(budget)]).toEqual(['allowed', 'count_exhausted'])
+    budget.grant(2)
+    expect(budget.remaining).toBe(2)
+    expect([reason(budget), reason(budget), reason(budget)]).toEqual(['allowed', 'allowed', 'count_exhausted'])
+    expect(budget.snapshot()).toEqual({ used: 3, keys: [], granted: 2 })
+    const other = countBudget({ total: 2 })
+    other.restore(budget.snapshot())
+    expect(other.remaining).toBe(1)
+    other.restore({ used: 3, keys: [] })
+    expect(other.remaining).toBe(0)
+  })
+
+  it("raises neither a key's share nor a parent's total when something is granted", () => {
+    const parent = countBudget({ total: 1 })
+    const child = countBudget({ total: 0, perKey: 2, parent })
+    child.grant(5)
+    expect([reason(child), reason(child)]).toEqual(['allowed', 'count_exhausted'])
+    parent.grant(5)
+    expect([reason(child), reason(child)]).toEqual(['allowed', 'key_count_exhausted'])
+  })
+
+  it.each([0, -1, 1.5, Number.NaN, Infinity])('refuses a grant of %s', (amount) => {
+    const budget = countBudget({ total: 1 })
+    expect(() => budget.grant(amount)).toThrow('countBudget grant')
+    expect(budget.remaining).toBe(1)
+  })
+
   it.each([
+    { used: 1, keys: [], granted: -1 },
+    { used: 1, keys: [], granted: 'many' },
     { used: -1, keys: [] },
     { used: 1, keys: {} },
     { used: 1, keys: ['a'] },

@@ -1,11 +1,12 @@
 /**
- * A count that is never refilled: at most `total` withdrawals, at most `perKey` of them for one key. First attempts
- * are free.
+ * A count that is never refilled but by hand: at most `total` withdrawals and what was granted, at most `perKey` of them
+ * for one key. First attempts are free.
  *
  * Invariants: a child and its parents all allow, or none is charged: a child that can pay asks its parent, and pays
- * only if the parent did. Keys are remembered only once charged, so their number is bounded by `total`. Imports core only.
+ * only if the parent did. Keys are remembered only once charged, so their number is bounded by the limit. A grant raises
+ * the limit; what was used stays used. Imports core only.
  */
-import type { Budget, BudgetRequest, Decision } from '../budget.js'
+import type { Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { ALLOWED } from '../gate.js'
 import { costOf, expectList, expectNumber, expectOptions, unexpected } from './numbers.js'
 
@@ -24,6 +25,8 @@ export interface CountBudgetState {
   readonly used: number
   /** Empty unless shares are counted by key. */
   readonly keys: ReadonlyArray<readonly [key: string, used: number]>
+  /** What was granted beyond the total; absent for nothing. */
+  readonly granted?: number
 }
 
 const denial = (reason: CountReason): Decision => Object.freeze({ allowed: false, reason })
@@ -35,6 +38,7 @@ export class CountBudget implements Budget {
   private readonly perKey: number | undefined
   private readonly parent: CountBudget | undefined
   private spent = 0
+  private granted = 0
   private keys = new Map<string, number>()
 
   constructor(options: CountBudgetOptions) {
@@ -54,7 +58,12 @@ export class CountBudget implements Budget {
 
   /** What this budget alone would still give; a parent may have less. */
   get remaining(): number {
-    return Math.max(0, this.total - this.spent)
+    return Math.max(0, this.total + this.granted - this.spent)
+  }
+
+  /** So many more, over the total; a key's share and the parents' totals stay. */
+  grant(amount: number): void {
+    this.granted += expectNumber('countBudget grant', amount, 5, 'a whole number of 1 or more')
   }
 
   allowAttempt(request: BudgetRequest): Decision {
@@ -79,20 +88,27 @@ export class CountBudget implements Budget {
       : (own ?? EXHAUSTED).reason
   }
 
+  describe(): BudgetDescription {
+    return { type: 'count', total: this.total, perKey: this.perKey }
+  }
+
   /** The parent is not part of it: it is kept once, not with each of its children. */
   snapshot(): CountBudgetState {
-    return { used: this.spent, keys: [...this.keys] }
+    const { spent: used, granted } = this
+    return { used, keys: [...this.keys], ...(granted > 0 && { granted }) }
   }
 
   restore(state: unknown): void {
-    const { used, keys } = (state ?? {}) as Partial<CountBudgetState>
+    const { used, keys, granted = 0 } = (state ?? {}) as Partial<CountBudgetState>
     const spent = expectNumber('countBudget snapshot used', used)
+    const beyond = expectNumber('countBudget snapshot granted', granted)
     this.keys = new Map(expectList('countBudget snapshot keys', keys).map(readKey))
     this.spent = spent
+    this.granted = beyond
   }
 
   private refusal(key: string, cost: number): Decision | undefined {
-    if (this.spent + cost > this.total) return EXHAUSTED
+    if (this.spent + cost > this.total + this.granted) return EXHAUSTED
     return this.perKey !== undefined && this.usedBy(key) + cost > this.perKey ? KEY_EXHAUSTED : undefined
   }
 

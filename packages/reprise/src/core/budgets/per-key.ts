@@ -6,7 +6,7 @@
  * and is settled exactly if what `make` makes does. Imports core only.
  */
 import { BoundedMap } from '../bounded-map.js'
-import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
+import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { BudgetError } from '../errors.js'
 import type { Random } from '../time.js'
 import { expectNumber, expectOptions, unexpected } from './numbers.js'
@@ -34,6 +34,8 @@ export class PerKeyBudget implements Budget {
   denialReason?: NonNullable<Budget['denialReason']>
   settle?: NonNullable<Budget['settle']>
   private readonly make: () => Budget
+  /** What the budgets are that are made. */
+  private readonly each: BudgetDescription | undefined
   private readonly children: BoundedMap<Child>
   /** Those in whose lines somebody stands. */
   private readonly waiting = new Set<Child>()
@@ -48,6 +50,7 @@ export class PerKeyBudget implements Budget {
     )
     const sample = this.makeBudget()
     if (sample.maxParkMs !== undefined) this.maxParkMs = sample.maxParkMs
+    this.each = sample.describe?.()
     this.offerWhat(sample)
   }
 
@@ -71,6 +74,10 @@ export class PerKeyBudget implements Budget {
     for (const { budget } of [...this.waiting]) {
       if ((budget.wakeAtMs?.() ?? Infinity) <= now) budget.poll?.(now, random)
     }
+  }
+
+  describe(): BudgetDescription {
+    return { type: 'per_key', each: this.each }
   }
 
   snapshot(): PerKeyState {

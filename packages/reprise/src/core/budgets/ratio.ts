@@ -7,7 +7,7 @@
  * so many small deposits do not lose anything to rounding. A clock that goes back stays in the latest tenth. A peek
  * writes nothing, also one about a time to come. Imports core only.
  */
-import type { Budget, BudgetRequest, Decision } from '../budget.js'
+import type { Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { readDuration } from '../duration.js'
 import { ALLOWED, DENIED } from '../gate.js'
 import type { DurationInput } from '../policy.js'
@@ -72,6 +72,11 @@ export class RatioBudget implements Budget {
 
   peek(request: BudgetRequest): boolean {
     return request.attempt === 1 || this.covers(costOf(request), this.indexAt(request.now))
+  }
+
+  describe(): BudgetDescription {
+    const { ratio, reserve, slotMs } = this
+    return { type: 'ratio', ratio, reserve, windowMs: slotMs * SLOTS }
   }
 
   /** Each slot is named by its middle: dividing that gives the slot again whatever the rounding. */

@@ -119,6 +119,34 @@ describe('a token bucket', () => {
     expect(allows(bucket, 500)).toBe(false)
   })
 
+  it('takes what is granted on top of what has flowed in, up to its capacity', () => {
+    const bucket = tokenBucket({ capacity: 5, refillPerSecond: 1 })
+    drain(bucket, 0)
+    expect(bucket.grant(2, 1000)).toBe(2)
+    expect(bucket.snapshot()).toEqual({ tokens: 3, atMs: 1000 })
+    expect(bucket.grant(9, 1000)).toBe(2)
+    expect(bucket.grant(1, 1000)).toBe(0)
+    expect(drain(bucket, 1000)).toBe(5)
+  })
+
+  it('counts no stretch of time twice when something is granted by a clock that went back', () => {
+    const bucket = tokenBucket({ capacity: 5, refillPerSecond: 1 })
+    drain(bucket, 2000)
+    expect(bucket.grant(1, 0)).toBe(1)
+    expect(drain(bucket, 2000)).toBe(1)
+  })
+
+  it.each([
+    [0, 0],
+    [-1, 0],
+    [Number.NaN, 0],
+    [1, Number.NaN],
+  ])('refuses a grant of %s at %s', (amount, now) => {
+    const bucket = tokenBucket({ capacity: 2, refillPerSecond: 0 })
+    expect(() => bucket.grant(amount, now)).toThrow('tokenBucket grant')
+    expect(drain(bucket, 0)).toBe(2)
+  })
+
   it('goes on from a snapshot where it was', () => {
     const bucket = tokenBucket({ capacity: 5, refillPerSecond: 1 })
     drain(bucket, 1000)

@@ -2,11 +2,11 @@
  * A token bucket: `capacity` tokens, refilled continuously. With first attempts charged, as by default, it limits how
  * many attempts are admitted at all, not only how many are repeated.
  *
- * Invariants: the state is the level at the last charge, and what has flowed in since is computed from the time asked
+ * Invariants: the state is the level at the last charge or grant, and what has flowed in since is computed from the time asked
  * about; so a denial or a peek changes nothing and rounding does not build up while nobody is served. That time never
  * moves back, so no stretch of a clock that went back is counted twice. Imports core only.
  */
-import type { Budget, BudgetRequest, Decision } from '../budget.js'
+import type { Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { ALLOWED, DENIED } from '../gate.js'
 import { costOf, expectNumber, expectOptions, unexpected } from './numbers.js'
 
@@ -20,7 +20,7 @@ export interface TokenBucketOptions {
 export interface TokenBucketState {
   /** The level at `atMs`. */
   readonly tokens: number
-  /** When tokens were last taken, on the scale of the requests' `now`. */
+  /** When tokens were last taken or granted, on the scale of the requests' `now`. */
   readonly atMs: number
 }
 
@@ -46,6 +46,15 @@ export class TokenBucket implements Budget {
     this.tokens = capacity
   }
 
+  /** Tokens on top of those there are, up to the capacity. Returns how many found room. */
+  grant(amount: number, now: number): number {
+    expectNumber('tokenBucket grant', amount, 5, 'a finite number above 0')
+    const level = this.levelAt(expectNumber('tokenBucket grant now', now, undefined, 'a finite number'))
+    this.tokens = Math.min(this.capacity, level + amount)
+    this.atMs = Math.max(this.atMs, now)
+    return this.tokens - level
+  }
+
   allowAttempt(request: BudgetRequest): Decision {
     if (this.isFree(request)) return ALLOWED
     const { now } = request
@@ -59,6 +68,11 @@ export class TokenBucket implements Budget {
 
   peek(request: BudgetRequest): boolean {
     return this.isFree(request) || this.levelAt(request.now) >= costOf(request)
+  }
+
+  describe(): BudgetDescription {
+    const { capacity, refillPerSecond, chargeFirst: chargeFirstAttempt } = this
+    return { type: 'token_bucket', capacity, refillPerSecond, chargeFirstAttempt }
   }
 
   snapshot(): TokenBucketState {
