@@ -10,13 +10,16 @@ import { Command, CommanderError } from 'commander'
 import { reportBug } from './bug-report.js'
 import type { CommandContext } from './command-context.js'
 import { addExplain } from './commands/explain.js'
+import { addSchema } from './commands/schema.js'
 import { addSimulate } from './commands/simulate.js'
+import { addValidate } from './commands/validate.js'
 import { EXIT, type ExitCode } from './exit-codes.js'
 import { writeJson } from './output/json.js'
 import { printProblems } from './output/problems.js'
 import { styleFor } from './output/style.js'
 import { OutputError } from './output-error.js'
 import { addSettings, ENVIRONMENT_HELP, readSettings, type Settings, wantsJson } from './settings.js'
+import { ToldError } from './told-error.js'
 import type { World } from './world.js'
 import { isWriteFailure, reportWriteFailure } from './write-failure.js'
 
@@ -26,6 +29,8 @@ const EXAMPLES = `Examples:
   reprise explain policy.yaml --json       as data for programs
   echo 'attempts: 5' | reprise explain -   a policy from stdin
   reprise simulate policy.yaml             what it does in a storm, beside well-known policies
+  reprise validate workflow.yaml           every problem of a file, with its place and a cure
+  reprise schema > workflow.schema.json    for completion and checks in an editor
 `
 
 export async function runProgram(args: readonly string[], world: World): Promise<ExitCode> {
@@ -48,10 +53,13 @@ export async function runProgram(args: readonly string[], world: World): Promise
   addSettings(program)
   addExplain(program, context)
   addSimulate(program, context)
+  addValidate(program, context)
+  addSchema(program, context)
   try {
     await program.parseAsync(args, { from: 'user' })
     return EXIT.done
   } catch (error) {
+    if (error instanceof ToldError) return error.exitCode
     if (isWriteFailure(error)) return reportWriteFailure(error, world.stderr) ?? EXIT.done
     const json = settings?.json ?? wantsJson(args, world.env)
     if (error instanceof CommanderError) {
