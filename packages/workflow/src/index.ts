@@ -6,6 +6,7 @@ export {
   readBudgetFlag,
   readBudgetSection,
 } from './document/budget-section.js'
+export { type JsonSchema, policySchema, workflowSchema } from './document/json-schema.js'
 export { isWorkflow } from './document/policy-file.js'
 export { byPlace, InputError, type Problem, readTogether, ReportedError } from './document/problem.js'
 export { readText, STDIN } from './document/read-text.js'

@@ -3,6 +3,7 @@
  * know. Imports the check of policies and the table.
  */
 import type { ShapeCheck } from './check.js'
+import { BREAKER_NAME } from './fields-policy.js'
 import { ON_FAILURE, ON_FAILURE_KEYS } from './fields-retry.js'
 import type { Findings } from './findings.js'
 import { checkPolicy } from './policy-check.js'
@@ -11,19 +12,22 @@ import { fieldOf, hasFields, type Spot } from './spot.js'
 
 export function checkRetry(findings: Findings, spot: Spot, check: ShapeCheck): void {
   const { source } = findings
-  const [action, again] = ON_FAILURE_KEYS.flatMap((key) => fieldOf(source, spot, key) ?? [])
-  if (action !== undefined) check.check(action, ON_FAILURE.shape, 'retry.on_failure')
-  if (again !== undefined) findings.fail(again, 'given in both spellings', undefined, true)
-
+  checkOnFailure(findings, spot, check)
   const hedge = fieldOf(source, spot, 'hedge')
   if (hedge !== undefined) findings.fail(hedge, 'a workflow cannot hedge', 'hedges live within one process', true)
 
   const breaker = fieldOf(source, spot, 'breaker')
   const isNamed = typeof breaker?.data === 'string'
-  if (isNamed && breaker.data.trim() === '') findings.fail(breaker, 'is blank', 'give it a value, or leave it out')
+  if (isNamed) check.check(breaker, BREAKER_NAME)
 
   const others = ['hedge', ...ON_FAILURE_KEYS, ...(isNamed ? ['breaker'] : [])]
   checkPolicy(findings, spot, { data: withoutFields(spot.data, others), isWorkflow: true })
+}
+
+export function checkOnFailure(findings: Findings, retry: Spot, check: ShapeCheck): void {
+  const [action, again] = ON_FAILURE_KEYS.flatMap((key) => fieldOf(findings.source, retry, key) ?? [])
+  if (action !== undefined) check.check(action, ON_FAILURE.shape, 'retry.on_failure')
+  if (again !== undefined) findings.fail(again, 'given in both spellings', undefined, true)
 }
 
 /** Settings of a breaker that has a name already. */

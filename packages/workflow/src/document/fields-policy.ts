@@ -22,7 +22,7 @@ import {
 const MAX_ITEMS = 1000
 const MAX_COUNT = 1_000_000
 
-const anyText: TextShape = text(undefined, { mayBeBlank: true })
+const anyText: TextShape = text(undefined, { mayBeBlank: true, isFree: true })
 const exitCode = whole(1, 255)
 
 function group(title: string, example: string, fields: readonly Field[], more: Partial<FieldsShape> = {}): FieldsShape {
@@ -226,6 +226,9 @@ export const POLICY: FieldsShape = group('policy', '{attempts: 5}', [
   }),
 ])
 
+/** Of one that is declared. */
+export const BREAKER_NAME = text()
+
 /** What a step's policy says, but for what is to be done on failure: gates may be shared by name, and nothing hedges. */
 export const STEP_POLICY_FIELDS: readonly Field[] = [
   ...BEFORE_GATES,
@@ -235,7 +238,7 @@ export const STEP_POLICY_FIELDS: readonly Field[] = [
   }),
   field(
     'breaker',
-    either(text(), BREAKER),
+    either(BREAKER_NAME, BREAKER),
     'The name of a circuit breaker declared under `breakers`, or the fields of one of its own.',
     { default: 'none', examples: ['warehouse', { failure_threshold: 5 }] },
   ),

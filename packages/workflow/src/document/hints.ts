@@ -81,7 +81,8 @@ export function hintForValue(value: unknown, shape: Shape, owner: string): strin
     if (shape.kind === 'number' && /^\d+(\.\d+)?$/.test(value)) return `write it without quotes: \`${value}\``
   }
   if (owner === 'write_file.mode' && kind === 'number') return "write it in quotes: '0644'"
-  if ((kind === 'number' || kind === 'flag') && kindsOf(shape).includes('text')) return `write it in quotes: '${value}'`
+  if ((kind === 'number' || kind === 'flag') && kindsOf(shape).includes('text'))
+    return `write it in quotes: '${String(value)}'`
   if (kind === 'list' && (shape.kind === 'named' || shape.kind === 'fields')) return `such as \`${shape.example}\``
   return value === null ? EMPTY[owner] : undefined
 }

@@ -8,7 +8,8 @@
 import type { NormalizedPolicy } from 'reprise'
 import { BUDGETS_KEY } from './budget-section.js'
 import { shapeCheck } from './check-document.js'
-import { ON_FAILURE, ON_FAILURE_KEYS } from './fields-retry.js'
+import { checkOnFailure } from './check-retry.js'
+import { ON_FAILURE_KEYS } from './fields-retry.js'
 import { Findings } from './findings.js'
 import { checkPolicy } from './policy-check.js'
 import { mergeFields, withoutFields } from './policy-data.js'
@@ -75,9 +76,7 @@ function ownData(spot: Spot): unknown {
 }
 
 function checkPart(findings: Findings, spot: Spot): NormalizedPolicy | undefined {
-  for (const action of ON_FAILURE_KEYS.flatMap((key) => fieldOf(findings.source, spot, key) ?? [])) {
-    shapeCheck(findings).check(action, ON_FAILURE.shape, 'retry.on_failure')
-  }
+  checkOnFailure(findings, spot, shapeCheck(findings))
   return checkPolicy(findings, spot, { data: ownData(spot) })
 }
 

@@ -43,6 +43,8 @@ export interface TextShape {
   readonly rule?: NameRule
   /** May not hold a line break. */
   readonly isLine?: boolean
+  /** May hold any character: no program is given it. */
+  readonly isFree?: boolean
 }
 
 export interface WordsShape {
@@ -108,6 +110,8 @@ export interface FieldsShape {
   /** Exactly one of these must be there. */
   readonly oneOf?: readonly string[]
   readonly example: string
+  /** Keys that we do not know may stand beside them. */
+  readonly isOpen?: boolean
   /** Keys may also be spelt in camelCase, as in TypeScript. */
   readonly isCamelToo?: boolean
   readonly checkedBy?: CheckedBy
@@ -151,8 +155,8 @@ export function named(rule: NameRule, of: Shape, example: string): NamedShape {
   return { kind: 'named', rule, of, example }
 }
 
-export function words(...list: readonly string[]): WordsShape {
-  return { kind: 'words', words: list }
+export function words(...among: readonly string[]): WordsShape {
+  return { kind: 'words', words: among }
 }
 
 export function whole(least: number, most?: number): NumberShape {

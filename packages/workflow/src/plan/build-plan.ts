@@ -8,7 +8,7 @@ import { fingerprint, type Json } from 'reprise/durable'
 import { camelCase } from '../document/spelling.js'
 import { buildAction, runOf, shellOf } from './build-action.js'
 import { buildFailureAction, buildPolicy, inCode } from './build-policy.js'
-import type { DocumentData, StepData } from './document-data.js'
+import type { BudgetData, DocumentData, StepData } from './document-data.js'
 import type { BudgetPlan, InterruptAction, Plan, StepPlan } from './plan.js'
 import { stepIds } from './step-ids.js'
 
@@ -68,8 +68,8 @@ function interruptAction(action: StepData['on_interrupt'] = 'rerun'): InterruptA
   return { verify: typeof verify === 'string' ? shellOf(verify) : runOf(verify) }
 }
 
-function budgetPlan({ type, ...options }: { readonly type: string }): BudgetPlan {
-  const settings = Object.entries(options as Readonly<Record<string, Json>>)
+function budgetPlan({ type, ...options }: BudgetData): BudgetPlan {
+  const settings = Object.entries<Json>(options)
   return { type, settings: Object.fromEntries(settings.map(([key, value]) => [camelCase(key), value])) }
 }
 

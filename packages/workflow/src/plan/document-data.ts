@@ -9,12 +9,16 @@ export interface DocumentData {
   readonly secrets?: readonly string[]
   readonly retry_defaults?: Json
   readonly breakers?: Readonly<Record<string, Fields>>
-  readonly budgets?: Readonly<Record<string, Fields & { readonly type: string }>>
+  readonly budgets?: Readonly<Record<string, BudgetData>>
   readonly claude_program?: string
   readonly steps: readonly StepData[]
 }
 
 export type Fields = Readonly<Record<string, Json>>
+
+export interface BudgetData extends Fields {
+  readonly type: string
+}
 
 export interface StepData {
   readonly id?: string

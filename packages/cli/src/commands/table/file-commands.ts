@@ -25,17 +25,31 @@ export const FILE_COMMANDS: readonly CommandEntry[] = [
     summary: 'check files: every problem with its line and column, and what to write instead',
     values: [['<files...>', 'YAML or JSON files with a workflow or a policy; - is stdin']],
     examples: [
-      ['validate workflow.yaml', 'every problem at once'],
-      ['validate flows/*.yaml --json', 'as data for programs'],
+      ['validate workflow.yaml', 'a workflow, or a file with a policy'],
+      ['validate flows/*.yaml', 'many at once; exit code 2 if any has a problem'],
+      ["validate workflow.yaml --json | jq '.files[].problems[]'", ''],
     ],
-    more: '--json prints { problems: [{ file, line, column, path, message, suggestion }] }.',
+    more: `--json prints { files: [{ file, ok, kind, steps, problems, notes }] }; a problem
+is { file, line, column, path, message, suggestion }, lines and columns from 1.
+Nothing of a file is executed. Editors: see \`reprise schema --help\`.`,
+    load: () => import('../validate.js'),
   },
   {
     name: 'schema',
-    summary: 'print the JSON Schema of workflow files, for editors',
+    summary: 'print the JSON Schema of files, for completion and checks in editors',
+    values: [['[kind]', 'of which files: workflow, which it is unless said, or policy']],
     examples: [
-      ['schema > reprise.schema.json', ''],
-      ['schema', 'what `# yaml-language-server: $schema=reprise.schema.json` refers to'],
+      ['schema > workflow.schema.json', 'what a workflow may hold'],
+      ['schema policy > policy.schema.json', 'the same for a file with a policy alone'],
     ],
+    more: `Editors with the YAML language server (VS Code with the YAML extension, Neovim,
+Helix, JetBrains and others) complete, explain and check a file whose first line
+says where its schema is, as a path from the file or an address:
+
+  # yaml-language-server: $schema=workflow.schema.json
+
+What no schema can say, such as whether a name is declared, \`reprise validate\`
+knows.`,
+    load: () => import('../schema.js'),
   },
 ]

@@ -1,0 +1,40 @@
+/** `reprise validate FILE…`: every problem of every file, before anything runs. Imports input and output. */
+import { plainText } from 'reprise/observe'
+import type { CommandContext } from '../command-context.js'
+import type { ParsedArguments } from '../command.js'
+import { EXIT, type ExitCode } from '../exit-codes.js'
+import { type ValidatedFile, validateFile, type Validation } from '../input/validated-file.js'
+import { writeJson } from '../output/json.js'
+import { printProblems } from '../output/problems.js'
+import { styleFor } from '../output/style.js'
+
+export async function run(
+  { values: { files: names } }: ParsedArguments<{ readonly files: readonly string[] }>,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { world, settings } = context
+  const validations: Validation[] = []
+  for (const name of names) {
+    const validation = await validateFile(name, context)
+    validations.push(validation)
+    if (!settings.json) tell(validation, context)
+  }
+  const bad = validations.filter(({ result }) => !result.ok).length
+  if (settings.json) writeJson(world.stdout, { files: validations.map(({ result }) => result) })
+  else if (bad > 0 && names.length > 1 && !settings.quiet) {
+    world.stderr.write(`\n${bad} of ${names.length} files ${bad === 1 ? 'has' : 'have'} problems.\n`)
+  }
+  return bad > 0 ? EXIT.invalid : EXIT.done
+}
+
+function tell({ result, error }: Validation, { world, settings }: CommandContext): void {
+  if (error !== undefined) return printProblems(error, world.stderr, styleFor(settings.color, world.stderr, world.env))
+  world.stdout.write(`${plainText(result.file)}: ok, ${contentOf(result)}\n`)
+  if (settings.quiet) return
+  for (const note of result.notes) world.stderr.write(`${plainText(result.file)}: note: ${plainText(note)}\n`)
+}
+
+function contentOf({ kind, steps = 0 }: ValidatedFile): string {
+  if (kind !== 'workflow') return 'a policy'
+  return steps === 1 ? '1 step' : `${steps} steps`
+}
