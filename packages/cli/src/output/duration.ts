@@ -7,3 +7,9 @@ export function roundedDuration(ms: number): string {
   const tenths = Math.round(ms / 100)
   return tenths < 600 ? `${tenths / 10}s` : formatDuration(Math.round(ms / 1000) * 1000)
 }
+
+/** `6s of 12s`; nothing where nothing was waited. */
+export function waitedText(waitedMs: number, budgetMs: number | null): string {
+  if (waitedMs === 0) return ''
+  return budgetMs === null ? roundedDuration(waitedMs) : `${roundedDuration(waitedMs)} of ${roundedDuration(budgetMs)}`
+}

@@ -35,6 +35,13 @@ export function stopWords(reason: StopReason | null): string {
   return reason === null ? '' : `${STOPS[reason]} (${reason})`
 }
 
+/** `step send: every attempt failed (attempts_exhausted)`, as far as it is known. */
+export function failureReason(step: string | null, reason: StopReason | null): string {
+  return [step === null ? '' : `step ${plainText(step, 60)}`, stopWords(reason)]
+    .filter((part) => part !== '')
+    .join(': ')
+}
+
 /** `1 attempt`, `5 attempts`. */
 export function attemptsText(count: number): string {
   return plural(count, 'attempt')

@@ -4,7 +4,7 @@
  */
 import type { StepState } from '@reprise/workflow'
 import { plainText } from 'reprise/observe'
-import { roundedDuration } from '../duration.js'
+import { roundedDuration, waitedText } from '../duration.js'
 import { failureText } from '../failure-words.js'
 import type { Look } from '../look.js'
 import { countdown, elapsed } from '../relative-time.js'
@@ -124,12 +124,6 @@ function timing(state: ActiveState, { nextAttemptAtMs, sinceMs }: ActiveStep, no
 function inTime(timeMs: number, nowMs: number): string {
   const left = countdown(timeMs, nowMs)
   return left === 'now' ? left : `in ${left}`
-}
-
-/** `6s of 12s`; nothing where nothing was waited. */
-export function waitedText(waitedMs: number, budgetMs: number | null): string {
-  if (waitedMs === 0) return ''
-  return budgetMs === null ? roundedDuration(waitedMs) : `${roundedDuration(waitedMs)} of ${roundedDuration(budgetMs)}`
 }
 
 function activeRest(state: ActiveState, { failure, output, budget }: ActiveStep): string {

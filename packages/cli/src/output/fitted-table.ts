@@ -1,0 +1,78 @@
+/**
+ * Tables that fit the window: texts are cut down to what they can do with, then the least important columns go. In a pipe
+ * everything is there. Imports tables and widths.
+ */
+import type { Look } from './look.js'
+import { GAP, INDENT } from './table.js'
+import { cutText, padText, textWidth } from './width.js'
+
+export interface FittedColumn<T> {
+  readonly title: string
+  readonly align?: 'left' | 'right'
+  /** Without colours. */
+  readonly cell: (row: T) => string
+  readonly paint?: (row: T) => (text: string) => string
+  /** It may be cut, down to so many cells. */
+  readonly least?: number
+  /** It may go; the highest number first. */
+  readonly expendable?: number
+}
+
+interface Measured<T> {
+  readonly column: FittedColumn<T>
+  readonly cells: readonly string[]
+  width: number
+}
+
+/** The first line is the titles. A row that is a string is a line of its own. A column without any text is left out. */
+export function fitTable<T>(columns: readonly FittedColumn<T>[], rows: readonly (T | string)[], look: Look): string[] {
+  const measured = fit(
+    columns.map((column) => measure(column, rows)).filter((column) => column !== undefined),
+    look.screen,
+  )
+  const titles = measured.map(({ column, width }) => padText(cutText(column.title, width), width, column.align))
+  const lines = rows.map((row, index) => {
+    if (typeof row === 'string') return INDENT + look.style.dim(cutText(row, look.screen - INDENT.length))
+    const cells = measured.map(({ column, cells: texts, width }) => {
+      const text = padText(cutText(texts[index] ?? '', width), width, column.align)
+      return column.paint === undefined ? text : column.paint(row)(text)
+    })
+    return (INDENT + cells.join(GAP)).trimEnd()
+  })
+  return [(INDENT + look.style.dim(titles.join(GAP))).trimEnd(), ...lines]
+}
+
+function measure<T>(column: FittedColumn<T>, rows: readonly (T | string)[]): Measured<T> | undefined {
+  const cells = rows.map((row) => (typeof row === 'string' ? '' : column.cell(row)))
+  const widest = cells.reduce((most, cell) => Math.max(most, textWidth(cell)), 0)
+  return widest === 0 ? undefined : { column, cells, width: Math.max(widest, textWidth(column.title)) }
+}
+
+function fit<T>(columns: readonly Measured<T>[], lineWidth: number): readonly Measured<T>[] {
+  const over = (among: readonly Measured<T>[]): number =>
+    INDENT.length + among.reduce((sum, { width }) => sum + width + GAP.length, -GAP.length) - lineWidth
+  const leastOf = ({ column, width }: Measured<T>): number => Math.min(width, column.least ?? width)
+  // Would it fit if everything were cut?
+  const cut = columns.map((column) => ({ ...column, width: leastOf(column) }))
+  if (over(cut) > 0) {
+    const going = columns.reduce<Measured<T> | undefined>(
+      (most, one) => ((one.column.expendable ?? 0) > (most?.column.expendable ?? 0) ? one : most),
+      undefined,
+    )
+    if (going !== undefined)
+      return fit(
+        columns.filter((one) => one !== going),
+        lineWidth,
+      )
+  }
+  const fitted = columns.map((column) => ({ ...column }))
+  for (let excess = over(fitted); excess > 0; excess--) {
+    const widest = fitted.reduce<Measured<T> | undefined>(
+      (most, one) => (one.width > leastOf(one) && one.width > (most?.width ?? 0) ? one : most),
+      undefined,
+    )
+    if (widest === undefined) break
+    widest.width--
+  }
+  return fitted
+}

@@ -1,0 +1,17 @@
+/** Data in a line for people: `total=20 left=3 by={"a":1}`. Imports plain text. */
+import type { Json } from 'reprise/durable'
+import { plainText } from 'reprise/observe'
+
+const MAX_TEXT = 500
+
+export function flatText(data: Json): string {
+  if (data === null) return ''
+  if (typeof data !== 'object' || Array.isArray(data)) return plainText(valueText(data), MAX_TEXT)
+  const pairs = Object.entries(data).flatMap(([key, value]) => (value === null ? [] : [`${key}=${valueText(value)}`]))
+  return plainText(pairs.join(' '), MAX_TEXT)
+}
+
+/** Text without quotes where none are needed. */
+function valueText(value: Json): string {
+  return typeof value === 'string' && /^[^\s="{}[\]]+$/.test(value) ? value : JSON.stringify(value)
+}

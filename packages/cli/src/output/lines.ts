@@ -1,0 +1,137 @@
+/**
+ * A run as lines, one per thing that happens: for pipes, CI and `-v`. A retry line names the attempt to come; a failure
+ * says why it is final. Text of others is made plain. Imports words and types.
+ */
+import type { RunEvent, StepState } from '@reprise/workflow'
+import { plainText } from 'reprise/observe'
+import { roundedDuration } from './duration.js'
+import { attemptsText, failureText, plural } from './failure-words.js'
+import type { Look } from './look.js'
+
+type StepEvent = Extract<RunEvent, { readonly attempts: number }>
+type Finished = Extract<RunEvent, { readonly type: 'step_finished' }>
+type EventOf<T> = Extract<RunEvent, { readonly type: T }>
+
+const MAX_NAME = 130
+const DONE: ReadonlySet<StepState> = new Set(['succeeded', 'recovered', 'skipped', 'failed', 'cancelled'])
+
+/** Remembers the names of steps, and which of those in hand it has spoken of. */
+export class RunLines {
+  private readonly look: Look
+  private names = new Map<string, string>()
+  private readonly begun = new Set<string>()
+
+  constructor(look: Look) {
+    this.look = look
+  }
+
+  /** Mostly one line, or none. Quiet leaves out all but final failures. */
+  linesOf(event: RunEvent): string[] {
+    if (event.type === 'run_started') this.names = new Map(event.steps.map(({ id, name }) => [id, name]))
+    if (this.look.quiet && !isFinalFailure(event)) return []
+    switch (event.type) {
+      case 'run_started':
+        return [startLine(event)]
+      case 'attempt_started':
+        return this.attemptLines(event)
+      case 'attempt_failed':
+        return this.look.verbose ? [this.attemptFailureLine(event)] : []
+      case 'waiting':
+        return [this.retryLine(event)]
+      case 'parked':
+        return [
+          `${this.look.style.yellow('Parked')} ${this.attemptOf(event)}: in line for budget ${plainText(event.budget)}`,
+        ]
+      case 'step_finished':
+        return this.endLines(event)
+      case 'step_skipped':
+        return [`Skipped ${this.nameOf(event)}: ${plainText(event.reason)}`]
+      case 'fallback_started':
+        return [`Running the fallback of ${this.nameOf(event)}`]
+      case 'breaker_changed':
+        return [`Breaker ${plainText(event.breaker)} is ${plainText(event.to)} (was ${plainText(event.from)})`]
+      case 'budget_denied':
+        return [`Budget ${plainText(event.budget)} denies ${this.nameOf(event)}: ${plainText(event.reason)}`]
+      case 'output':
+      case 'run_finished':
+        return []
+    }
+  }
+
+  /** A retry has been spoken of already. */
+  private attemptLines(event: StepEvent): string[] {
+    if (this.begun.has(event.step) && !this.look.verbose) return []
+    this.begun.add(event.step)
+    return [`Running ${event.attempt > 1 ? this.attemptOf(event) : this.nameOf(event)}`]
+  }
+
+  private attemptFailureLine({ durationMs, timedOut, failure, ...event }: EventOf<'attempt_failed'>): string {
+    const how = timedOut ? 'timed out' : 'failed'
+    const attempt = `Attempt ${event.attempt}/${event.attempts} of ${this.nameOf(event)}`
+    return `${attempt} ${how} after ${roundedDuration(durationMs)}${because(failureText(failure))}`
+  }
+
+  private retryLine(event: EventOf<'waiting'>): string {
+    this.begun.add(event.step)
+    const retrying = `${this.look.style.yellow('Retrying')} ${this.attemptOf(event)}`
+    return `${retrying} after ${roundedDuration(event.delayMs)}${because(failureText(event.failure))}`
+  }
+
+  private endLines(event: Finished): string[] {
+    this.begun.delete(event.step)
+    const { style, quiet } = this.look
+    const name = this.nameOf(event)
+    switch (event.state) {
+      case 'succeeded':
+        return [`${style.green('ok')} ${name} (${roundedDuration(event.durationMs)})`]
+      case 'recovered': {
+        const waited = event.waitedMs > 0 ? `, waited ${roundedDuration(event.waitedMs)}` : ''
+        return [`${style.green('ok')} ${name} (recovered at attempt ${event.attempt}/${event.attempts}${waited})`]
+      }
+      case 'undecided': {
+        const attempt = `attempt ${event.attempt}/${event.attempts}`
+        return [
+          `${style.red('UNDECIDED')} ${name}: ${attempt} was interrupted, and nobody knows whether it took effect`,
+        ]
+      }
+      case 'cancelled':
+        return [`Cancelled ${name}`]
+      case 'failed': {
+        const warning = event.stopReason === 'retry_budget_exhausted' && !quiet
+        return [...(warning ? [`Retry budget exhausted for ${name}`] : []), this.failureLine(event)]
+      }
+      default:
+        return []
+    }
+  }
+
+  private failureLine(event: Finished): string {
+    const why = [event.stopReason ?? '', event.continued ? 'the run goes on' : ''].filter((part) => part !== '')
+    const reason = why.length === 0 ? '' : ` (${why.join('; ')})`
+    const head = `${this.look.style.red('FAILED')} ${this.nameOf(event)} after ${attemptsText(event.attempt)}`
+    return `${head}${reason}${because(failureText(event.failure))}`
+  }
+
+  private attemptOf(event: StepEvent): string {
+    return `${this.nameOf(event)} (attempt ${event.attempt}/${event.attempts})`
+  }
+
+  private nameOf({ step }: { readonly step: string }): string {
+    return plainText(this.names.get(step) ?? step, MAX_NAME)
+  }
+}
+
+function isFinalFailure(event: RunEvent): boolean {
+  return event.type === 'step_finished' && (event.state === 'failed' || event.state === 'undecided')
+}
+
+function startLine({ run, name, steps, resumes }: EventOf<'run_started'>): string {
+  const about = `run ${plainText(run)}: ${plainText(name, MAX_NAME)}`
+  if (resumes === 0) return `Starting ${about}, ${plural(steps.length, 'step')}`
+  const done = steps.filter(({ state }) => DONE.has(state)).length
+  return `Resuming ${about}, ${done} of ${plural(steps.length, 'step')} done`
+}
+
+function because(cause: string): string {
+  return cause === '' ? '' : `: ${cause}`
+}

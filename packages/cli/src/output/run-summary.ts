@@ -1,0 +1,110 @@
+/**
+ * What is said when a run has ended: what recovered, what failed and why, what nobody knows, what to type next. The last
+ * line says how it ended. Text of others is made plain. Imports words and types.
+ */
+import type { RunDetail, StepView } from '@reprise/workflow'
+import { plainText } from 'reprise/observe'
+import { roundedDuration } from './duration.js'
+import { attemptsText, failureReason, failureText, stopWords } from './failure-words.js'
+import type { Look } from './look.js'
+import { type CommandWords, plainCommand } from './next-commands.js'
+import { countWords, runPaint, runWord } from './state-words.js'
+import { padText, textWidth } from './width.js'
+
+/** Of each kind, so many are listed. */
+const MAX_LISTED = 20
+const MAX_NAME = 60
+
+/** Lines for people; without `--quiet`, also what went well. */
+export function runSummary(run: RunDetail, nowMs: number, look: Look, command: CommandWords = plainCommand): string[] {
+  const last = lastLines(run, nowMs, look, command)
+  if (look.quiet) return run.state === 'succeeded' ? [] : last
+  const among = (state: StepView['state']): StepView[] => run.steps.filter((step) => step.state === state)
+  const blocks = [
+    block(look.style.green('Recovered:'), among('recovered'), recoveredLines, run, look, command),
+    block(look.style.red('Failed:'), among('failed'), failedLines, run, look, command),
+    block(look.style.red('Undecided:'), among('undecided'), undecidedLines, run, look, command),
+    nextLines(run, look, command),
+    last,
+  ]
+  return blocks.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]))
+}
+
+function block(
+  title: string,
+  steps: readonly StepView[],
+  linesOf: (step: StepView) => string[],
+  run: RunDetail,
+  look: Look,
+  command: CommandWords,
+): string[] {
+  if (steps.length === 0) return []
+  const shown = look.verbose ? steps : steps.slice(0, MAX_LISTED)
+  const nameOf = (step: StepView): string => plainText(step.name, MAX_NAME)
+  const widest = shown.reduce((most, step) => Math.max(most, textWidth(nameOf(step))), 0)
+  const lines = shown.flatMap((step) => {
+    const [first = '', ...others] = linesOf(step)
+    const name = look.style.bold(padText(nameOf(step), widest))
+    return [`  ${name}  ${first}`, ...others.map((line) => `  ${' '.repeat(widest)}  ${line}`)]
+  })
+  const left = steps.length - shown.length
+  return [title, ...lines, ...(left > 0 ? [`  … and ${left} more: ${command(['show', run.id])}`] : [])]
+}
+
+function recoveredLines({ attempts, attemptsAllowed, waitedMs, history }: StepView): string[] {
+  const cause = failureText(history.findLast(({ failure }) => failure !== null)?.failure ?? null)
+  const waited = waitedMs > 0 ? `, waited ${roundedDuration(waitedMs)}` : ''
+  return [`at attempt ${attempts}/${attemptsAllowed}${waited}${cause === '' ? '' : `, after ${cause}`}`]
+}
+
+function failedLines({ attempts, waitedMs, stopReason, failure, history }: StepView): string[] {
+  const log = history.findLast((attempt) => attempt.log !== null)?.log ?? null
+  const waited = waitedMs > 0 ? `, waited ${roundedDuration(waitedMs)}` : ''
+  const why = stopReason === null ? '' : `: ${stopWords(stopReason)}`
+  const lines = [`${attemptsText(attempts)}${waited}${why}`, failureText(failure)]
+  return [...lines, ...(log === null ? [] : [`log: ${plainText(log, 1000)}`])].filter((line) => line !== '')
+}
+
+function undecidedLines({ attempts, attemptsAllowed }: StepView): string[] {
+  return [
+    `attempt ${Math.max(1, attempts)}/${attemptsAllowed} was interrupted, and nobody knows whether it took effect`,
+  ]
+}
+
+/** Commands with what they are for. */
+function nextLines(run: RunDetail, { style }: Look, command: CommandWords): string[] {
+  const steps = nextSteps(run).map(([words, text]) => [command(words), text] as const)
+  const widest = steps.reduce((most, [typed]) => Math.max(most, textWidth(typed)), 0)
+  return steps.map(([typed, text]) => `${style.cyan('next:')} ${padText(typed, widest)}  ${style.dim(text)}`)
+}
+
+function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[], text: string][] {
+  const undecided = steps.find((step) => step.state === 'undecided')
+  if (undecided !== undefined) {
+    return [
+      [['logs', id, undecided.id], 'what it said'],
+      [['resume', id, '--done', undecided.id], 'if it took effect'],
+      [['resume', id, '--rerun', undecided.id], 'if it did not'],
+    ]
+  }
+  if (state !== 'failed' && state !== 'completed_with_failures') return []
+  const failed = failedStep ?? steps.find((step) => step.state === 'failed')?.id
+  return [
+    ...(failed === undefined ? [] : ([[['logs', id, failed], 'what it said']] as [string[], string][])),
+    [['show', id], 'every step and attempt'],
+    [['resume', id, '--reset-retries'], 'try what failed again'],
+  ]
+}
+
+/** How it ended, and for one that was interrupted how to go on. */
+function lastLines(run: RunDetail, nowMs: number, look: Look, command: CommandWords): string[] {
+  const { id, name, state, startedAtMs, endedAtMs, resumes, stopReason, failedStep, counts, steps } = run
+  const took = roundedDuration(Math.max(0, (endedAtMs ?? nowMs) - startedAtMs))
+  const resumed = resumes > 0 ? `, resumed ${resumes}×` : ''
+  const failed = steps.find((step) => step.id === failedStep)?.name ?? failedStep
+  const why = failureReason(failed, stopReason)
+  const head = runPaint(state, look)(runWord(state))
+  const about = `${plainText(name, MAX_NAME)}, run ${plainText(id)}, after ${took}${resumed}`
+  const lines = [`${head}: ${about} (${countWords(counts, look)})${why === '' ? '' : `: ${why}`}`]
+  return state === 'interrupted' ? [...lines, `Resume with: ${command(['resume', id])}`] : lines
+}

@@ -1,0 +1,51 @@
+/** `reprise breakers list` and `reprise budgets list`. Imports tables, words and types. */
+import type { BreakerView, BudgetView } from '@reprise/workflow'
+import { plainText } from 'reprise/observe'
+import { fitTable } from '../fitted-table.js'
+import { flatText } from '../flat-text.js'
+import type { Look } from '../look.js'
+import { countdown } from '../relative-time.js'
+import type { Style } from '../style.js'
+
+const COLORS: Readonly<Record<BreakerView['state'], keyof Style>> = {
+  closed: 'green',
+  half_open: 'yellow',
+  open: 'red',
+}
+
+export function breakersTable(breakers: readonly BreakerView[], nowMs: number, look: Look): string[] {
+  if (breakers.length === 0) return ['There are no breakers.']
+  return fitTable<BreakerView>(
+    [
+      { title: 'breaker', cell: ({ name }) => plainText(name), paint: () => look.style.bold, least: 10 },
+      { title: 'state', cell: ({ state }) => state, paint: ({ state }) => look.style[COLORS[state]] },
+      { title: 'failures', align: 'right', cell: failures, expendable: 1 },
+      { title: 'tries again', align: 'right', cell: (breaker) => probe(breaker, nowMs) },
+    ],
+    breakers,
+    look,
+  )
+}
+
+function failures({ failures: count, failureThreshold }: BreakerView): string {
+  return failureThreshold === null ? String(count) : `${count} of ${failureThreshold}`
+}
+
+function probe({ state, halfOpenAtMs }: BreakerView, nowMs: number): string {
+  if (state !== 'open' || halfOpenAtMs === null) return ''
+  const left = countdown(halfOpenAtMs, nowMs)
+  return left === 'now' ? left : `in ${left}`
+}
+
+export function budgetsTable(budgets: readonly BudgetView[], look: Look): string[] {
+  if (budgets.length === 0) return ['There are no budgets.']
+  return fitTable<BudgetView>(
+    [
+      { title: 'budget', cell: ({ name }) => plainText(name), paint: () => look.style.bold, least: 10 },
+      { title: 'type', cell: ({ type }) => plainText(type ?? ''), expendable: 1 },
+      { title: 'figures', cell: ({ state }) => flatText(state), least: 20 },
+    ],
+    budgets,
+    look,
+  )
+}

@@ -1,0 +1,62 @@
+/**
+ * The time of a run on a line of cells: what lies between a stop and its resume is cut out, so that a run which was
+ * resumed the next day can be seen. A cell marks each resume. Imports types only.
+ */
+import type { RunDetail } from '@reprise/workflow'
+
+export interface RunAxis {
+  readonly cells: number
+  /** The cells that mark a resume. */
+  readonly dividers: readonly number[]
+  /** A place from 0 to `cells`; a time that was cut out is where the cut is. */
+  at(timeMs: number): number
+}
+
+interface Session {
+  readonly fromMs: number
+  readonly toMs: number
+  /** Its first cell. */
+  readonly cell: number
+  readonly cells: number
+}
+
+/** More resumes than this share of the cells are not marked: there would be nothing else. */
+const MAX_DIVIDERS = 1 / 4
+
+export function runAxis(run: RunDetail, nowMs: number, cells: number): RunAxis {
+  const starts = [run.startedAtMs, ...run.resumedAtMs.filter((timeMs) => timeMs > run.startedAtMs)]
+  const ends = starts.map((fromMs, index) => lastActivity(run, fromMs, starts[index + 1], nowMs))
+  const gap = starts.length - 1 > cells * MAX_DIVIDERS ? 0 : 1
+  const space = cells - gap * (starts.length - 1)
+  const lengths = starts.map((fromMs, index) => Math.max(1, (ends[index] ?? fromMs) - fromMs))
+  const allMs = lengths.reduce((sum, ms) => sum + ms, 0)
+  let cell = 0
+  const sessions = starts.map((fromMs, index): Session => {
+    const own = { fromMs, toMs: ends[index] ?? fromMs, cell, cells: ((lengths[index] ?? 0) / allMs) * space }
+    cell += own.cells + gap
+    return own
+  })
+  const dividers = gap === 0 ? [] : sessions.slice(1).map((session) => Math.floor(session.cell - gap))
+  return { cells, dividers, at: (timeMs) => place(sessions, timeMs) }
+}
+
+function place(sessions: readonly Session[], timeMs: number): number {
+  const session = sessions.findLast(({ fromMs }) => fromMs <= timeMs) ?? sessions[0]
+  if (session === undefined) return 0
+  const { fromMs, toMs, cell, cells } = session
+  const share = toMs <= fromMs ? 0 : Math.min(1, Math.max(0, (timeMs - fromMs) / (toMs - fromMs)))
+  return cell + share * cells
+}
+
+/** The last thing that is known to have happened before the next resume. */
+function lastActivity(run: RunDetail, fromMs: number, nextMs: number | undefined, nowMs: number): number {
+  if (nextMs === undefined && run.state === 'running') return nowMs
+  const untilMs = nextMs ?? Infinity
+  const times = run.steps.flatMap(({ history, startedAtMs, endedAtMs }) => [
+    startedAtMs ?? fromMs,
+    endedAtMs ?? fromMs,
+    ...history.flatMap((attempt) => [attempt.startedAtMs, attempt.endedAtMs]),
+  ])
+  if (nextMs === undefined && run.endedAtMs !== null) times.push(run.endedAtMs)
+  return times.reduce((last, timeMs) => (timeMs < untilMs && timeMs > last ? timeMs : last), fromMs)
+}

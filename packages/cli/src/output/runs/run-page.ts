@@ -1,0 +1,86 @@
+/** `reprise show RUN`: a run with its steps, and on a terminal when each of them ran. Imports tables, words and types. */
+import type { RunDetail, StepView } from '@reprise/workflow'
+import { plainText } from 'reprise/observe'
+import { roundedDuration, waitedText } from '../duration.js'
+import { failureReason, failureText } from '../failure-words.js'
+import { type FittedColumn, fitTable } from '../fitted-table.js'
+import { flatText } from '../flat-text.js'
+import type { Look } from '../look.js'
+import { countdown, elapsed, relativeTime } from '../relative-time.js'
+import { countWords, runLabel, runPaint, stepLabel, stepPaint } from '../state-words.js'
+import { wrapText } from '../wrap.js'
+import { runAxis } from './run-axis.js'
+import { drawStep, paintStep } from './waterfall.js'
+
+/** A narrower window has no space for a picture. */
+const MIN_SCREEN = 70
+const MAX_BAR = 40
+
+export function runPage(run: RunDetail, nowMs: number, look: Look): string[] {
+  const { style } = look
+  const title = `${style.bold(plainText(run.name))}  ${style.dim(`run ${plainText(run.id)}`)}`
+  const table = run.steps.length === 0 ? ['  It has no steps.'] : fitTable(columns(run, nowMs, look), run.steps, look)
+  return [title, ...factLines(run, nowMs, look), '', ...table]
+}
+
+function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
+  const { state, startedAtMs, endedAtMs, resumes, owner, file, params } = run
+  const why = failureReason(run.failedStep, run.stopReason)
+  const times = [
+    endedAtMs === null ? '' : `took ${roundedDuration(endedAtMs - startedAtMs)}`,
+    `started ${relativeTime(startedAtMs, nowMs)}`,
+    endedAtMs === null ? '' : `ended ${relativeTime(endedAtMs, nowMs)}`,
+    resumes === 0 ? '' : `resumed ${resumes}×`,
+  ]
+  const facts = [
+    times.filter((text) => text !== '').join(', '),
+    owner === null
+      ? ''
+      : plainText(`held by pid ${owner.pid} on ${owner.host}, since ${relativeTime(owner.sinceMs, nowMs)}`),
+    file === null ? '' : `from ${plainText(file)}`,
+    Object.keys(params).length === 0 ? '' : `with ${flatText(params)}`,
+  ]
+  const head = `${runPaint(state, look)(runLabel(state, look))}${why === '' ? '' : `: ${why}`}`
+  return [
+    `  ${head}`,
+    `  ${countWords(run.counts, look)}`,
+    ...facts.filter((text) => text !== '').flatMap((text) => wrapText('  ', text, look.width)),
+  ]
+}
+
+function columns(run: RunDetail, nowMs: number, look: Look): FittedColumn<StepView>[] {
+  const { style } = look
+  const bar: FittedColumn<StepView>[] = []
+  if (look.bars && look.screen >= MIN_SCREEN) {
+    const axis = runAxis(run, nowMs, Math.min(MAX_BAR, look.screen >> 2))
+    const cell = (step: StepView): string => drawStep(step, axis, nowMs, look)
+    bar.push({ title: '', cell, paint: () => (text) => paintStep(text, look), expendable: 2 })
+  }
+  return [
+    { title: 'step', cell: (step) => plainText(step.name), paint: () => style.bold, least: 10 },
+    { title: 'state', cell: (step) => stepLabel(step.state, look), paint: (step) => stepPaint(step.state, look) },
+    { title: 'attempts', align: 'right', cell: attempts },
+    { title: 'waited', align: 'right', cell: (step) => waitedText(step.waitedMs, step.retryBudgetMs), expendable: 4 },
+    { title: 'took', align: 'right', cell: (step) => took(step, nowMs), expendable: 3 },
+    ...bar,
+    { title: 'last error', cell: (step) => lastWords(step, nowMs), least: 12, expendable: 1 },
+  ]
+}
+
+/** `3/5`; nothing of a step that was not begun. */
+function attempts({ attempts: made, attemptsAllowed, state }: StepView): string {
+  return state === 'pending' || state === 'skipped' ? '' : `${made}/${attemptsAllowed}`
+}
+
+function took({ startedAtMs, endedAtMs, state }: StepView, nowMs: number): string {
+  if (startedAtMs === null || state === 'skipped') return ''
+  if (endedAtMs !== null) return roundedDuration(endedAtMs - startedAtMs)
+  return state === 'pending' ? '' : elapsed(nowMs - startedAtMs)
+}
+
+function lastWords({ state, failure, nextAttemptAtMs, stopReason, history }: StepView, nowMs: number): string {
+  if (state === 'recovered') return ''
+  const cause = failureText(failure ?? history.findLast((attempt) => attempt.failure !== null)?.failure ?? null)
+  if (state === 'retrying' && nextAttemptAtMs !== null) return `next in ${countdown(nextAttemptAtMs, nowMs)}: ${cause}`
+  return [stopReason === null ? '' : `(${stopReason})`, cause].filter((text) => text !== '').join(' ')
+}

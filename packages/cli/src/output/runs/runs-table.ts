@@ -1,0 +1,47 @@
+/** `reprise ps`: runs, a line each. Imports tables, words and types. */
+import type { RunView } from '@reprise/workflow'
+import { plainText } from 'reprise/observe'
+import { type FittedColumn, fitTable } from '../fitted-table.js'
+import type { Look } from '../look.js'
+import { elapsed, relativeTime } from '../relative-time.js'
+import { runLabel, runPaint } from '../state-words.js'
+
+const UNFINISHED = ['pending', 'running', 'retrying', 'parked', 'undecided'] as const
+
+export function runsTable(runs: readonly RunView[], nowMs: number, look: Look): string[] {
+  if (runs.length === 0) return ['There are no runs.']
+  return fitTable(runColumns(nowMs, look), runs, look)
+}
+
+function runColumns(nowMs: number, look: Look): FittedColumn<RunView>[] {
+  const { style } = look
+  return [
+    { title: 'run', cell: (run) => plainText(run.id), paint: () => style.bold, least: 20 },
+    { title: 'state', cell: (run) => runLabel(run.state, look), paint: (run) => runPaint(run.state, look), least: 13 },
+    { title: 'workflow', cell: (run) => plainText(run.name), least: 8, expendable: 2 },
+    { title: 'steps', align: 'right', cell: stepsText, expendable: 4 },
+    { title: 'started', align: 'right', cell: (run) => relativeTime(run.startedAtMs, nowMs), expendable: 1 },
+    { title: 'took', align: 'right', cell: (run) => took(run, nowMs), expendable: 3 },
+    { title: 'resumes', align: 'right', cell: ({ resumes }) => (resumes === 0 ? '' : String(resumes)), expendable: 6 },
+    { title: 'why', cell: whyText, least: 12, expendable: 5 },
+  ]
+}
+
+/** `3/5`: ended, of all. */
+function stepsText({ counts }: RunView): string {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const open = UNFINISHED.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
+  return `${all - open}/${all}`
+}
+
+/** How long it ran; of one that stands still nobody can say. */
+function took({ state, startedAtMs, endedAtMs }: RunView, nowMs: number): string {
+  if (endedAtMs !== null) return elapsed(endedAtMs - startedAtMs)
+  return state === 'running' ? elapsed(nowMs - startedAtMs) : ''
+}
+
+function whyText({ stopReason, failedStep, owner, state }: RunView): string {
+  if (state === 'running' && owner !== null) return plainText(`pid ${owner.pid} on ${owner.host}`)
+  const step = failedStep === null ? '' : `step ${plainText(failedStep)} `
+  return stopReason === null ? step.trimEnd() : `${step}(${stopReason})`
+}

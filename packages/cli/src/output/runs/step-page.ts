@@ -1,0 +1,92 @@
+/** `reprise show RUN STEP`: every attempt of a step, across generations and resumes. Imports tables, words and types. */
+import type { AttemptView, RunDetail, StepView } from '@reprise/workflow'
+import { plainText } from 'reprise/observe'
+import { roundedDuration, waitedText } from '../duration.js'
+import { failureText, stopWords } from '../failure-words.js'
+import { type FittedColumn, fitTable } from '../fitted-table.js'
+import type { Look } from '../look.js'
+import { countdown, relativeTime } from '../relative-time.js'
+import { stepLabel, stepPaint } from '../state-words.js'
+import { wrapText } from '../wrap.js'
+
+export function stepPage(run: RunDetail, step: StepView, nowMs: number, look: Look): string[] {
+  const { style, width } = look
+  const title = `${style.bold(plainText(step.name))}  ${style.dim(`${plainText(step.kind)} step of run ${plainText(run.id)}`)}`
+  const rows = withMarks(step.history, run.resumedAtMs, nowMs)
+  const table = rows.length === 0 ? ['  No attempt has ended.'] : fitTable(columns(nowMs, look), rows, look)
+  const log = step.history.findLast((attempt) => attempt.log !== null)?.log ?? null
+  return [
+    title,
+    ...facts(step, nowMs, look).flatMap((text) => wrapText('  ', text, width)),
+    '',
+    ...table,
+    ...(log === null || look.verbose ? [] : ['', `  log: ${plainText(log, 1000)}`]),
+  ]
+}
+
+function facts(step: StepView, nowMs: number, look: Look): string[] {
+  const { state, stopReason, attempts, attemptsAllowed, waitedMs, retryBudgetMs, generation, nextAttemptAtMs } = step
+  const label = stepPaint(state, look)(stepLabel(state, look))
+  const counts = [
+    `attempt ${attempts}/${attemptsAllowed}`,
+    waitedMs === 0 ? '' : `waited ${waitedText(waitedMs, retryBudgetMs)}`,
+    generation > 1 ? `generation ${generation}: its retries were reset` : '',
+    nextAttemptAtMs === null ? '' : `next in ${countdown(nextAttemptAtMs, nowMs)}`,
+  ]
+  return [
+    stopReason === null ? label : `${label}: ${stopWords(stopReason)}`,
+    counts.filter((text) => text !== '').join(', '),
+    ...(step.id === step.name ? [] : [`id ${plainText(step.id)}`]),
+  ]
+}
+
+/** Between the attempts, what happened to the step as a whole. */
+function withMarks(
+  history: readonly AttemptView[],
+  resumedAtMs: readonly number[],
+  nowMs: number,
+): (AttemptView | string)[] {
+  return history.flatMap((attempt, index) => {
+    const before = history[index - 1]
+    if (before === undefined) return [attempt]
+    const isReset = attempt.generation !== before.generation
+    const resumes = resumedAtMs.filter((timeMs) => timeMs > before.startedAtMs && timeMs <= attempt.startedAtMs)
+    return [
+      ...resumes.map((timeMs) => `-- resumed ${relativeTime(timeMs, nowMs)}`),
+      ...(isReset ? [`-- generation ${attempt.generation}: a fresh set of attempts`] : []),
+      attempt,
+    ]
+  })
+}
+
+function columns(nowMs: number, look: Look): FittedColumn<AttemptView>[] {
+  const { style } = look
+  const isGood = ({ outcome }: AttemptView): boolean => outcome === 'success'
+  const paint = (attempt: AttemptView): ((text: string) => string) =>
+    isGood(attempt) ? style.green : attempt.outcome === 'interrupted' ? style.yellow : style.red
+  return [
+    { title: 'attempt', align: 'right', cell: numberText, paint: () => style.bold },
+    { title: 'started', align: 'right', cell: (attempt) => relativeTime(attempt.startedAtMs, nowMs), expendable: 2 },
+    { title: 'wait before', align: 'right', cell: delay, expendable: 1 },
+    { title: 'took', align: 'right', cell: took },
+    { title: 'outcome', cell: ({ outcome }) => plainText(outcome), paint },
+    { title: 'failure', cell: ({ failure }) => failureText(failure), least: 12, expendable: 3 },
+    ...(look.verbose
+      ? [{ title: 'log', cell: ({ log }: AttemptView) => plainText(log ?? '', 1000), expendable: 4 }]
+      : []),
+  ]
+}
+
+/** Of one that was interrupted it is not known: its end is when that was found out. */
+function took({ startedAtMs, endedAtMs, outcome }: AttemptView): string {
+  return outcome === 'interrupted' ? '-' : roundedDuration(endedAtMs - startedAtMs)
+}
+
+/** `2`, and `2 (start 2)` where an earlier start was interrupted: the number is the same. */
+function numberText({ number, execution }: AttemptView): string {
+  return execution === 1 ? String(number) : `${number} (start ${execution})`
+}
+
+function delay({ delayBeforeMs, number }: AttemptView): string {
+  return delayBeforeMs === 0 && number === 1 ? '-' : roundedDuration(delayBeforeMs)
+}

@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest'
+import type { BreakerView, ResumePreview, RetryingView } from '@reprise/workflow'
+import { EVIL, EXIT_75, PIPE, runDetail, START, stepView, terminal } from '../../testing/sample-run.js'
+import { textWidth } from '../width.js'
+import { eventLine } from './event-line.js'
+import { breakersTable, budgetsTable } from './gates.js'
+import { resumePreview } from './resume-preview.js'
+import { retryingTable } from './retrying-table.js'
+import { runsTable } from './runs-table.js'
+
+const NOW = START + 180_000
+const text = (lines: readonly string[]): string => `\n${lines.join('\n')}\n`
+
+const failed = runDetail([stepView('fetch'), stepView('send', { state: 'failed' })], {
+  state: 'failed',
+  failedStep: 'send',
+  stopReason: 'not_retryable',
+  resumes: 2,
+})
+const running = runDetail([stepView('fetch'), stepView('load', { state: 'running' })], {
+  id: 'nightly-8',
+  state: 'running',
+  endedAtMs: null,
+  owner: { host: 'vm', pid: 12, sinceMs: START },
+})
+const interrupted = runDetail([stepView('fetch', { state: 'retrying' })], {
+  id: 'a-run-that-somebody-gave-a-very-long-name',
+  state: 'interrupted',
+  endedAtMs: null,
+})
+
+test('runs are a line each', () => {
+  expect(text(runsTable([failed, running], NOW, PIPE))).toBe(`
+  run         state       workflow   steps   started    took   resumes   why
+  nightly-7   x FAILED    import       2/2    3m ago   1m12s         2   step send (not_retryable)
+  nightly-8   > running   import       1/2    3m ago      3m             pid 12 on vm
+`)
+})
+
+test('a narrow window keeps what runs are called, their states and when they began', () => {
+  expect(text(runsTable([failed, interrupted], NOW, terminal(50)))).toBe(`
+  run                      state           started
+  nightly-7                ✗ FAILED         3m ago
+  a-run-that-somebody-g…   ‖ interrupted    3m ago
+`)
+})
+
+const waiting: RetryingView = {
+  run: 'nightly-7',
+  step: 'send',
+  state: 'retrying',
+  attempt: 3,
+  attemptsAllowed: 5,
+  nextAttemptAtMs: NOW + 3200,
+  waitedMs: 6000,
+  retryBudgetMs: 12_000,
+  failure: EXIT_75,
+}
+const parked: RetryingView = {
+  ...waiting,
+  step: 'load',
+  state: 'parked',
+  nextAttemptAtMs: null,
+  waitedMs: 0,
+  failure: null,
+}
+
+test('what waits says which attempt, how long, of which budget, and why', () => {
+  expect(text(retryingTable([waiting, parked, { ...waiting, nextAttemptAtMs: NOW - 1 }], NOW, PIPE))).toBe(`
+  run         step   state        attempt   next in      waited   last error
+  nightly-7   send   ~ retrying       3/5      3.2s   6s of 12s   exit code 75: no route
+  nightly-7   load   = parked         3/5   in line
+  nightly-7   send   ~ retrying       3/5       now   6s of 12s   exit code 75: no route
+`)
+})
+
+const open: BreakerView = { name: 'api', state: 'open', failures: 3, failureThreshold: 3, halfOpenAtMs: NOW + 12_000 }
+
+test('breakers say when they try again', () => {
+  const closed: BreakerView = { ...open, name: 'warehouse', state: 'closed', failures: 1, failureThreshold: null }
+  expect(text(breakersTable([open, closed], NOW, PIPE))).toBe(`
+  breaker     state    failures   tries again
+  api         open       3 of 3        in 12s
+  warehouse   closed          1
+`)
+})
+
+test('budgets show their figures', () => {
+  const budgets = [
+    { name: 'api', type: 'count', state: { total: 20, used: 3, by: { fetch: 1 }, note: 'a b', none: null } },
+    { name: 'other', type: null, state: 7 },
+  ]
+  expect(text(budgetsTable(budgets, PIPE))).toBe(`
+  budget   type    figures
+  api      count   total=20 used=3 by={"fetch":1} note="a b"
+  other            7
+`)
+})
+
+test('where there is nothing, that is said', () => {
+  expect([
+    runsTable([], NOW, PIPE),
+    retryingTable([], NOW, PIPE),
+    breakersTable([], NOW, PIPE),
+    budgetsTable([], PIPE),
+  ]).toEqual([['There are no runs.'], ['Nothing waits.'], ['There are no breakers.'], ['There are no budgets.']])
+})
+
+const PREVIEW: ResumePreview = {
+  run: 'nightly-7',
+  kept: ['fetch', 'load'],
+  rerun: [{ step: 'send', attempt: 2, of: 5 }],
+  waiting: [
+    { step: 'report', attempt: 3, of: 5, nextAttemptAtMs: NOW + 4000 },
+    { step: 'archive', attempt: 2, of: 5, nextAttemptAtMs: NOW - 4000 },
+  ],
+  pending: 2,
+  budgetLeft: [
+    { step: 'report', leftMs: 6000 },
+    { step: 'send', leftMs: null },
+  ],
+  warnings: ['older format: fresh retry state'],
+}
+
+test('a resume says what is kept, run again and waited for before it begins', () => {
+  expect(text(resumePreview(PREVIEW, NOW, PIPE))).toBe(`
+Resuming run nightly-7
+  kept          2 steps: fetch, load
+  run again     send (attempt 2/5, interrupted)
+  waiting       report (attempt 3/5, next in 4.0s), archive (attempt 2/5, due now)
+  pending       2 steps
+  left to wait  report 6s
+  warning: older format: fresh retry state
+`)
+})
+
+test('of very many steps the first are named', () => {
+  const kept = Array.from({ length: 100 }, (_, index) => `s${index}`)
+  const [, line] = resumePreview({ ...PREVIEW, kept }, NOW, { ...PIPE, width: 1000 })
+  expect(line).toMatch(/^ {2}kept +100 steps: s0, s1, .*s11, … and 88 more$/)
+  const nothing = { ...PREVIEW, kept: [], rerun: [], waiting: [], pending: 0, budgetLeft: [], warnings: [] }
+  expect(resumePreview(nothing, NOW, PIPE)).toEqual(['Resuming run nightly-7', '  nothing is left to do'])
+})
+
+test('an event is a line with its time in full', () => {
+  const event = { timeMs: START, type: 'resumed', step: 'send', detail: { by: 'pid 3', attempt: 2 } }
+  expect(eventLine(event, PIPE)).toBe('2026-01-31T12:00:00.000Z  resumed           send          by="pid 3" attempt=2')
+  expect(eventLine({ ...event, step: null, detail: null }, PIPE)).toBe('2026-01-31T12:00:00.000Z  resumed')
+})
+
+test('no table is wider than the window, from 40 columns on, and nothing is obeyed by a terminal', () => {
+  for (const columns of [40, 50, 60, 80, 120]) {
+    const look = terminal(columns)
+    const tables = [
+      runsTable([failed, running, interrupted, { ...failed, id: EVIL, name: EVIL, failedStep: EVIL }], NOW, look),
+      retryingTable(
+        [waiting, parked, { ...waiting, run: EVIL, step: EVIL, failure: { name: '', message: EVIL } }],
+        NOW,
+        look,
+      ),
+      breakersTable([open, { ...open, name: EVIL.repeat(9) }], NOW, look),
+      budgetsTable([{ name: EVIL, type: EVIL, state: { [EVIL]: EVIL.repeat(9) } }], look),
+      resumePreview({ ...PREVIEW, run: EVIL, kept: [EVIL], warnings: [EVIL] }, NOW, look),
+    ]
+    for (const line of tables.flat()) {
+      expect(textWidth(line), line).toBeLessThanOrEqual(columns)
+      expect(line).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e]/u)
+    }
+  }
+})
