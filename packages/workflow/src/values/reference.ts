@@ -65,7 +65,8 @@ function complaint(text: string, start: number, at: number): string {
   const whole = text.slice(start, close + 1)
   const shown = `\`${whole.length > 60 ? `${whole.slice(0, 59)}…` : whole}\``
   if (close === start + 2) return `${shown} names nothing: write \`\${name}\`, or \`$\${}\` for the text itself`
-  const cure = 'a reference is a name with fields, such as `${item.id}` or `${list[0]}`; a literal `${` is written `$${`'
+  const cure =
+    'a reference is a name with fields, such as `${item.id}` or `${list[0]}`; a literal `${` is written `$${`'
   return `${shown} cannot be read at ${JSON.stringify(text[at])}: ${cure}`
 }
 
@@ -73,7 +74,7 @@ function complaint(text: string, start: number, at: number): string {
 export function lookUp(values: Values, reference: Reference): Json {
   let value: Json = values
   let place = ''
-  for (const key of reference.path) {
+  for (const key of pathIn(values, reference)) {
     const found = stepInto(value, key)
     if (found === undefined) throw new SetupError('missing_value', missing(reference, value, place, key))
     value = found
@@ -82,14 +83,16 @@ export function lookUp(values: Values, reference: Reference): Json {
   return value
 }
 
-/** Whether there is such a value, without an error. */
-export function isThere(values: Values, reference: Reference): boolean {
-  let value: Json | undefined = values
-  for (const key of reference.path) {
-    value = stepInto(value, key)
-    if (value === undefined) return false
+/** A step's id may hold dots: `steps.v1.2.exit_code` is of the longest id that fits. */
+function pathIn(values: Values, { path }: Reference): readonly (string | number)[] {
+  const [root, ...keys] = path
+  const steps = root === 'steps' && Object.hasOwn(values, root) ? values[root]! : null
+  if (typeof steps !== 'object' || steps === null || isList(steps)) return path
+  for (let length = keys.length; length > 1; length--) {
+    const id = keys.slice(0, length).join('.')
+    if (Object.hasOwn(steps, id)) return [root, id, ...keys.slice(length)]
   }
-  return true
+  return path
 }
 
 function stepInto(value: Json, key: string | number): Json | undefined {

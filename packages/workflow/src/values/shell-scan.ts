@@ -163,7 +163,11 @@ class ShellScan {
       if (keyword === 'in') cases[cases.length - 1] = 'pattern'
     } else if (keyword === 'esac' && words.length === 0 && where !== undefined) cases.pop()
     else if (keyword === 'case' && words.length === 0 && where !== 'pattern') cases.push('subject')
-    else if (target === 'text') refuseStdin(words, word.finds.map(({ find }) => find))
+    else if (target === 'text')
+      refuseStdin(
+        words,
+        word.finds.map(({ find }) => find),
+      )
     else if (target === null && !(words.length === 0 && KEYWORDS.has(keyword))) words.push(word)
   }
 
@@ -396,7 +400,8 @@ function isTest({ words }: Commands): boolean {
 function refuseStdin(words: readonly ShellWord[], finds: readonly ShellFind[]): void {
   const program = runsStdin(words)
   if (program === undefined) return
-  const cure = program.endsWith('sh') && program !== 'ssh' ? `: \`${program} -s -- "\${…}" <<'END'\`, and \`"$1"\` in it` : ''
+  const cure =
+    program.endsWith('sh') && program !== 'ssh' ? `: \`${program} -s -- "\${…}" <<'END'\`, and \`"$1"\` in it` : ''
   for (const find of finds) {
     find.refusal ??= `in what \`${program}\` reads as its program, which would execute it; pass it as an argument${cure}`
   }

@@ -91,4 +91,3 @@ function concernsUs(text: string, isKnown: IsKnown): boolean {
 export function isShellProblem(compiled: ShellProgram | ShellProblem): compiled is ShellProblem {
   return 'problem' in compiled
 }
-

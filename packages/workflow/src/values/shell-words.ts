@@ -37,7 +37,9 @@ const SSH_OPTION_WITH_VALUE = /^-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]$/
 
 /** Marks what would be executed. `words` are those of one simple command, in order. */
 export function refuseEvaluated(words: readonly ShellWord[]): void {
-  const start = words.findIndex((word) => !ASSIGNMENT.test(word.text) && !/^(?:command|builtin)$/.test(lastPart(word.text)))
+  const start = words.findIndex(
+    (word) => !ASSIGNMENT.test(word.text) && !/^(?:command|builtin)$/.test(lastPart(word.text)),
+  )
   if (start === -1) return
   const args = words.slice(start + 1)
   refuseBuiltin(lastPart(words[start]!.text), args)
@@ -55,7 +57,11 @@ export function refuseEvaluated(words: readonly ShellWord[]): void {
 export function refuseSubscripts(words: readonly ShellWord[]): void {
   for (const word of words) {
     const length = SUBSCRIPT.exec(word.text)?.[0].length ?? 0
-    refuse(word, 'in the subscript of an array, which bash evaluates; check it, and build the list in another way', (at) => at < length)
+    refuse(
+      word,
+      'in the subscript of an array, which bash evaluates; check it, and build the list in another way',
+      (at) => at < length,
+    )
   }
 }
 
@@ -88,7 +94,10 @@ function refuseBuiltin(name: string, args: readonly ShellWord[]): void {
     case 'unset':
       return all(`in \`unset\`: ${NAME_PLACE}`)
     case 'trap':
-      return args.filter(isOperand).slice(0, 1).forEach((arg) => refuse(arg, 'in `trap`, which would execute it'))
+      return args
+        .filter(isOperand)
+        .slice(0, 1)
+        .forEach((arg) => refuse(arg, 'in `trap`, which would execute it'))
     case 'declare':
     case 'typeset':
     case 'local':
@@ -154,7 +163,7 @@ function refuseCode(program: string, option: RegExp, rest: readonly ShellWord[])
   const code = behind.find((word, index) => isOperand(word) && !isOptionValue(behind, index))
   if (!code) return
   const shown = `${program} ${rest[flag]!.text}`
-  const cure = /sh$/.test(program)
+  const cure = program.endsWith('sh')
     ? `pass it behind the program: \`${shown} '… "$1" …' _ "\${…}"\``
     : 'pass it as an argument behind the program text, or in the environment'
   refuse(code, `in the program text of \`${shown}\`, which would execute it; ${cure}`)
