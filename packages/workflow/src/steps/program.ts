@@ -1,0 +1,46 @@
+/** Programs and where they are. Imports Node's file system. */
+import { accessSync, constants, statSync } from 'node:fs'
+import path from 'node:path'
+import { SetupError } from '../values/setup-error.js'
+
+type Environment = Readonly<Record<string, string>>
+
+/** By the search path: each is searched once. */
+const shells = new Map<string, readonly string[]>()
+
+/** The file that a name stands for, as a shell would find it; null if there is none. */
+export function findProgram(name: string, env: Environment, cwd: string): string | null {
+  if (name === '') return null
+  if (name.includes('/')) return isProgram(path.resolve(cwd, name)) ? path.resolve(cwd, name) : null
+  const directories = (env['PATH'] ?? '').split(path.delimiter)
+  // An empty entry is the working directory.
+  return directories.map((directory) => path.resolve(cwd, directory, name)).find(isProgram) ?? null
+}
+
+/** Throws a `SetupError`; `cure` is added to it. */
+export function expectProgram(name: string, env: Environment, cwd: string, cure = ''): void {
+  if (findProgram(name, env, cwd) !== null) return
+  const place = name.includes('/') ? `no program \`${name}\`, seen from ${cwd}` : `no program \`${name}\` in PATH`
+  throw new SetupError('missing_program', `there is ${place}${cure}`)
+}
+
+/** What runs shell text: bash that stops at the first failure, also within a pipe; else sh that does so where it can. */
+export function shellFor(env: Environment, cwd: string): readonly string[] {
+  const search = env['PATH'] ?? ''
+  let shell = shells.get(search)
+  if (!shell) {
+    const bash = findProgram('bash', env, cwd)
+    shell = bash === null ? ['sh', '-eu', '-c'] : [bash, '-euo', 'pipefail', '-c']
+    shells.set(search, shell)
+  }
+  return shell
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}

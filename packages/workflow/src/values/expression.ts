@@ -1,0 +1,176 @@
+/**
+ * Conditions of steps, `when: items.count > 0`, in CEL (Common Expression Language). Not part of the language: `matches`,
+ * since its patterns may take for ever. Added to it: `.count`, `.size` and `.length` of a list, and
+ * arithmetic over integers and fractions together, because JSON does not tell them apart.
+ *
+ * Invariants: the text, the depth of its tree and the work of its loops are bounded; values are handed over as maps, so
+ * that `__proto__` and `constructor` are keys like others. The language is loaded when it is first asked for. Imports
+ * `@marcbachmann/cel-js`, which evaluates.
+ */
+import type { Environment, EvaluationError, ParseError, ParseResult } from '@marcbachmann/cel-js'
+import { nearest } from 'reprise'
+import type { Json } from 'reprise/durable'
+import type { Values } from '../steps/step-context.js'
+import { type ExpressionFacts, factsOf } from './expression-names.js'
+import { isList, wordFor } from './reference.js'
+import { SetupError, TextError } from './setup-error.js'
+
+export interface Expression {
+  readonly text: string
+  /** As written: `steps.fetch.exit_code`. */
+  readonly names: readonly string[]
+  /** Throws a `SetupError` if a value is missing, or if the answer is neither true nor false. */
+  evaluateBoolean(values: Values): boolean
+}
+
+export interface Expressions {
+  /** Throws a `TextError` with the offset of what is wrong. */
+  compile(text: string): Expression
+}
+
+const MAX_TEXT = 2000
+const LIMITS = { maxAstNodes: 500, maxDepth: 40, maxListElements: 200, maxMapEntries: 200, maxCallArguments: 16 }
+/** Turns of loops within loops: about a second. */
+const MAX_TURNS = 10_000_000
+const LENGTH_CALL = 'reprise_length'
+
+let loading: Promise<Expressions> | undefined
+
+export function loadExpressions(): Promise<Expressions> {
+  loading ??= import('@marcbachmann/cel-js').then((cel) => {
+    const environment = environmentOf(cel)
+    return { compile: (text) => compile(environment, text) }
+  })
+  return loading
+}
+
+/** For texts that are used once. */
+export async function compileExpression(text: string): Promise<Expression> {
+  return (await loadExpressions()).compile(text)
+}
+
+function environmentOf(cel: { readonly Environment: typeof Environment }): Environment {
+  const options = { unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false, limits: LIMITS }
+  const environment = new cel.Environment(options)
+  const mixed: Record<string, (a: number, b: number) => number> = {
+    '+': (a, b) => a + b,
+    '-': (a, b) => a - b,
+    '*': (a, b) => a * b,
+    '/': (a, b) => a / b,
+  }
+  for (const [sign, apply] of Object.entries(mixed)) {
+    const handle = (a: unknown, b: unknown): number => apply(Number(a), Number(b))
+    environment.registerOperator(`int ${sign} double: double`, handle)
+    environment.registerOperator(`double ${sign} int: double`, handle)
+  }
+  environment.registerFunction(`dyn.${LENGTH_CALL}(string): dyn`, lengthOf)
+  return environment
+}
+
+/** Of a list how long it is; of an object its field, and no guess if it has none. */
+function lengthOf(holder: unknown, word: string): unknown {
+  if (Array.isArray(holder)) return BigInt(holder.length)
+  const own: unknown = holder instanceof Map ? holder.get(word) : undefined
+  if (own !== undefined) return own
+  const cure = typeof holder === 'string' ? '; `capture_format: json` makes data of a captured text' : ''
+  throw new SetupError('missing_value', `No such key: ${word}${cure}`)
+}
+
+function compile(environment: Environment, text: string): Expression {
+  if (text.length > MAX_TEXT) {
+    throw new TextError(`an expression has at most ${MAX_TEXT} characters; let a step work out the rest`, MAX_TEXT)
+  }
+  const facts = factsOf(parse(environment, text).ast, (name) => environment.hasVariable(name))
+  const pattern = facts.calls.find(({ name }) => name === 'matches')
+  if (pattern) {
+    const cure = 'use `contains`, `startsWith` or `endsWith`, or let a step answer with its exit code'
+    throw new TextError(`\`matches\` is not available, since a pattern may take for ever: ${cure}`, pattern.offset)
+  }
+  const parsed = parse(environment, withLengths(text, facts))
+  const { valid, type, error } = parsed.check()
+  if (!valid) throw new TextError(plain(error!), Math.min(error!.range?.start ?? 0, text.length))
+  if (type !== 'bool' && type !== 'dyn') {
+    throw new TextError(
+      `an expression must be true or false, and this is of type ${type}: compare it, as in \`… > 0\``,
+      0,
+    )
+  }
+  return { text, names: [...facts.names], evaluateBoolean: (values) => evaluate(text, parsed, facts, values) }
+}
+
+function parse(environment: Environment, text: string): ParseResult {
+  try {
+    return environment.parse(text)
+  } catch (error) {
+    throw new TextError(plain(error as ParseError), (error as ParseError).range?.start ?? 0)
+  }
+}
+
+/** `items.count` becomes a call that knows lists: the language has fields of objects alone. */
+function withLengths(text: string, { lengths }: ExpressionFacts): string {
+  let written = ''
+  let at = 0
+  for (const { end, word } of lengths.toSorted((a, b) => a.end - b.end)) {
+    written += `${text.slice(at, end - word.length)}${LENGTH_CALL}("${word}")`
+    at = end
+  }
+  return written + text.slice(at)
+}
+
+function evaluate(text: string, parsed: ParseResult, facts: ExpressionFacts, values: Values): boolean {
+  const context = new Map<string, unknown>()
+  const sizes = { longest: 1 }
+  for (const root of facts.roots) {
+    if (Object.hasOwn(values, root)) context.set(root, celValue(values[root]!, sizes))
+  }
+  if (sizes.longest ** facts.loopDepth > MAX_TURNS) {
+    const cure = 'let a step work it out, and capture the answer'
+    throw new SetupError(
+      'too_large',
+      `\`${text}\` goes through ${sizes.longest} items ${facts.loopDepth} loops deep: ${cure}`,
+    )
+  }
+  let answer: unknown
+  try {
+    answer = parsed(context)
+  } catch (error) {
+    throw new SetupError('invalid_expression', `\`${text}\`: ${failure(error as EvaluationError, values)}`, {
+      cause: error,
+    })
+  }
+  if (typeof answer === 'boolean') return answer
+  const what = wordFor(typeof answer === 'bigint' ? Number(answer) : plainValue(answer))
+  throw new SetupError('invalid_expression', `\`${text}\` is ${what}, not true or false: compare it, as in \`… > 0\``)
+}
+
+/** Whole numbers are integers to the language, so that they compare with `0`; objects are maps. */
+function celValue(value: Json, sizes: { longest: number }): unknown {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value
+  if (typeof value !== 'object' || value === null) return value
+  if (isList(value)) {
+    sizes.longest = Math.max(sizes.longest, value.length)
+    return value.map((item) => celValue(item, sizes))
+  }
+  const entries = Object.entries(value)
+  sizes.longest = Math.max(sizes.longest, entries.length)
+  return new Map(entries.map(([key, item]) => [key, celValue(item, sizes)]))
+}
+
+function plainValue(value: unknown): Json {
+  return value instanceof Map ? {} : ((value ?? null) as Json)
+}
+
+function failure(error: EvaluationError, values: Values): string {
+  const said = plain(error)
+  const [, name] = /^Unknown variable: (\w+)$/.exec(said) ?? []
+  if (name !== undefined) {
+    const near = nearest(name, Object.keys(values))
+    return `there is no \`${name}\`${near === undefined ? '' : `; did you mean \`${near}\`?`}`
+  }
+  return /^No such key: \w+$/.test(said) ? `${said}; \`has(…)\` asks whether it is there` : said
+}
+
+/** Without the drawing of the place, which is said otherwise. */
+function plain(error: { readonly summary?: string; readonly message: string }): string {
+  return error.summary ?? error.message
+}

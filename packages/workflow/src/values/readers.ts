@@ -1,0 +1,71 @@
+/**
+ * What texts of a document refer to, for whoever checks it before it runs. Imports templates, shell text, expressions.
+ */
+import { type Expressions, loadExpressions } from './expression.js'
+import { TextError } from './setup-error.js'
+import { compileShell } from './shell-text.js'
+import type { IsKnown } from './shell-scan.js'
+import { parseTemplate } from './template.js'
+
+export interface References {
+  /** As written: `items`, `item.id`, `env.HOME`, `steps.fetch.exit_code`. */
+  readonly names: readonly string[]
+  /** What is wrong with the text, if it cannot be read. */
+  readonly problem?: string
+}
+
+export interface TextReader {
+  referencesIn(text: string): References
+}
+
+export interface Readers {
+  readonly template: TextReader
+  readonly shell: TextReader
+  checkExpression(text: string): References
+}
+
+export const templateReader: TextReader = {
+  referencesIn: (text) => read(() => parseTemplate(text).references.map((reference) => reference.text)),
+}
+
+/** Of shell text the references that are ours: known names, and what only we could mean, such as `${item.id}`. */
+export function shellReader(isKnown: IsKnown): TextReader {
+  return {
+    referencesIn: (text) => {
+      const compiled = compileShell(text, isKnown)
+      if ('problem' in compiled) return { names: [], problem: placed(compiled.problem, compiled.offset) }
+      return { names: compiled.variables.map(({ reference }) => reference.text) }
+    },
+  }
+}
+
+export function expressionChecker(expressions: Expressions): (text: string) => References {
+  return (text) => read(() => expressions.compile(text).names)
+}
+
+/** For a document with `text`; the language of expressions is loaded only if it can have one. */
+export async function loadReaders(isKnown: IsKnown, text: string): Promise<Readers> {
+  // A key can be written with escapes.
+  const expressions = /when|\\/.test(text) ? await loadExpressions() : undefined
+  return {
+    template: templateReader,
+    shell: shellReader(isKnown),
+    checkExpression: (expression) => {
+      if (!expressions) throw new Error('an expression in a document without `when`')
+      return expressionChecker(expressions)(expression)
+    },
+  }
+}
+
+function read(names: () => readonly string[]): References {
+  try {
+    return { names: names() }
+  } catch (error) {
+    if (!(error instanceof TextError)) throw error
+    return { names: [], problem: placed(error.message, error.offset) }
+  }
+}
+
+function placed(problem: string, offset: number): string {
+  return `${problem} (at character ${offset + 1})`
+}

@@ -1,0 +1,34 @@
+/**
+ * What no further attempt will cure: a value, a program or a module that is not there, a text that means nothing.
+ * `retryable` says so to whoever decides about attempts. Imports nothing.
+ */
+
+export class SetupError extends Error {
+  readonly code: string
+  readonly retryable: false
+
+  /** `code` is a word for programs: `missing_value`, `missing_program` … */
+  constructor(code: string, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.code = code
+    this.retryable = false
+  }
+
+  override get name(): string {
+    return 'SetupError'
+  }
+}
+
+/** A text of the document that cannot be read; `offset` counts UTF-16 units from 0. */
+export class TextError extends SetupError {
+  readonly offset: number
+
+  constructor(message: string, offset: number) {
+    super('invalid_text', message)
+    this.offset = offset
+  }
+
+  override get name(): string {
+    return 'TextError'
+  }
+}

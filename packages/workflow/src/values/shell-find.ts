@@ -1,0 +1,25 @@
+/** What the reader of shell text finds: our references, and where they are. Imports types only. */
+import type { Reference } from './reference.js'
+
+/** What surrounds it, innermost first: the one thing that decides how a value can be put there. */
+export type ShellContext =
+  | 'plain'
+  | 'double'
+  | 'single'
+  | 'dollar_single'
+  | 'heredoc'
+  | 'quoted_heredoc'
+  | 'arithmetic'
+  | 'backticks'
+  | 'parameter'
+
+export interface ShellFind {
+  /** From the `$` to behind the closing brace, in UTF-16 units. */
+  readonly start: number
+  readonly end: number
+  /** null: `$${`, of which the first `$` goes. */
+  readonly reference: Reference | null
+  readonly context: ShellContext
+  /** Why no value can be put there; null: it can. */
+  refusal: string | null
+}

@@ -1,0 +1,93 @@
+/**
+ * Shell text with references becomes shell text with variables of the environment: `echo ${item.name}` is run as
+ * `echo "${__reprise_1}"`. A value is quoted by what surrounds it and never part of the program text, so that an item
+ * named `$(rm -rf .)` is only a strange name. Where a shell would evaluate a value however it is quoted (arithmetic,
+ * `eval`, the text of `sh -c`) the reference is refused.
+ *
+ * `${name}` is ours if the name is known; else, like `$NAME` and `${NAME:-x}`, the shell's own. `$${` is a `${` that is
+ * handed on. Imports the scanner of shell text.
+ */
+import type { Reference } from './reference.js'
+import { TextError } from './setup-error.js'
+import type { ShellContext, ShellFind } from './shell-find.js'
+import { type IsKnown, scanShell } from './shell-scan.js'
+
+export interface ShellProgram {
+  readonly text: string
+  /** What the environment must hold. */
+  readonly variables: readonly ShellVariable[]
+}
+
+export interface ShellVariable {
+  /** `__reprise_1` … */
+  readonly name: string
+  readonly reference: Reference
+}
+
+export interface ShellProblem {
+  readonly problem: string
+  readonly offset: number
+}
+
+/** The value in place of a reference, by what is around it. */
+const PLACED: Readonly<Partial<Record<ShellContext, (variable: string) => string>>> = {
+  plain: (variable) => `"${variable}"`,
+  double: (variable) => variable,
+  heredoc: (variable) => variable,
+  single: (variable) => `'"${variable}"'`,
+  dollar_single: (variable) => `'"${variable}"$'`,
+}
+
+const REFUSALS: Readonly<Partial<Record<ShellContext, string>>> = {
+  arithmetic: 'in arithmetic, where bash executes what the value names; use `expr "${…}" + 1`',
+  backticks: 'within backticks; write `$(…)` instead of them',
+  parameter: "within the shell's own `${…}`; write `value=${…}` first, and use `$value` there",
+  quoted_heredoc:
+    'in a here-document with a quoted end, where nothing is filled in; leave the quotes out, or write `$${` for the text itself',
+}
+
+/** The program to run, or the first reference that cannot be in its place. */
+export function compileShell(text: string, isKnown: IsKnown): ShellProgram | ShellProblem {
+  if (!concernsUs(text, isKnown)) return { text, variables: [] }
+  let finds: readonly ShellFind[]
+  try {
+    finds = scanShell(text, isKnown).toSorted((a, b) => a.start - b.start)
+  } catch (error) {
+    if (error instanceof TextError) return { problem: error.message, offset: error.offset }
+    throw error
+  }
+  const variables = new Map<string, ShellVariable>()
+  let compiled = ''
+  let at = 0
+  for (const { start, end, reference, context, refusal } of finds) {
+    compiled += text.slice(at, start)
+    at = end
+    if (reference === null) {
+      compiled += '${'
+      continue
+    }
+    const place = PLACED[context]
+    if (refusal !== null || place === undefined) {
+      return { problem: `\`\${${reference.text}}\` cannot be used ${refusal ?? REFUSALS[context]}`, offset: start }
+    }
+    let variable = variables.get(reference.text)
+    if (!variable) variables.set(reference.text, (variable = { name: `__reprise_${variables.size + 1}`, reference }))
+    compiled += place(`\${${variable.name}}`)
+  }
+  return { text: compiled + text.slice(at), variables: [...variables.values()] }
+}
+
+/** Most text has nothing of ours: what is wrong with it is for the shell to say. */
+function concernsUs(text: string, isKnown: IsKnown): boolean {
+  for (let at = text.indexOf('${'); at !== -1; at = text.indexOf('${', at + 2)) {
+    if (text[at - 1] === '$' || text[at + 2] === '{') return true
+    const name = /^\$\{[#!]?([A-Za-z_]\w*)(\.?)/.exec(text.slice(at, at + 200))
+    if (name && (name[2] === '.' || isKnown(name[1]!))) return true
+  }
+  return false
+}
+
+/** For reading on: whether a compiled text is none. */
+export function isShellProblem(compiled: ShellProgram | ShellProblem): compiled is ShellProblem {
+  return 'problem' in compiled
+}
