@@ -29,7 +29,7 @@ export class CommandError extends Error {
     super(message, end.spawnError === null ? undefined : { cause: end.spawnError })
     this.exitCode = end.exitCode ?? signalExitCode(end.signal)
     this.signal = end.signal
-    const code = end.signal ?? (end.spawnError as NodeJS.ErrnoException | null)?.code
+    const code = end.signal ?? codeOf(end.spawnError)
     if (code !== undefined) this.code = code
     this.stderr = end.stderrTail.trim() === '' ? '' : end.stderrTail.slice(-MOST_OUTPUT)
     this.stdout = end.stdoutTail.slice(-MOST_OUTPUT)
@@ -40,7 +40,9 @@ export class CommandError extends Error {
 /** `what` names what could not be started, such as `bash`; it says nothing else. */
 export function failureOfCommand(end: CommandEnd, what: string, timedOut = false): CommandError {
   if (end.spawnError !== null) {
-    return new CommandError(`could not start ${what}: ${end.spawnError.message}`, end, timedOut)
+    const { message } = end.spawnError
+    const reason = message.startsWith(`${what}: `) ? message : `${what}: ${message}`
+    return new CommandError(`could not start ${reason}`, end, timedOut)
   }
   const { headline, context } = lastWords(end.stderrTail.trim() === '' ? end.stdoutTail : end.stderrTail)
   const firstLine = headline === '' ? ending(end, timedOut) : `${ending(end, timedOut)}: ${headline}`
@@ -51,6 +53,10 @@ function ending({ exitCode, signal }: CommandEnd, timedOut: boolean): string {
   if (timedOut) return 'timed out'
   if (signal === null) return `exit code ${exitCode}`
   return signal === 'SIGKILL' ? 'killed by SIGKILL (by somebody, or for lack of memory)' : `ended by ${signal}`
+}
+
+function codeOf(error: NodeJS.ErrnoException | null): string | undefined {
+  return error?.code
 }
 
 function signalExitCode(signal: string | null): number | null {

@@ -20,6 +20,8 @@ export class OutputPump {
   private readonly stream: Readable
   private readonly take: (bytes: Uint8Array) => void | Promise<void>
   private readonly onFailure: (error: unknown) => void
+  private settle: () => void = () => undefined
+  private hasStopped = false
   private isOver = false
   private isWaiting = false
   private hasFailed = false
@@ -33,17 +35,13 @@ export class OutputPump {
     this.stream = stream
     this.take = take
     this.onFailure = onFailure
-    this.ended = new Promise((resolve) => {
-      const settle = (): void => {
-        this.isOver = true
-        resolve()
-      }
-      stream.once('end', settle)
-      stream.once('close', settle)
-      // A pipe that cannot be read has ended.
-      stream.on('error', settle)
-    })
-    stream.on('data', (bytes: Uint8Array) => this.hear(bytes))
+    this.ended = new Promise((resolve) => (this.settle = resolve))
+    stream.once('end', () => this.stop())
+    stream.once('close', () => this.stop())
+    // A pipe that cannot be read has ended.
+    stream.on('error', () => this.stop())
+    // Not `data` and `pause`: Node lets the streams of a child flow again when it exits.
+    stream.on('readable', () => this.pull())
   }
 
   /**
@@ -67,6 +65,14 @@ export class OutputPump {
     this.stream.destroy()
   }
 
+  private pull(): void {
+    while (!this.isWaiting) {
+      const bytes = this.stream.read() as Uint8Array | null
+      if (bytes === null) return
+      this.hear(bytes)
+    }
+  }
+
   private hear(bytes: Uint8Array): void {
     this.reads++
     if (this.hasFailed) return
@@ -79,14 +85,22 @@ export class OutputPump {
   }
 
   private wait(answer: Promise<void>): void {
-    this.stream.pause()
     this.isWaiting = true
     answer
       .catch((error: unknown) => this.fail(error))
       .finally(() => {
         this.isWaiting = false
-        this.stream.resume()
+        if (this.hasStopped) this.stop()
+        else this.pull()
       })
+  }
+
+  /** The end may come while the last of it is still being taken. */
+  private stop(): void {
+    this.hasStopped = true
+    if (this.isWaiting) return
+    this.isOver = true
+    this.settle()
   }
 
   private fail(error: unknown): void {

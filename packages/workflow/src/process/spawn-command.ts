@@ -9,7 +9,7 @@ import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Command } from './command.js'
 import { PARENT_MARK } from './keeper.js'
-import { closePipes, openPipes, type Pipe } from './pipes.js'
+import { closePipes, openInput, openPipes, type Pipe } from './pipes.js'
 import { explainSpawnError } from './spawn-error.js'
 
 const [PARENT_NAME = '', PARENT_VALUE = ''] = PARENT_MARK.split('=')
@@ -25,39 +25,47 @@ export interface Spawned {
   readonly exit: Promise<Exit>
   readonly stdout: Readable
   readonly stderr: Readable
-  /** null: it reads nothing. */
+  /** null: it is there already, or there is none. */
   readonly stdin: Writable | null
+}
+
+/** Its ends of the streams; null where Node makes them. */
+interface Ends {
+  readonly pipes: readonly Pipe[] | null
+  readonly input: number | null
 }
 
 /** `beforehand` is called right before the start. The error says why it could not be started. */
 export async function spawnCommand(command: Command, beforehand: () => void): Promise<Spawned | Error> {
-  const hasInput = command.stdin !== undefined
-  const pipes = await openPipes(hasInput ? ['out', 'out', 'in'] : ['out', 'out'])
+  const pipes = await openPipes(2)
   if (command.signal.aborted) {
     closePipes(pipes ?? [])
     return new Error('it was called off before it was started', { cause: command.signal.reason })
   }
+  const input = command.stdin === undefined || pipes === null ? null : openInput(command.stdin)
   beforehand()
-  const child = spawnChild(command, pipes, hasInput)
-  if (child instanceof Error) {
-    closePipes(pipes ?? [])
-    return explainSpawnError(command, child)
-  }
+  const child = spawnChild(command, { pipes, input })
   for (const { theirs } of pipes ?? []) closeSync(theirs)
-  if (child.pid === undefined) {
+  if (input !== null) closeSync(input)
+  if (child instanceof Error || child.pid === undefined) {
     for (const { ours } of pipes ?? []) closeSync(ours)
-    const [error] = (await once(child, 'error')) as [unknown]
-    return explainSpawnError(command, error)
+    return explainSpawnError(command, child instanceof Error ? child : await errorOf(child))
   }
-  return { pid: child.pid, exit: exitOf(child), ...(pipes === null ? ownStreams(child) : streamsOf(pipes)) }
+  const stdout = readerOf(pipes?.[0]) ?? child.stdout
+  const stderr = readerOf(pipes?.[1]) ?? child.stderr
+  return {
+    pid: child.pid,
+    exit: exitOf(child),
+    stdout: stdout as Readable,
+    stderr: stderr as Readable,
+    stdin: child.stdin,
+  }
 }
 
-function spawnChild(command: Command, pipes: readonly Pipe[] | null, hasInput: boolean): ChildProcess | Error {
+function spawnChild(command: Command, { pipes, input }: Ends): ChildProcess | Error {
   const [program = '', ...args] = command.argv
-  const stdio: StdioOptions =
-    pipes === null
-      ? [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe']
-      : [pipes[2]?.theirs ?? 'ignore', pipes[0]?.theirs, pipes[1]?.theirs]
+  const stdin = command.stdin === undefined ? 'ignore' : (input ?? 'pipe')
+  const stdio: StdioOptions = [stdin, pipes?.[0]?.theirs ?? 'pipe', pipes?.[1]?.theirs ?? 'pipe']
   const env = { ...command.env, REPRISE_TAG: command.tag, [PARENT_NAME]: PARENT_VALUE }
   try {
     return spawn(program, args, { cwd: command.cwd, env, detached: true, stdio })
@@ -66,22 +74,15 @@ function spawnChild(command: Command, pipes: readonly Pipe[] | null, hasInput: b
   }
 }
 
+async function errorOf(child: ChildProcess): Promise<unknown> {
+  const [error] = (await once(child, 'error')) as [unknown]
+  return error
+}
+
 function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => child.once('exit', (exitCode, signal) => resolve({ exitCode, signal })))
 }
 
-function streamsOf([stdout, stderr, stdin]: readonly Pipe[]): Pick<Spawned, 'stdout' | 'stderr' | 'stdin'> {
-  return {
-    stdout: readerOf(stdout),
-    stderr: readerOf(stderr),
-    stdin: stdin === undefined ? null : new Socket({ fd: stdin.ours, readable: false, writable: true }),
-  }
-}
-
-function readerOf(pipe: Pipe | undefined): Readable {
-  return new Socket({ fd: pipe?.ours ?? -1, readable: true, writable: false })
-}
-
-function ownStreams({ stdin, stdout, stderr }: ChildProcess): Pick<Spawned, 'stdout' | 'stderr' | 'stdin'> {
-  return { stdin, stdout: stdout as Readable, stderr: stderr as Readable }
+function readerOf(pipe: Pipe | undefined): Readable | null {
+  return pipe === undefined ? null : new Socket({ fd: pipe.ours, readable: true, writable: false })
 }
