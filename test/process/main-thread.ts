@@ -8,9 +8,12 @@ import { runCommand } from '../../packages/workflow/src/process/run-command.js'
 export interface Settings {
   readonly commands: readonly (Pick<Command, 'argv' | 'tag'> & Partial<Command>)[]
   readonly isHeard?: boolean
+  /** Prints a word before the first one. */
+  readonly isAnnounced?: boolean
 }
 
-const { commands, isHeard = false } = JSON.parse(process.argv[2] ?? '') as Settings
+const { commands, isHeard = false, isAnnounced = false } = JSON.parse(process.argv[2] ?? '') as Settings
+if (isAnnounced) process.stdout.write('starting\n')
 const ends: CommandEnd[] = await Promise.all(
   commands.map((command) =>
     runCommand({

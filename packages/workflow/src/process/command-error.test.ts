@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type PolicyInput, retry } from 'reprise'
 import { describe, expect, test } from 'vitest'
-import { CommandError, failureOfCommand } from './command-error.js'
+import { type CommandError, failureOfCommand } from './command-error.js'
 import type { CommandEnd } from './command.js'
 
 type Matchers = NonNullable<PolicyInput['retryOn']>

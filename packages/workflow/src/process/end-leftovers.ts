@@ -2,7 +2,7 @@
  * Ends what an earlier process has left running, before the same attempt starts again: everything with the attempt's tag
  * in its environment, and the groups that were noted beside its log.
  *
- * Invariants: this process and those above it are spared. A noted group is touched only while its leader has the noted
+ * Invariants: this process, those above it and those it has started are spared: they are no leftovers. A noted group is touched only while its leader has the noted
  * start: a pid that is used again harms nobody. Without `/proc` nothing is found here; there the keeper alone sees to it.
  * Imports the parts of this directory.
  */
@@ -32,6 +32,7 @@ export async function endLeftovers(tag: string, options: LeftoverOptions = {}): 
     groups: new Map(notes.filter(isStillThere).map((note) => [note.group, note.start])),
     isMarked: (environment) => environment.some(isOurs),
     since: null,
+    sparesOwn: true,
   })
   const count = await endProcesses(() => tree.find(), graceMs)
   for (const file of groupFiles) removeGroupFile(file)

@@ -1,9 +1,10 @@
 /**
  * Ends processes: TERM, a grace, KILL, and looks until they are gone.
  *
- * Invariants: nobody is told TERM twice. A stopped process is woken, or it would never hear of TERM. Who comes up in the
- * grace is told too. It ends: what KILL cannot end (a process that hangs in the kernel, or somebody else's) is waited
- * for a few seconds and then left. Imports the process table's types.
+ * Invariants: nobody is told TERM twice. A stopped process is woken, or it would never hear of TERM. Who is started in the
+ * grace by one who has heard of it is left to clean up; who was overlooked and has lost its parent is told. It ends: what
+ * KILL cannot end (a process that hangs in the kernel, or somebody else's) is waited for a few seconds and then left.
+ * Imports the process table's types.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProcessRow } from './process-table.js'
@@ -25,8 +26,10 @@ export async function endProcesses(
   const told = new Set<string>()
   const ended = await repeat(graceMs, async () => {
     const left = await find()
+    const pids = new Set(left.map(({ pid }) => pid))
+    const isFirst = told.size === 0
     for (const row of left) {
-      if (told.has(nameOf(row))) continue
+      if (told.has(nameOf(row)) || (!isFirst && pids.has(row.parent))) continue
       told.add(nameOf(row))
       send(row.pid, 'SIGTERM')
       send(row.pid, 'SIGCONT')

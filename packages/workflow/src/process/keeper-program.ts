@@ -6,8 +6,8 @@
  * ended · `d PATH` a directory of files to be removed at the end. Imports nothing.
  *
  * With `/proc` it finds members of the groups and everything that has the mark in its environment, and checks the start
- * of a group's leader: a pid that is used again is not touched. Elsewhere it knows groups only. Nobody is told TERM twice.
- * Two empty looks in a row, since a command may be between fork and exec at the first one.
+ * of a group's leader: a pid that is used again is not touched. Elsewhere it knows groups only. Who is started in the
+ * grace is left to clean up. Two empty looks in a row, since a command may be between fork and exec at the first one.
  */
 
 /** Its arguments: the mark, as `NAME=value`. */
@@ -58,12 +58,24 @@ own_groups() {
   done
 }
 
+# Environments with the mark. The grep of busybox sees nothing behind a NUL.
+if printf 'a\\000b\\n' | grep -qF b; then sees_all=1; else sees_all=; fi
+marked() {
+  if [ -n "$sees_all" ]; then
+    grep -lF "$mark" /proc/[0-9]*/environ 2>/dev/null
+    return
+  fi
+  for file in /proc/[0-9]*/environ; do
+    if tr '\\000' '\\n' <"$file" | grep -qxF "$mark"; then echo "$file"; fi
+  done 2>/dev/null
+}
+
 find_all() {
   found=' '
   if [ -z "$has_proc" ]; then
     for entry in $groups; do
       entry=\${entry#*:} group=\${entry%:*}
-      if kill -0 -- "-$group" 2>/dev/null; then found="$found-$group "; fi
+      if kill -0 "-$group" 2>/dev/null; then found="$found-$group "; fi
     done
     return
   fi
@@ -75,7 +87,7 @@ find_all() {
     case $1 in '' | Z | X) continue ;; esac
     case $own in *" $3 "*) found="$found$pid " ;; esac
   done
-  for file in $(grep -lF "$mark" /proc/[0-9]*/environ 2>/dev/null); do
+  for file in $(marked); do
     file=\${file#/proc/} pid=\${file%/environ}
     case $found in *" $pid "*) ;; *) found="$found$pid " ;; esac
   done
@@ -83,23 +95,20 @@ find_all() {
 
 pause() { sleep 0.1 2>/dev/null || sleep 1; }
 
-# Rounds of a tenth of a second with the signal $2 to all, but TERM only once; $1 rounds at most.
+# Rounds of a tenth of a second, $1 at most, with the signal $2: TERM in the first that finds somebody, KILL in all.
 end_all() {
-  rounds=0 empty=0 told=' '
+  rounds=0 empty=0 told=
   while [ "$rounds" -le "$1" ]; do
     find_all
-    if [ "$found" = ' ' ]; then
-      empty=$((empty + 1))
-      [ "$empty" -lt 2 ] || exit 0
-    else
-      empty=0
+    if [ "$found" = ' ' ]; then empty=$((empty + 1)); else empty=0; fi
+    [ "$empty" -lt 2 ] || exit 0
+    if [ "$empty$told" = 0 ]; then
+      for pid in $found; do
+        kill "-$2" "$pid" 2>/dev/null
+        [ "$2" = KILL ] || kill -CONT "$pid" 2>/dev/null
+      done
+      [ "$2" = KILL ] || told=told
     fi
-    for pid in $found; do
-      case $2$told in TERM*" $pid "*) continue ;; esac
-      told="$told$pid "
-      kill -s "$2" -- "$pid" 2>/dev/null
-      [ "$2" = KILL ] || kill -s CONT -- "$pid" 2>/dev/null
-    done
     rounds=$((rounds + 1))
     pause
   done

@@ -12,7 +12,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 const QUIET_LOOKS = 7
 const LOOK_MS = 20
 /** Who holds the pipe and talks on is not listened to for longer. */
-const MOST_LOOKS = 100
+const MOST_LOOKS = 50
 
 export class OutputPump {
   /** At the end of the stream, or when it was closed. */

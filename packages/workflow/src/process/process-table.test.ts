@@ -34,6 +34,6 @@ test('what ps prints is read with its dates', () => {
 
 test('a tree is its roots and all below them, though parents may go around in circles', () => {
   const rows = [row(10, 1), row(11, 10), row(12, 11), row(20, 1), row(30, 31), row(31, 30)]
-  expect([...membersOf(rows, ({ pid }) => pid === 10)].toSorted()).toEqual([10, 11, 12])
-  expect([...membersOf(rows, ({ pid }) => pid === 30)].toSorted()).toEqual([30, 31])
+  expect(membersOf(rows, ({ pid }) => pid === 10)).toEqual(new Set([10, 11, 12]))
+  expect(membersOf(rows, ({ pid }) => pid === 30)).toEqual(new Set([30, 31]))
 })

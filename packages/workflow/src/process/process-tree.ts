@@ -16,6 +16,8 @@ export interface TreeRoots {
   readonly isMarked: ((environment: readonly string[]) => boolean) | null
   /** Nobody who started earlier can be marked; saves reading. */
   readonly since: string | null
+  /** What this process has itself started does not belong to it. */
+  readonly sparesOwn?: boolean
 }
 
 export class ProcessTree {
@@ -31,8 +33,11 @@ export class ProcessTree {
     const rows = await listProcesses()
     const groups = this.ownGroups(rows)
     const members = membersOf(rows, (row) => this.isRoot(row, groups))
-    const own = ownLine(rows)
-    const found = rows.filter((row) => members.has(row.pid) && !own.has(row.pid))
+    const spared = ownLine(rows)
+    if (this.roots.sparesOwn === true) {
+      for (const pid of membersOf(rows, (row) => row.pid === process.pid)) spared.add(pid)
+    }
+    const found = rows.filter((row) => members.has(row.pid) && !spared.has(row.pid))
     this.seen = new Map(found.map((row) => [row.pid, row.start]))
     return found
   }
