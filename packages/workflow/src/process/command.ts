@@ -16,6 +16,8 @@ export interface Command {
   /** Hears everything, as it comes; what it returns is waited for, so that a slow reader slows the program. */
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
   readonly stdin?: string
+  /** Where it is noted which group of processes this is, as long as it runs; for `endLeftovers`. */
+  readonly groupFile?: string
 }
 
 export interface CommandEnd {

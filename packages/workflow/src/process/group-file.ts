@@ -1,0 +1,59 @@
+/**
+ * Which group of processes an attempt has, noted beside its log for as long as it runs: after a crash it is found by
+ * this even if it has cleared its environment. Not synced: when the machine dies, so do its processes.
+ *
+ * Invariants: only a plain file of our own is written or read, never what a link leads to. It counts in the same boot
+ * and space of pids only. Imports the process table.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { pidSpace } from './process-table.js'
+
+const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = constants
+const MOST_BYTES = 4096
+
+export interface GroupNote {
+  readonly group: number
+  /** Of the group's leader. */
+  readonly start: string
+  readonly tag: string
+}
+
+let space: string | undefined
+const ownSpace = (): string => (space ??= pidSpace())
+
+export function writeGroupFile(file: string, note: GroupNote): void {
+  // Without waiting: should it be a pipe, nobody may ever read it.
+  const fd = openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  try {
+    if (!fstatSync(fd).isFile()) throw new Error(`${file} is no plain file: remove it`)
+    writeSync(fd, `${JSON.stringify({ ...note, space: ownSpace() })}\n`)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** null: there is none, or it says nothing that counts here. */
+export function readGroupFile(file: string): GroupNote | null {
+  try {
+    const { group, start, tag, space: where } = JSON.parse(readStart(file)) as Record<string, unknown>
+    if (where !== ownSpace() || where === '' || !Number.isSafeInteger(group) || (group as number) <= 1) return null
+    return typeof start === 'string' && typeof tag === 'string' ? { group: group as number, start, tag } : null
+  } catch {
+    return null
+  }
+}
+
+export function removeGroupFile(file: string): void {
+  rmSync(file, { force: true })
+}
+
+function readStart(file: string): string {
+  const fd = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    if (!fstatSync(fd).isFile()) return ''
+    const bytes = Buffer.alloc(MOST_BYTES)
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, MOST_BYTES, 0))
+  } finally {
+    closeSync(fd)
+  }
+}

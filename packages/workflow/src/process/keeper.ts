@@ -1,0 +1,112 @@
+/**
+ * Sees to it that nothing outlives this process, should it be killed: it tells a shell on the other side of a pipe what
+ * it starts, and that shell ends it when the pipe does (`keeper-program.ts`). One for all commands, so that a command
+ * costs three short writes and no process.
+ *
+ * Invariants: a command is announced before it starts, so no moment is without somebody who knows. The keeper has a
+ * session of its own, ignores signals, and has neither tag nor mark, so whoever ends a tree spares it. If it dies, the
+ * next one is told of all that runs. Without `sh` there is none, and leftovers are found at the next resume only.
+ * It holds neither the event loop nor the exit of this process. Imports the keeper's program.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { KEEPER_PROGRAM } from './keeper-program.js'
+
+/** In the environment of everything that this process starts, and of nothing else. */
+export const PARENT_MARK = `REPRISE_PARENT=${randomUUID()}`
+
+/** A shell that ends again and again is of no use. */
+const MOST_STARTS = 5
+
+interface Kept {
+  readonly graceMs: number
+  group?: { readonly id: number; readonly start: string }
+}
+
+class Keeper {
+  private child: ChildProcess | null = null
+  private starts = 0
+  private count = 0
+  private readonly live = new Map<number, Kept>()
+  private room: string | null = null
+
+  /** Before anything starts; the number is what the rest is told by. */
+  begin(graceMs: number): number {
+    const id = ++this.count
+    this.ensure()
+    this.live.set(id, { graceMs })
+    this.tell(beginning(id, graceMs))
+    return id
+  }
+
+  started(id: number, group: number, start: string | null): void {
+    const kept = this.live.get(id)
+    if (kept === undefined) return
+    kept.group = { id: group, start: start ?? '0' }
+    this.tell(grouping(id, kept.group))
+  }
+
+  /** Nothing of it is left. */
+  ended(id: number): void {
+    if (this.live.delete(id)) this.tell(`e ${id}\n`)
+  }
+
+  /** A directory that is nobody's when this process is gone. */
+  removeLater(directory: string): void {
+    this.room = directory
+    this.ensure()
+    this.tell(`d ${directory}\n`)
+  }
+
+  private ensure(): void {
+    if (this.child !== null || this.starts >= MOST_STARTS) return
+    this.starts++
+    const child = startShell()
+    if (child === null) return
+    this.child = child
+    child.once('error', () => this.replace(child))
+    child.once('exit', () => this.replace(child))
+    child.stdin?.on('error', () => undefined)
+    child.unref()
+    const pipe = child.stdin as unknown as { unref(): void } | null
+    pipe?.unref()
+    if (this.room !== null) this.tell(`d ${this.room}\n`)
+    for (const [id, { graceMs, group }] of this.live) {
+      this.tell(beginning(id, graceMs))
+      if (group !== undefined) this.tell(grouping(id, group))
+    }
+  }
+
+  private replace(child: ChildProcess): void {
+    if (this.child === child) this.child = null
+    if (this.live.size > 0) this.ensure()
+  }
+
+  /** Written at once: what is in the pipe is read even if this process ends now. */
+  private tell(line: string): void {
+    if (this.child?.stdin?.writable === true) this.child.stdin.write(line)
+  }
+}
+
+function startShell(): ChildProcess | null {
+  try {
+    return spawn('/bin/sh', ['-c', KEEPER_PROGRAM, 'reprise-keeper', PARENT_MARK], {
+      cwd: '/',
+      detached: true,
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+  } catch {
+    return null
+  }
+}
+
+function beginning(id: number, graceMs: number): string {
+  return `b ${id} ${Math.ceil(Math.min(graceMs, 3_600_000) / 100)}\n`
+}
+
+function grouping(id: number, group: { readonly id: number; readonly start: string }): string {
+  return `g ${id} ${group.id} ${group.start}\n`
+}
+
+export const keeper = new Keeper()

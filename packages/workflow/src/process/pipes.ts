@@ -1,0 +1,141 @@
+/**
+ * Pipes of the system. What Node calls a pipe is a socket on Linux, and there `echo oops > /dev/stderr` or
+ * `tee /dev/stdout` fails, which scripts do all the time. So named pipes are made, some at a time by `mkfifo`, opened, and
+ * removed at once: from then on they are as anonymous as any. What a program reads is a file, removed at once too: a
+ * named pipe could not be opened again (`cat /dev/stdin`) once all was written.
+ *
+ * Invariants: where it cannot be done (other systems, worker threads, no `mkfifo`, no place for it) the answer is null, and Node's own
+ * are good enough. Ends that a program gets are blocking, as programs expect; ours are not. Input is kept in memory only,
+ * since it may be secret. The directory is ours alone, and the keeper removes it when this process is gone.
+ * Imports the keeper.
+ */
+import { execFile } from 'node:child_process'
+import { accessSync, closeSync, constants, mkdtempSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { isMainThread } from 'node:worker_threads'
+import { keeper } from './keeper.js'
+
+const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants
+const MEMORY = '/dev/shm'
+/** Made at once, first and later: one process for many pipes. */
+const FIRST_BATCH = 32
+const BATCH = 256
+/** With fewer left, more are made before somebody has to wait. */
+const FEW = 16
+
+export interface Pipe {
+  /** Read here: not blocking. */
+  readonly ours: number
+  /** Written by the program: blocking; to be closed here when the program has it. */
+  readonly theirs: number
+}
+
+let directory: string | null = null
+let made = 0
+let names: string[] = []
+let making: Promise<void> | null = null
+/** Files that a worker thread has opened are closed when it ends, though a stream has closed them long before. */
+let isImpossible = process.platform !== 'linux' || !isMainThread
+
+export async function openPipes(count: number): Promise<Pipe[] | null> {
+  for (let tries = 0; tries < 2 && !isImpossible; tries++) {
+    while (names.length < count && !isImpossible) await (making ??= makeNames())
+    const pipes = openAll(count)
+    if (names.length < FEW) making ??= makeNames()
+    if (pipes !== null) return pipes
+    // Somebody has cleaned up: a new directory, once.
+    directory = null
+    names = []
+  }
+  return null
+}
+
+function openAll(count: number): Pipe[] | null {
+  const pipes: Pipe[] = []
+  try {
+    while (pipes.length < count) pipes.push(openOne(names.pop() ?? ''))
+    return pipes
+  } catch {
+    closePipes(pipes)
+    return null
+  }
+}
+
+export function closePipes(pipes: readonly Pipe[]): void {
+  for (const { ours, theirs } of pipes) {
+    closeSync(ours)
+    closeSync(theirs)
+  }
+}
+
+/** The reader, which does not block, comes first: then the writer does not wait for it. */
+function openOne(file: string): Pipe {
+  const ours = openSync(file, O_RDONLY | O_NONBLOCK)
+  try {
+    const theirs = openSync(file, O_WRONLY)
+    unlinkSync(file)
+    return { ours, theirs }
+  } catch (error) {
+    closeSync(ours)
+    throw error
+  }
+}
+
+/** To be read by a program, from its beginning, and closed here when the program has it. */
+export function openInput(text: string): number | null {
+  if (directory === null || !directory.startsWith(MEMORY)) return null
+  const file = path.join(directory, `in-${++made}`)
+  try {
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
+    return openSync(file, O_RDONLY)
+  } catch {
+    return null
+  } finally {
+    removeQuietly(file)
+  }
+}
+
+async function makeNames(): Promise<void> {
+  try {
+    directory ??= makeDirectory()
+    const files = Array.from({ length: made === 0 ? FIRST_BATCH : BATCH }, () =>
+      path.join(directory ?? '', String(++made)),
+    )
+    await new Promise<void>((resolve, reject) => {
+      execFile('mkfifo', ['-m', '600', ...files], (error) => (error === null ? resolve() : reject(error)))
+    })
+    names.push(...files)
+  } catch {
+    isImpossible = true
+  } finally {
+    making = null
+  }
+}
+
+/** In memory if possible: on a disk a named pipe costs a millisecond. */
+function makeDirectory(): string {
+  // The keeper is told by lines.
+  const places = [MEMORY, tmpdir()].filter((place) => isWritable(place) && !place.includes('\n'))
+  if (places[0] === undefined) throw new Error('There is no place for pipes')
+  const room = mkdtempSync(path.join(places[0], 'reprise-pipes-'))
+  keeper.removeLater(room)
+  return room
+}
+
+function isWritable(place: string): boolean {
+  try {
+    accessSync(place, constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function removeQuietly(file: string): void {
+  try {
+    unlinkSync(file)
+  } catch {
+    // It could not be made.
+  }
+}

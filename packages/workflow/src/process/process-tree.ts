@@ -1,0 +1,79 @@
+/**
+ * Everything that a command has started and that still runs: its group, its session, its descendants, and whatever was
+ * started with its marks in the environment, wherever it hides.
+ *
+ * Invariants: this process and those above it never belong to a tree. What was once seen in a tree belongs to it until
+ * it ends, although its parent is gone; it is known by pid and start. Not found is who has left group and session,
+ * cleared its environment, and lost its parent before anybody looked. Without `/proc` environments are not read.
+ * Imports the process table.
+ */
+import { environmentOf, listProcesses, ownLine, type ProcessRow } from './process-table.js'
+
+export interface TreeRoots {
+  /** Groups, with the starts of their leaders; null: not known. A number that has another start is somebody else's. */
+  readonly groups: ReadonlyMap<number, string | null>
+  /** Whether these entries of an environment are a mark; null: environments say nothing here. */
+  readonly isMarked: ((environment: readonly string[]) => boolean) | null
+  /** Nobody who started earlier can be marked; saves reading. */
+  readonly since: string | null
+  /** What this process has itself started does not belong to it. */
+  readonly sparesOwn?: boolean
+}
+
+export class ProcessTree {
+  private readonly roots: TreeRoots
+  private seen = new Map<number, string>()
+
+  constructor(roots: TreeRoots) {
+    this.roots = roots
+  }
+
+  /** Who lives of it, now. */
+  async find(): Promise<ProcessRow[]> {
+    const rows = await listProcesses()
+    const groups = this.ownGroups(rows)
+    const members = membersOf(rows, (row) => this.isRoot(row, groups))
+    const spared = ownLine(rows)
+    if (this.roots.sparesOwn === true) {
+      for (const pid of membersOf(rows, (row) => row.pid === process.pid)) spared.add(pid)
+    }
+    const found = rows.filter((row) => members.has(row.pid) && !spared.has(row.pid))
+    this.seen = new Map(found.map((row) => [row.pid, row.start]))
+    return found
+  }
+
+  /** A number is not given again while the group has a member, so only a new leader can make it somebody else's. */
+  private ownGroups(rows: readonly ProcessRow[]): Set<number> {
+    const groups = new Set(this.roots.groups.keys())
+    for (const { pid, start } of rows) {
+      const known = this.roots.groups.get(pid) ?? start
+      if (known !== start) groups.delete(pid)
+    }
+    return groups
+  }
+
+  private isRoot(row: ProcessRow, groups: ReadonlySet<number>): boolean {
+    const { isMarked, since } = this.roots
+    if (groups.has(row.group) || groups.has(row.session) || this.seen.get(row.pid) === row.start) return true
+    if (isMarked === null || (since !== null && Number(row.start) < Number(since))) return false
+    return isMarked(environmentOf(row.pid))
+  }
+}
+
+/** The roots and all below them. */
+export function membersOf(rows: readonly ProcessRow[], isRoot: (row: ProcessRow) => boolean): Set<number> {
+  const children = new Map<number, number[]>()
+  for (const { pid, parent } of rows) {
+    const siblings = children.get(parent)
+    if (siblings === undefined) children.set(parent, [pid])
+    else siblings.push(pid)
+  }
+  const members = new Set<number>()
+  const waiting = rows.filter(isRoot).map((row) => row.pid)
+  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+    if (members.has(pid)) continue
+    members.add(pid)
+    waiting.push(...(children.get(pid) ?? []))
+  }
+  return members
+}

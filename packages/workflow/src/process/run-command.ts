@@ -1,0 +1,189 @@
+/**
+ * Runs a program to its end, and everything that it started with it.
+ *
+ * How it ends: the *program* has exited, and what is left of its group is told to go (TERM, a short grace, KILL): a command
+ * takes its background processes with it. Or the *signal* was given: then all of its tree is, wherever it hides, with the
+ * command's own grace. What is in the pipes is heard; who holds them longer is not waited for, but ended.
+ *
+ * Invariants: the promise settles when nothing of the group is left, or KILL was given and waited for. Nothing is read
+ * faster than `onOutput` takes it; memory is bounded by what is kept. An error of `onOutput`, or of noting the group, ends
+ * the tree and rejects; whatever else happens is a value. Should this process be killed, the keeper ends the tree.
+ *
+ * Not on macOS: finding who has left group and parents by the environment. Nor anywhere: a process that left group and
+ * session, closed the pipes and whose program has exited as it should; it is found by `endLeftovers`.
+ * Imports the parts of this directory.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ByteHead } from './byte-head.js'
+import { ByteTail } from './byte-tail.js'
+import { refuseCommand } from './command-limits.js'
+import type { Command, CommandEnd } from './command.js'
+import { endProcesses, repeat, send } from './end-tree.js'
+import { removeGroupFile, writeGroupFile } from './group-file.js'
+import { keeper, PARENT_MARK } from './keeper.js'
+import { OutputPump } from './output-pump.js'
+import { processStart } from './process-table.js'
+import { ProcessTree } from './process-tree.js'
+import { type Exit, type Spawned, spawnCommand } from './spawn-command.js'
+
+/** Enough for a stack trace and what led to it. */
+const TAIL_BYTES = 64 * 1024
+/** `producer | tee >(gzip > file)`: a shell does not wait for such ends, and they need a moment. */
+const SETTLE_MS = 100
+/** For what is left when the program has exited by itself. */
+const LEFT_GRACE_MS = 2000
+/** For the news of the program's own exit, once it was killed. */
+const EXIT_WAIT_MS = 1000
+
+export async function runCommand(command: Command): Promise<CommandEnd> {
+  const output = new CommandOutput(command)
+  const refused = refuseCommand(command)
+  if (refused !== null) return output.end({ exitCode: null, signal: null }, refused, 0)
+  let kept: number | null = null
+  let startedAtMs = 0
+  try {
+    const spawned = await spawnCommand(command, () => {
+      kept = keeper.begin(command.graceMs)
+      startedAtMs = performance.now()
+    })
+    if (spawned instanceof Error) return output.end({ exitCode: null, signal: null }, spawned, 0)
+    const start = processStart(spawned.pid)
+    keeper.started(kept ?? 0, spawned.pid, start)
+    const running = new RunningCommand(command, spawned, start, output)
+    const exit = await running.finish()
+    return output.end(exit, null, running.exitedAtMs - startedAtMs)
+  } finally {
+    if (kept !== null) keeper.ended(kept)
+  }
+}
+
+/** What is kept of the output, on its way to who wants all of it. */
+class CommandOutput {
+  private readonly command: Command
+  private readonly head: ByteHead
+  private readonly tails = { stdout: new ByteTail(TAIL_BYTES), stderr: new ByteTail(TAIL_BYTES) }
+
+  constructor(command: Command) {
+    this.command = command
+    this.head = new ByteHead(command.keepStdoutBytes)
+  }
+
+  take(stream: 'stdout' | 'stderr', bytes: Uint8Array): void | Promise<void> {
+    if (stream === 'stdout') this.head.push(bytes)
+    this.tails[stream].push(bytes)
+    return this.command.onOutput(stream, bytes)
+  }
+
+  end({ exitCode, signal }: Exit, spawnError: Error | null, durationMs: number): CommandEnd {
+    return {
+      exitCode,
+      signal,
+      spawnError,
+      stdout: this.head.text(),
+      stdoutExceeded: this.head.exceeded,
+      stderrTail: this.tails.stderr.text(),
+      stdoutTail: this.tails.stdout.text(),
+      durationMs,
+    }
+  }
+}
+
+class RunningCommand {
+  exitedAtMs = 0
+  private readonly command: Command
+  private readonly spawned: Spawned
+  private readonly start: string | null
+  private readonly pumps: readonly OutputPump[]
+  private exit: Exit | null = null
+  private failure: { readonly error: unknown } | null = null
+  private callOff: () => void = () => undefined
+  /** Settles when it is to end before its time. */
+  private readonly calledOff = new Promise<void>((resolve) => (this.callOff = resolve))
+
+  constructor(command: Command, spawned: Spawned, start: string | null, output: CommandOutput) {
+    this.command = command
+    this.spawned = spawned
+    this.start = start
+    this.pumps = (['stdout', 'stderr'] as const).map(
+      (stream) =>
+        new OutputPump(
+          spawned[stream],
+          (bytes) => output.take(stream, bytes),
+          (error) => this.fail(error),
+        ),
+    )
+    // It may end without having read what it was given.
+    spawned.stdin?.on('error', () => undefined)
+    spawned.stdin?.end(command.stdin)
+  }
+
+  async finish(): Promise<Exit> {
+    const { signal, groupFile } = this.command
+    signal.addEventListener('abort', this.callOff)
+    if (signal.aborted) this.callOff()
+    this.noteGroup()
+    const exited = this.waitForExit()
+    await Promise.race([exited, this.calledOff])
+    await (this.exit === null ? this.endTree(this.command.graceMs) : this.endGroup())
+    if (this.exit === null) await Promise.race([exited, sleep(EXIT_WAIT_MS)])
+    await this.closePipes()
+    signal.removeEventListener('abort', this.callOff)
+    if (groupFile !== undefined) removeGroupFile(groupFile)
+    if (this.failure !== null) throw this.failure.error
+    if (this.exit === null) this.exitedAtMs = performance.now()
+    return this.exit ?? { exitCode: null, signal: 'SIGKILL' }
+  }
+
+  private async waitForExit(): Promise<void> {
+    this.exit = await this.spawned.exit
+    this.exitedAtMs = performance.now()
+  }
+
+  private fail(error: unknown): void {
+    this.failure ??= { error }
+    this.callOff()
+  }
+
+  private noteGroup(): void {
+    const { groupFile, tag } = this.command
+    if (groupFile === undefined || this.start === null) return
+    try {
+      writeGroupFile(groupFile, { group: this.spawned.pid, start: this.start, tag })
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  private async endTree(graceMs: number): Promise<void> {
+    const entry = `REPRISE_TAG=${this.command.tag}`
+    const isMarked = (environment: readonly string[]): boolean =>
+      environment.includes(PARENT_MARK) && environment.includes(entry)
+    await this.end(new ProcessTree({ groups: this.groups(), isMarked, since: this.start }), graceMs)
+  }
+
+  private async endGroup(): Promise<void> {
+    if (await repeat(SETTLE_MS, () => !send(-this.spawned.pid, 0))) return
+    const graceMs = Math.min(this.command.graceMs, LEFT_GRACE_MS)
+    await this.end(new ProcessTree({ groups: this.groups(), isMarked: null, since: null }), graceMs)
+  }
+
+  private async end(tree: ProcessTree, graceMs: number): Promise<void> {
+    await endProcesses(() => tree.find(), graceMs, this.spawned.pid)
+  }
+
+  private groups(): Map<number, string | null> {
+    return new Map([[this.spawned.pid, this.start]])
+  }
+
+  private async closePipes(): Promise<void> {
+    this.spawned.stdin?.destroy()
+    const isPatient = (): boolean => !this.command.signal.aborted && this.failure === null
+    const drain = async (): Promise<boolean> =>
+      (await Promise.all(this.pumps.map((pump) => pump.drain(isPatient)))).every(Boolean)
+    if (!(await drain())) {
+      await this.endTree(Math.min(this.command.graceMs, LEFT_GRACE_MS))
+      await drain()
+    }
+    for (const pump of this.pumps) pump.close()
+  }
+}

@@ -1,0 +1,140 @@
+/** That a command takes everything with it that it has started, however that hides. Real processes. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { listProcesses, type ProcessRow } from '../../packages/workflow/src/process/process-table.js'
+import { has, hasProc, itWhere, kill, living, rowsOf, run, shell, startTree, type Started, waitFor } from './rig.js'
+
+const canSetsid = hasProc && has('setsid')
+const left: ProcessRow[] = []
+/** Whatever a test that fails has left. */
+afterEach(() => kill(left.splice(0)))
+
+async function start(...args: Parameters<typeof startTree>): Promise<Started> {
+  const started = await startTree(...args)
+  left.push(...started.processes)
+  return started
+}
+
+/** Calls it off, and finds nobody when it is said to be over. */
+async function expectGone({ stop, end, processes }: Started): Promise<Awaited<Started['end']>> {
+  expect(await living(processes)).toEqual(processes.map(({ pid }) => pid))
+  stop.abort()
+  const ended = await end
+  expect(await living(processes)).toEqual([])
+  return ended
+}
+
+describe('a command that is called off', () => {
+  it('is asked to end, and may say something', async () => {
+    const text = `trap 'echo bye; exit 5' TERM; echo $$; while :; do sleep 0.02; done`
+    const end = await expectGone(await start(text, 1))
+    expect(end).toMatchObject({ exitCode: 5, signal: null })
+    expect(end.stdout).toMatch(/bye\n$/)
+  })
+
+  it('is made to end when it ignores that', async () => {
+    const text = `trap '' TERM; echo $$; while :; do sleep 0.02; done`
+    expect(await expectGone(await start(text, 1, { graceMs: 200 }))).toMatchObject({
+      exitCode: null,
+      signal: 'SIGKILL',
+    })
+  })
+
+  it('takes its whole group with it, those who ignore TERM and hold the pipes included', async () => {
+    const deaf = `sh -c 'trap "" TERM; echo $$; while :; do sleep 0.02; done'`
+    await expectGone(await start(`echo $$; ${deaf} & ${deaf} & wait`, 3, { graceMs: 200 }))
+  })
+
+  it('gives the rest of the group its grace when the program itself has gone at once', async () => {
+    const slow = `sh -c 'trap "sleep 0.3; echo saved; exit" TERM; echo $$; while :; do sleep 0.02; done'`
+    const end = await expectGone(await start(`echo $$; ${slow} & wait`, 2, { graceMs: 20_000 }))
+    expect(end.stdout).toMatch(/saved\n$/)
+  })
+
+  it('ends although it was stopped', async () => {
+    const started = await start('echo $$; kill -STOP $$', 1, { graceMs: 20_000 })
+    expect(await expectGone(started)).toMatchObject({ signal: 'SIGTERM' })
+  })
+
+  itWhere(canSetsid, '/proc and setsid', 'takes those with it who have left the group', async () => {
+    const deaf = `setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 0.02; done'`
+    await expectGone(await start(`echo $$; ${deaf} & wait`, 2, { graceMs: 200 }))
+  })
+
+  itWhere(canSetsid, '/proc and setsid', 'takes those with it whose parents are gone as well', async () => {
+    const hidden = `(setsid sh -c 'echo $$; exec sleep 1000' >&2 &)`
+    await expectGone(await start(`echo $$; ${hidden}; sleep 1000`, 2))
+  })
+
+  itWhere(canSetsid, '/proc and setsid', 'takes those with it who have cleared their environment', async () => {
+    const bare = `env -i PATH="$PATH" setsid sh -c 'echo $$; sleep 1000 & echo $!; wait'`
+    await expectGone(await start(`echo $$; ${bare} & wait`, 3))
+  })
+
+  it('is over at once when it is over', async () => {
+    const started = await start('echo $$; exec sleep 1000', 1, { graceMs: 3_600_000 })
+    await expectGone(started)
+  })
+
+  itWhere(hasProc, '/proc', 'leaves its neighbours alone', async () => {
+    const [one, other] = await Promise.all([start('echo $$; exec sleep 1000', 1), start('echo $$; exec sleep 1000', 1)])
+    await expectGone(one)
+    expect(await living(other.processes)).toHaveLength(1)
+    await expectGone(other)
+  })
+})
+
+describe('a program that exits by itself', () => {
+  it('takes its background processes with it', async () => {
+    const { stdout } = await shell(`sleep 1000 & echo $!; sh -c 'trap "" TERM; echo $$; sleep 1000' & echo $!`, {
+      graceMs: 200,
+    })
+    const pids = stdout.trim().split('\n').map(Number)
+    expect(pids).toHaveLength(3)
+    expect((await listProcesses()).filter(({ pid }) => pids.includes(pid))).toEqual([])
+  })
+
+  it('is not waited for longer than it runs, whoever holds its pipes', async () => {
+    const end = await shell(`trap '' TERM; sleep 1000 & exit 3`, { graceMs: 100 })
+    expect(end.exitCode).toBe(3)
+  })
+
+  itWhere(canSetsid, '/proc and setsid', 'takes those with it who have left the group but hold the pipes', async () => {
+    const end = await shell(`setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 0`)
+    expect(end).toMatchObject({ exitCode: 0 })
+    await expect(rowsOf([Number(end.stdout)])).rejects.toThrow('is not there')
+  })
+
+  itWhere(canSetsid, '/proc and setsid', 'leaves a service that has left group and pipes', async () => {
+    const { stdout } = await shell(`setsid sleep 1000 >/dev/null 2>&1 </dev/null & echo $!`)
+    await waitFor(async () => (await living(await rowsOf([Number(stdout)]))).length === 1)
+    left.push(...(await rowsOf([Number(stdout)])))
+  })
+
+  itWhere(canSetsid, '/proc and setsid', 'is not held by one who hides everywhere and talks on', async () => {
+    const talker = `env -i PATH="$PATH" setsid sh -c 'echo $$ >&2; while :; do echo x; sleep 0.01; done'`
+    // Its parent has gone, so that it is nobody's.
+    const end = await shell(`(${talker} & sleep 0.3); exit 0`)
+    expect(end.exitCode).toBe(0)
+    expect(end.stdout).toMatch(/^x\n/)
+    await waitFor(() => !isThere(Number(end.stderrTail)))
+  })
+
+  it('may leave what was said last to a slow listener', async () => {
+    let heard = ''
+    const onOutput = async (_: string, bytes: Uint8Array): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      heard += Buffer.from(bytes).toString()
+    }
+    await run(['sh', '-c', 'echo one; sleep 0.1; echo two'], { onOutput })
+    expect(heard).toBe('one\ntwo\n')
+  })
+})
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

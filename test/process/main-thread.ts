@@ -1,0 +1,30 @@
+/**
+ * Runs commands on the main thread, all at once, and prints how they ended; their output too, as it comes, if asked.
+ * Its argument: JSON of `Settings`. Imports the process runner.
+ */
+import type { Command, CommandEnd } from '../../packages/workflow/src/process/command.js'
+import { runCommand } from '../../packages/workflow/src/process/run-command.js'
+
+export interface Settings {
+  readonly commands: readonly (Pick<Command, 'argv' | 'tag'> & Partial<Command>)[]
+  readonly isHeard?: boolean
+  /** Prints a word before the first one. */
+  readonly isAnnounced?: boolean
+}
+
+const { commands, isHeard = false, isAnnounced = false } = JSON.parse(process.argv[2] ?? '') as Settings
+if (isAnnounced) process.stdout.write('starting\n')
+const ends: CommandEnd[] = await Promise.all(
+  commands.map((command) =>
+    runCommand({
+      env: { PATH: process.env['PATH'] ?? '' },
+      cwd: '/',
+      signal: new AbortController().signal,
+      graceMs: 1000,
+      keepStdoutBytes: 1024 * 1024,
+      onOutput: (_, bytes) => void (isHeard && process.stdout.write(bytes)),
+      ...command,
+    }),
+  ),
+)
+if (!isHeard) process.stdout.write(JSON.stringify(ends))

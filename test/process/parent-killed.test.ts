@@ -1,0 +1,168 @@
+/** That nothing outlives a process that was killed: real SIGKILL, real trees. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { KEEPER_PROGRAM } from '../../packages/workflow/src/process/keeper-program.js'
+import { listProcesses, type ProcessRow, processStart } from '../../packages/workflow/src/process/process-table.js'
+import { ProcessTree } from '../../packages/workflow/src/process/process-tree.js'
+import type { Settings } from './main-thread.js'
+import { has, hasProc, itWhere, kill, living, newTag, printed, rowsOf, startProgram, waitFor } from './rig.js'
+
+const canSetsid = hasProc && has('setsid')
+const left: { pid: number }[] = []
+afterEach(() => kill(left.splice(0)))
+
+const DEAF = `trap "" TERM; echo $$; while :; do sleep 0.05; done`
+/** A leader, a deaf child, a deaf one in a session of its own, and one there whose parent is gone. */
+const TREE = `echo $$; sh -c '${DEAF}' & setsid sh -c '${DEAF}' & (setsid sh -c 'echo $$; exec sleep 1000' &); wait`
+
+/** Starts a parent with commands; kills it when so many pids are printed; answers who was there. */
+async function killParent(commands: Settings['commands'], pids: number): Promise<ProcessRow[]> {
+  const { child, said, ended } = startProgram(
+    'main-thread.ts',
+    JSON.stringify({ commands, isHeard: true } satisfies Settings),
+  )
+  await waitFor(() => printed(said()).length >= pids)
+  const rows = await rowsOf(printed(said()))
+  left.push(...rows)
+  expect(await living(rows)).toHaveLength(pids)
+  child.kill('SIGKILL')
+  expect(await ended).toBe('SIGKILL')
+  return rows
+}
+
+describe('when a process is killed', () => {
+  itWhere(canSetsid, '/proc and setsid', 'the whole tree of its command ends, wherever it hides', async () => {
+    const rows = await killParent([{ argv: ['sh', '-c', TREE], tag: newTag(), graceMs: 300 }], 4)
+    await waitFor(async () => (await living(rows)).length === 0)
+  })
+
+  itWhere(hasProc, '/proc', 'in whatever moment of starting commands, nothing is left', async () => {
+    for (let round = 0; round < 6; round++) {
+      const tag = newTag()
+      const commands = Array.from({ length: 40 }, (_, index) => ({ argv: ['sleep', '1000'], tag: `${tag}/${index}` }))
+      const { child, said, ended } = startProgram(
+        'main-thread.ts',
+        JSON.stringify({ commands, isHeard: true, isAnnounced: true } satisfies Settings),
+      )
+      await waitFor(() => said().includes('starting'))
+      await sleep(round * 8 * Math.random())
+      child.kill('SIGKILL')
+      await ended
+      const tree = new ProcessTree({
+        groups: new Map(),
+        isMarked: (words) => words.some((word) => word.startsWith(`REPRISE_TAG=${tag}/`)),
+        since: null,
+      })
+      await waitFor(async () => (await tree.find()).length === 0)
+    }
+  })
+
+  it('all of its commands end', async () => {
+    const commands = Array.from({ length: 5 }, () => ({ argv: ['sh', '-c', DEAF], tag: newTag(), graceMs: 300 }))
+    const rows = await killParent(commands, 5)
+    await waitFor(async () => (await living(rows)).length === 0)
+  })
+
+  it('a command with no environment ends', async () => {
+    const argv = ['sh', '-c', `exec env -i sh -c '${DEAF}'`]
+    const rows = await killParent([{ argv, tag: newTag(), graceMs: 300 }], 1)
+    await waitFor(async () => (await living(rows)).length === 0)
+  })
+
+  itWhere(hasProc, '/proc', 'a command may clean up in its grace', async () => {
+    const cleanUp = `trap 'sleep 0.3; kill $helper; exit' TERM; setsid sleep 1000 & helper=$!; echo $$; echo $helper`
+    const text = `${cleanUp}; while :; do sleep 0.05; done`
+    const rows = await killParent([{ argv: ['sh', '-c', text], tag: newTag(), graceMs: 60_000 }], 2)
+    // It has a minute, and takes a third of a second: were it not for its own cleaning, this would take that minute.
+    await waitFor(async () => (await living(rows)).length === 0)
+  })
+
+  itWhere(hasProc, '/proc', 'its keeper goes when all is done', async () => {
+    const isKeeper = (row: ProcessRow): boolean => row.group === row.pid && row.parent === parent
+    let parent = 0
+    const program = startProgram(
+      'main-thread.ts',
+      JSON.stringify({ commands: [{ argv: ['sh', '-c', DEAF], tag: newTag(), graceMs: 300 }], isHeard: true }),
+    )
+    parent = program.child.pid ?? 0
+    await waitFor(() => printed(program.said()).length === 1)
+    const commands = await rowsOf(printed(program.said()))
+    const keepers = (await listProcesses()).filter((row) => isKeeper(row) && row.pid !== commands[0]?.pid)
+    expect(keepers).toHaveLength(1)
+    left.push(...keepers)
+    process.kill(parent, 'SIGKILL')
+    await waitFor(async () => (await living([...keepers, ...commands])).length === 0)
+  })
+})
+
+describe.each([
+  ['sh', ['sh']],
+  ['dash', ['dash']],
+  ['bash', ['bash', '--posix']],
+  ['busybox', ['busybox', 'sh']],
+])('a keeper in %s', (name, [shell = '', ...options]) => {
+  const mark = `REPRISE_PARENT=${newTag()}`
+  const start = (program: string): ChildProcess => {
+    const keeper = spawn(shell, [...options, '-c', program, 'keeper', mark], {
+      stdio: ['pipe', 'ignore', 'inherit'],
+      detached: true,
+    })
+    left.push({ pid: keeper.pid ?? 0 })
+    return keeper
+  }
+  const sleeper = (env: Record<string, string>): { pid: number; row: Promise<ProcessRow[]> } => {
+    const { pid = 0 } = spawn('sleep', ['1000'], { env: { PATH: process.env['PATH'] ?? '', ...env }, detached: true })
+    left.push({ pid })
+    return { pid, row: rowsOf([pid]) }
+  }
+  const entry = (id: number, pid: number, begun = processStart(pid)): string =>
+    `b ${id} 3\ng ${id} ${pid} ${begun ?? 0}\n`
+  const [variable = '', value = ''] = mark.split('=')
+
+  itWhere(has(shell) && hasProc, `${name} and /proc`, 'ends groups that are live, and what is marked', async () => {
+    const [one, done, marked, stranger] = [sleeper({}), sleeper({}), sleeper({ [variable]: value }), sleeper({})]
+    const keeper = start(KEEPER_PROGRAM)
+    const bystanders = [...(await done.row), ...(await stranger.row)]
+    const targets = [...(await one.row), ...(await marked.row)]
+    keeper.stdin?.end(`${entry(1, one.pid)}${entry(2, done.pid)}e 2\n${entry(3, stranger.pid, '1')}`)
+    await waitFor(async () => (await living(targets)).length === 0)
+    expect(await living(bystanders)).toHaveLength(2)
+  })
+
+  itWhere(has(shell), name, 'leaves at once when nothing is live', async () => {
+    const marked = sleeper({ [variable]: value })
+    const keeper = start(KEEPER_PROGRAM)
+    const rows = await marked.row
+    const ended = new Promise((resolve) => keeper.once('exit', resolve))
+    keeper.stdin?.end(`b 1 3\nb 12 3\ne 1\ne 12\n`)
+    expect(await ended).toBe(0)
+    expect(await living(rows)).toHaveLength(1)
+  })
+
+  itWhere(has(shell), name, 'ends groups where there is no /proc', async () => {
+    const one = sleeper({})
+    const rows = await one.row
+    const keeper = start(KEEPER_PROGRAM.replace('[ -r /proc/self/stat ]', 'false'))
+    keeper.stdin?.end(entry(1, one.pid, '0'))
+    await waitFor(async () => (await living(rows)).length === 0)
+  })
+
+  itWhere(has(shell) && hasProc, `${name} and /proc`, 'is not disturbed by signals', async () => {
+    const one = sleeper({})
+    const rows = await one.row
+    const keeper = start(KEEPER_PROGRAM)
+    keeper.stdin?.write(entry(1, one.pid))
+    await waitFor(() => ignoresTerm(keeper.pid ?? 0))
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGTERM'] as const) keeper.kill(signal)
+    keeper.stdin?.end()
+    await waitFor(async () => (await living(rows)).length === 0)
+    expect(keeper.signalCode).toBeNull()
+  })
+})
+
+function ignoresTerm(pid: number): boolean {
+  const [, mask = '0'] = /^SigIgn:\s*(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return (BigInt(`0x${mask}`) & (1n << 14n)) !== 0n
+}
