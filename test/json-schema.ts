@@ -52,7 +52,7 @@ const KEYWORDS: Readonly<Record<string, Judge>> = {
   type: (argument, value, at) => {
     const types = (Array.isArray(argument) ? argument : [argument]) as string[]
     return when(
-      types.some((type) => TYPES[type]?.(value) === true),
+      types.some((type) => TYPES[type]?.(value) ?? false),
       at,
       `is no ${types.join(' or ')}`,
     )
@@ -66,7 +66,7 @@ const KEYWORDS: Readonly<Record<string, Judge>> = {
   pattern: (argument, value, at) =>
     when(typeof value !== 'string' || matches(argument as string, value), at, `does not match ${String(argument)}`),
   maxLength: (argument, value, at) =>
-    when(typeof value !== 'string' || [...value].length <= (argument as number), at, 'is too long'),
+    when(typeof value !== 'string' || value.length <= (argument as number), at, 'is too long'),
   minItems: (argument, value, at) =>
     when(!Array.isArray(value) || value.length >= (argument as number), at, 'has too few items'),
   maxItems: (argument, value, at) =>

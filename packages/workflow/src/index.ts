@@ -2,6 +2,7 @@
 export {
   type BudgetDefinition,
   type BudgetDefinitions,
+  budgetOf,
   BUDGETS_KEY,
   readBudgetFlag,
   readBudgetSection,
@@ -12,6 +13,9 @@ export { byPlace, InputError, type Problem, readTogether, ReportedError } from '
 export { readText, STDIN } from './document/read-text.js'
 export { parseSource, type Source } from './document/source.js'
 export { camelCase, kebabCase, snakeCase } from './document/spelling.js'
+export { fingerprintOf } from './plan/build-plan.js'
+export { describeDifference } from './plan/difference-text.js'
+export { type Difference, differencesOf } from './plan/differences.js'
 export { type FoundPolicy, type PolicyFile, readPolicies } from './plan/found-policies.js'
 export { pickOnly, pickStep } from './plan/pick-step.js'
 export { planFromDocument, planOf } from './plan/plan-of.js'

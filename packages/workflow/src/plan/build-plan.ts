@@ -18,7 +18,7 @@ const NAMELESS = 'workflow'
 export function buildPlan(document: Json, file: string | null): Plan {
   const data = document as unknown as DocumentData
   const name = data.name ?? (file === null ? NAMELESS : path.parse(file).name)
-  const breakers = mapValues(data.breakers ?? {}, (settings, key): BreakerInput => ({ ...inCode(settings), key }))
+  const breakers = byName(data.breakers ?? {}, (settings, key): BreakerInput => ({ ...inCode(settings), key }))
   const ids = stepIds(data.steps.map((step) => ({ id: step.id, name: step.name })))
   return {
     name,
@@ -29,7 +29,7 @@ export function buildPlan(document: Json, file: string | null): Plan {
     env: data.env ?? {},
     secrets: data.secrets ?? [],
     breakers,
-    budgets: mapValues(data.budgets ?? {}, budgetPlan),
+    budgets: byName(data.budgets ?? {}, budgetPlan),
     steps: data.steps.map((step, index) => buildStep(step, ids[index] ?? '', { name, breakers, data })),
   }
 }
@@ -73,6 +73,7 @@ function budgetPlan({ type, ...options }: BudgetData): BudgetPlan {
   return { type, settings: Object.fromEntries(settings.map(([key, value]) => [camelCase(key), value])) }
 }
 
-function mapValues<T, R>(record: Readonly<Record<string, T>>, make: (value: T, key: string) => R): Record<string, R> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, make(value, key)]))
+/** Names count without the spaces around them, as in the library. */
+function byName<T, R>(record: Readonly<Record<string, T>>, make: (value: T, name: string) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key.trim(), make(value, key.trim())]))
 }

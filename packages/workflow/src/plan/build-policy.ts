@@ -55,7 +55,8 @@ function withBreaker(policy: PolicyInput, breakers: PolicySources['breakers'], o
   const breaker: unknown = policy.breaker
   if (breaker === undefined) return policy
   if (typeof breaker !== 'string') return { ...policy, breaker: { key: ownKey, ...(breaker as BreakerInput) } }
-  const declared = Object.hasOwn(breakers, breaker) ? breakers[breaker] : undefined
-  if (declared === undefined) throw new Error(`breaker ${breaker} was not declared, and not refused`)
+  const name = breaker.trim()
+  const declared = Object.hasOwn(breakers, name) ? breakers[name] : undefined
+  if (declared === undefined) throw new Error(`breaker ${name} was not declared, and not refused`)
   return { ...policy, breaker: declared }
 }

@@ -11,8 +11,7 @@ export class GateCheck {
   constructor(findings: Findings, whole: Spot) {
     this.findings = findings
     this.breakers = this.namesUnder(whole, 'breakers')
-    // A policy names a budget without the spaces around it.
-    this.budgets = this.namesUnder(whole, 'budgets').map((name) => name.trim())
+    this.budgets = this.namesUnder(whole, 'budgets')
   }
 
   /** Of `retry` or `retry_defaults`. */
@@ -27,15 +26,23 @@ export class GateCheck {
   private declared(spot: Spot, section: string, names: readonly string[], example: string): void {
     // A blank name is no budget, and is told of elsewhere for a breaker.
     if (typeof spot.data !== 'string' || spot.data.trim() === '') return
-    const name = section === 'budgets' ? spot.data.trim() : spot.data
+    const name = spot.data.trim()
     if (names.includes(name)) return
     const near = nearest(name, names)
     const cure = near === undefined ? `declare it: \`${section}: {${name}: ${example}}\`` : `did you mean \`${near}\`?`
     this.findings.fail(spot, `${JSON.stringify(name)} is not declared under \`${section}\``, cure)
   }
 
+  /** A policy names a gate without the spaces around it. */
   private namesUnder(whole: Spot, section: string): string[] {
-    const data = fieldOf(this.findings.source, whole, section)?.data
-    return hasFields(data) ? Object.keys(data) : []
+    const { source } = this.findings
+    const declared = fieldOf(source, whole, section)
+    const names = new Set<string>()
+    for (const key of hasFields(declared?.data) ? Object.keys(declared.data) : []) {
+      const place = declared && fieldOf(source, declared, key)
+      if (names.has(key.trim()) && place) this.findings.fail(place, 'this name stands here twice', undefined, true)
+      names.add(key.trim())
+    }
+    return [...names]
   }
 }

@@ -36,7 +36,7 @@ export function slugOf(name: string): string {
   return name
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replaceAll(/-*[^A-Za-z0-9._-]+-*/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '')
     .slice(0, MAX_SLUG)
     .replace(/(?:\.fallback|[^A-Za-z0-9])+$/, '')

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import { InputError, type Problem } from '../document/problem.js'
+import { parseSource } from '../document/source.js'
+import { planOf } from './plan-of.js'
+import type { Readers, References } from './readers.js'
+
+/** References as `${name}`; of an expression every dotted name. */
+function find(text: string, pattern: RegExp): References {
+  const names = [...text.matchAll(pattern)].map((match) => match[1] ?? '')
+  return text.includes('${}') ? { names, problem: 'an empty reference' } : { names }
+}
+const IN_TEXT = /\$\{([^}]*)\}/g
+const reader = { referencesIn: (text: string) => find(text, IN_TEXT) }
+const READERS: Readers = {
+  template: reader,
+  shell: reader,
+  checkExpression: (text) => find(text, /([A-Za-z_][\w.[\]"-]*)/g),
+}
+
+function problemsOf(text: string): readonly Problem[] {
+  try {
+    planOf(parseSource('f.yaml', text), READERS)
+    return []
+  } catch (error) {
+    if (error instanceof InputError) return error.problems
+    throw error
+  }
+}
+
+/** Two steps before it, one after it, and a parameter. */
+const around = (step: string): string => `
+params: {region: eu, day: }
+env: {LOG: 'logs/\${region}'}
+steps:
+  - {id: fetch, shell: x, capture: items}
+  - {id: a.b-c, shell: x}
+  - ${step}
+  - {id: last, shell: x, capture: report}
+`
+
+test.each([
+  '{run: [x, "${region}", "${items}", "${items.count}", "${items[0].id}"]}',
+  '{run: [x, "${env.HOME}", "${run.id}", "${run.name}"]}',
+  '{run: [x, "${steps.fetch.exit_code}", "${steps.fetch.output.x}", "${steps.a.b-c.status}", "${steps.fetch.attempts}"]}',
+  `{http: {url: 'http://\${region}', headers: {A: '\${items}'}, body: {a: ['\${day}']}}}`,
+  `{script: {module: './x.mjs', with: {a: {b: '\${region}'}}}}`,
+  `{claude: 'look at \${items}'}`,
+  `{write_file: {path: '\${region}', content: '\${items}'}}`,
+  `{shell: x, working_dir: '\${region}', env: {A: '\${items}'}}`,
+  '{shell: x, when: region == items.count}',
+  '{shell: x, when: \'steps["a.b-c"].exit_code\'}',
+  // In shell text what we do not know is the shell's.
+  '{shell: "echo ${HOME} ${report} ${x[0]}"}',
+])('%s refers to what is known there', (step) => {
+  expect(problemsOf(around(step))).toEqual([])
+})
+
+test.each([
+  ['{run: [x, "${regoin}"]}', '`regoin` is unknown: nothing here is called that', 'did you mean `region`?'],
+  ['{run: [x, "${zzzzzz}"]}', '`zzzzzz` is unknown', 'declare it under `params:`'],
+  ['{run: [x, "${report}"]}', '`report` is captured by step last, which has not run then', 'earlier step'],
+  ['{run: [x, "${steps.last.output}"]}', 'step last has not run then', 'earlier step'],
+  ['{run: [x, "${steps.fetsh.output}"]}', 'no step has this id', 'did you mean `steps.fetch`?'],
+  [
+    '{run: [x, "${steps.fetch.exitcode}"]}',
+    '`steps.fetch.exitcode` is unknown',
+    'did you mean `steps.fetch.exit_code`?',
+  ],
+  ['{run: [x, "${steps.fetch}"]}', '`steps.fetch` is unknown', 'it is one of `steps.fetch.exit_code`'],
+  ['{run: [x, "${steps.fetch.zzzzzz}"]}', '`steps.fetch.zzzzzz` is unknown', 'it is one of'],
+  ['{run: [x, "${run.idd}"]}', '`run.idd` is unknown', 'did you mean `run.id`?'],
+  ['{run: [x, "${env}"]}', '`env` alone is nothing', '`${env.HOME}`'],
+  ['{run: [x, "${params.region}"]}', '`params.region` is unknown', 'write `${region}`'],
+  ['{run: [x, "${}"]}', 'an empty reference', undefined],
+  ['{shell: "echo ${steps.fetsh.output}"}', 'no step has this id', 'did you mean `steps.fetch`?'],
+  ['{shell: x, when: itmes > 0}', '`itmes` is unknown', 'did you mean `items`?'],
+  ['{shell: x, env: {A: "${nope_nope}"}}', '`nope_nope` is unknown', 'known here: region, day, items'],
+])('%s refers to nothing', (step, message, suggestion) => {
+  const problems = problemsOf(around(step)).filter(
+    (problem) => problem.message !== '`` is unknown: nothing here is called that',
+  )
+  expect(problems).toMatchObject([{ line: 7, message: expect.stringContaining(message) }])
+  if (suggestion !== undefined) expect(problems[0]?.suggestion).toContain(suggestion)
+})
+
+test('the environment of the document knows parameters alone, a fallback of the defaults no step', () => {
+  const text = `
+env: {A: '\${items}'}
+retry_defaults: {on_failure: {fallback: {command: 'echo \${steps.a.output} \${items}'}}}
+steps: [{id: a, shell: x, capture: items}]`
+  expect(problemsOf(text).map(({ message }) => message)).toEqual([
+    '`items` is captured by step a, which has not run then',
+    'step a has not run then',
+  ])
+})
+
+test('references are checked although the document has other problems', () => {
+  const problems = problemsOf('steps: [{run: ["${x}"], rety: 5}, 5, {shell: [], claude: "${y}"}]')
+  expect(problems.map(({ path }) => path)).toEqual([
+    'steps[0].run[0]',
+    'steps[0].rety',
+    'steps[1]',
+    'steps[2].shell',
+    'steps[2].claude',
+    'steps[2].claude',
+  ])
+})
