@@ -1,5 +1,4 @@
 /** Steps that run a function of a module, in real threads. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { ScriptAction } from '../../packages/workflow/src/plan/plan.js'
 import { ScriptPool } from '../../packages/workflow/src/steps/script-pool.js'
@@ -264,12 +263,12 @@ it('closing the pool ends what runs', async () => {
     `export default () => { console.log('in'); return new Promise(() => setInterval(() => {}, 1000)) }`,
   )
   const scripts = new ScriptPool()
-  let isIn = false
-  const context = contextIn(dir, {}, { log: () => void (isIn = true) })
-  const running = runScript(script(), context, tools({ scripts }))
+  let started: () => void = () => undefined
+  const isIn = new Promise<void>((resolve) => (started = resolve))
+  const running = runScript(script(), contextIn(dir, {}, { log: () => started() }), tools({ scripts }))
   const ended = expect(running).rejects.toThrow(/process\.exit|ended/)
   onEnd(() => scripts.close())
-  while (!isIn) await sleep(5)
+  await isIn
   await scripts.close()
   await ended
 })

@@ -11,7 +11,7 @@ import type { Environment, EvaluationError, ParseError, ParseResult } from '@mar
 import { nearest } from 'reprise'
 import type { Json } from 'reprise/durable'
 import type { Values } from '../steps/step-context.js'
-import { type ExpressionFacts, factsOf } from './expression-names.js'
+import { type ExpressionFacts, factsOf, LENGTH_CALL, nameInLanguage } from './expression-names.js'
 import { isList, wordFor } from './reference.js'
 import { SetupError, TextError } from './setup-error.js'
 
@@ -32,7 +32,6 @@ const MAX_TEXT = 2000
 const LIMITS = { maxAstNodes: 500, maxDepth: 40, maxListElements: 200, maxMapEntries: 200, maxCallArguments: 16 }
 /** Turns of loops within loops: about a second. */
 const MAX_TURNS = 10_000_000
-const LENGTH_CALL = 'reprise_length'
 
 let loading: Promise<Expressions> | undefined
 
@@ -86,7 +85,7 @@ function compile(environment: Environment, text: string): Expression {
     const cure = 'use `contains`, `startsWith` or `endsWith`, or let a step answer with its exit code'
     throw new TextError(`\`matches\` is not available, since a pattern may take for ever: ${cure}`, pattern.offset)
   }
-  const parsed = parse(environment, withLengths(text, facts))
+  const parsed = parse(environment, edited(text, facts))
   const { valid, type, error } = parsed.check()
   if (!valid) throw new TextError(plain(error!), Math.min(error!.range?.start ?? 0, text.length))
   if (type !== 'bool' && type !== 'dyn') {
@@ -106,13 +105,12 @@ function parse(environment: Environment, text: string): ParseResult {
   }
 }
 
-/** `items.count` becomes a call that knows lists: the language has fields of objects alone. */
-function withLengths(text: string, { lengths }: ExpressionFacts): string {
+function edited(text: string, { edits }: ExpressionFacts): string {
   let written = ''
   let at = 0
-  for (const { end, word } of lengths.toSorted((a, b) => a.end - b.end)) {
-    written += `${text.slice(at, end - word.length)}${LENGTH_CALL}("${word}")`
-    at = end
+  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+    written += text.slice(at, edit.start) + edit.text
+    at = edit.end
   }
   return written + text.slice(at)
 }
@@ -121,7 +119,7 @@ function evaluate(text: string, parsed: ParseResult, facts: ExpressionFacts, val
   const context = new Map<string, unknown>()
   const sizes = { longest: 1 }
   for (const root of facts.roots) {
-    if (Object.hasOwn(values, root)) context.set(root, celValue(values[root]!, sizes))
+    if (Object.hasOwn(values, root)) context.set(nameInLanguage(root), celValue(values[root]!, sizes))
   }
   if (sizes.longest ** facts.loopDepth > MAX_TURNS) {
     const cure = 'let a step work it out, and capture the answer'
@@ -162,7 +160,7 @@ function plainValue(value: unknown): Json {
 
 function failure(error: EvaluationError, values: Values): string {
   const said = plain(error)
-  const [, name] = /^Unknown variable: (\w+)$/.exec(said) ?? []
+  const [, name] = /^Unknown variable: (?:reprise_value_)?(\w+)$/.exec(said) ?? []
   if (name !== undefined) {
     const near = nearest(name, Object.keys(values))
     return `there is no \`${name}\`${near === undefined ? '' : `; did you mean \`${near}\`?`}`

@@ -4,7 +4,7 @@
 import { type Expressions, loadExpressions } from './expression.js'
 import { TextError } from './setup-error.js'
 import { compileShell } from './shell-text.js'
-import type { IsKnown } from './shell-scan.js'
+import type { IsKnown } from './shell-reference.js'
 import { parseTemplate } from './template.js'
 
 export interface References {

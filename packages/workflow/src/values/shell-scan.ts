@@ -7,20 +7,14 @@
  * unquoted, or a variable's name literal. Invariant: the time is proportional to text × depth, and the depth is bounded.
  * Imports references and the rules about words.
  */
-import { NAMESPACES, readReference, type ReferenceFound } from './reference.js'
 import { TextError } from './setup-error.js'
 import { arithmeticEnd, type Delimiter, delimiterAt, documentExtent } from './shell-extent.js'
 import type { ShellContext, ShellFind } from './shell-find.js'
-import { EXPANDED, refuseEvaluated, refuseSubscripts, runsStdin, type ShellWord } from './shell-words.js'
-
-/** Whether a name is one of ours: else `${name}` is the shell's own. */
-export type IsKnown = (name: string) => boolean
+import { type IsKnown, LITERAL, ourReference, workedOn } from './shell-reference.js'
+import { EXPANDED, refuseEvaluated, refuseStdin, refuseSubscripts, type ShellWord } from './shell-words.js'
 
 const MAX_DEPTH = 40
 const KEYWORDS: ReadonlySet<string> = new Set('if then elif else fi do done while until ! { } time coproc'.split(' '))
-/** The shell's own work on a variable: `${name%.txt}`, `${#name}`. */
-const OPERATION = /\$\{[#!]?([A-Za-z_]\w*)(?=[-:=?+#%/^,@[}*])/y
-const LITERAL: ReadonlySet<ShellContext> = new Set<ShellContext>(['single', 'dollar_single', 'quoted_heredoc'])
 
 interface HereDocument extends Delimiter {
   /** Of the command that reads it; complete by the time the document begins. */
@@ -316,8 +310,8 @@ class ShellScan {
   }
 
   #brace(context: ShellContext): void {
-    const found = this.#reference(context)
-    if (found) {
+    const found = ourReference(this.#text, this.#at, context, this.#isKnown)
+    if (found && found.end <= this.#limit) {
       const find = { start: this.#at, end: found.end, reference: found.reference, context, refusal: null }
       this.finds.push(find)
       this.#take(this.#at)
@@ -325,9 +319,8 @@ class ShellScan {
       this.#at = found.end
       return this.#returnTo(this.#word)
     }
-    OPERATION.lastIndex = this.#at
-    const name = LITERAL.has(context) ? undefined : OPERATION.exec(this.#text)?.[1]
-    if (name !== undefined && !NAMESPACES.has(name) && this.#isKnown(name)) {
+    const name = workedOn(this.#text, this.#at, context, this.#isKnown)
+    if (name !== undefined) {
       const cure = `write \`value=\${${name}}\` first, and work on \`value\``
       throw new TextError(`the shell cannot work on \`${name}\`, which is no variable of its own: ${cure}`, this.#at)
     }
@@ -366,18 +359,6 @@ class ShellScan {
     if (close !== -1 && close < this.#limit) this.#within(close, 'arithmetic', close + 1)
   }
 
-  /** A reference that is ours, if one begins here. */
-  #reference(context: ShellContext): ReferenceFound | undefined {
-    const found = tryReference(this.#text, this.#at, LITERAL.has(context))
-    if (!found || found.end > this.#limit) return undefined
-    const [root, second] = found.reference.path
-    const isNamespace = NAMESPACES.has(root)
-    if (second === undefined) return !isNamespace && this.#isKnown(root) ? found : undefined
-    if (isNamespace || this.#isKnown(root)) return found
-    // `${a.b}` means nothing to a shell; within single quotes it may mean something to another program.
-    return typeof second === 'string' && !LITERAL.has(context) ? found : undefined
-  }
-
   #peek(): string {
     return this.#at < this.#limit ? this.#text[this.#at]! : ''
   }
@@ -395,24 +376,4 @@ class ShellScan {
 /** Within `[[ ]]`, where operators separate words and end nothing. */
 function isTest({ words }: Commands): boolean {
   return words[0]?.text === '[[' && words.at(-1)!.text !== ']]'
-}
-
-function refuseStdin(words: readonly ShellWord[], finds: readonly ShellFind[]): void {
-  const program = runsStdin(words)
-  if (program === undefined) return
-  const cure =
-    program.endsWith('sh') && program !== 'ssh' ? `: \`${program} -s -- "\${…}" <<'END'\`, and \`"$1"\` in it` : ''
-  for (const find of finds) {
-    find.refusal ??= `in what \`${program}\` reads as its program, which would execute it; pass it as an argument${cure}`
-  }
-}
-
-function tryReference(text: string, at: number, isLiteral: boolean): ReferenceFound | undefined {
-  try {
-    return readReference(text, at)
-  } catch (error) {
-    // Not of our form: the shell's own. `${{` is nobody's.
-    if (isLiteral || !text.startsWith('${{', at)) return undefined
-    throw error
-  }
 }

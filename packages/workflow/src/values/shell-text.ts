@@ -10,7 +10,8 @@
 import type { Reference } from './reference.js'
 import { TextError } from './setup-error.js'
 import type { ShellContext, ShellFind } from './shell-find.js'
-import { type IsKnown, scanShell } from './shell-scan.js'
+import type { IsKnown } from './shell-reference.js'
+import { scanShell } from './shell-scan.js'
 
 export interface ShellProgram {
   readonly text: string

@@ -65,8 +65,19 @@ export function refuseSubscripts(words: readonly ShellWord[]): void {
   }
 }
 
+/** Marks what is in the stdin of a command that runs it. */
+export function refuseStdin(words: readonly ShellWord[], finds: readonly ShellFind[]): void {
+  const program = runsStdin(words)
+  if (program === undefined) return
+  const cure =
+    program.endsWith('sh') && program !== 'ssh' ? `: \`${program} -s -- "\${…}" <<'END'\`, and \`"$1"\` in it` : ''
+  for (const find of finds) {
+    find.refusal ??= `in what \`${program}\` reads as its program, which would execute it; pass it as an argument${cure}`
+  }
+}
+
 /** Whether what comes in by stdin is a program to the command, which names it; undefined if it is data. */
-export function runsStdin(words: readonly ShellWord[]): string | undefined {
+function runsStdin(words: readonly ShellWord[]): string | undefined {
   for (const [index, word] of words.entries()) {
     const program = lastPart(word.text)
     const rest = words.slice(index + 1)
