@@ -1,6 +1,6 @@
 /** That commands cost no more than they should: memory, open files, processes. */
 import { describe, expect } from 'vitest'
-import { runMany } from './many-commands.js'
+import type { Figures } from './many-commands.js'
 import { hasProc, itWhere, startProgram } from './rig.js'
 
 /** More by hand: 5000000000. */
@@ -15,16 +15,12 @@ itWhere(hasProc, '/proc', `${BYTES / 1e6} MB of output do not fit into memory, a
   expect((afterKib ?? Infinity) - (beforeKib ?? 0)).toBeLessThan(100 * 1024)
 })
 
-describe.each(['a worker thread', 'a main thread'])('500 commands on %s', (thread) => {
+describe.each(['pipes', 'sockets'])('500 commands with %s', (kind) => {
   itWhere(hasProc, '/proc', 'leave no open file and no process', async () => {
-    const [before, after] = thread === 'a main thread' ? await manyOnMainThread() : await runMany()
+    const program = startProgram('many-commands.ts', kind)
+    expect(await program.ended).toBe(0)
+    const [before, after] = JSON.parse(program.said()) as [before: Figures, after: Figures]
     expect(after.files).toBeLessThanOrEqual(before.files)
     expect(after.children).toBeLessThanOrEqual(before.children)
   })
 })
-
-async function manyOnMainThread(): ReturnType<typeof runMany> {
-  const program = startProgram('many-commands.ts')
-  expect(await program.ended).toBe(0)
-  return JSON.parse(program.said()) as Awaited<ReturnType<typeof runMany>>
-}

@@ -1,0 +1,176 @@
+/**
+ * Where a run's files are: `runs/RUN/STEP/G.N.E.log` for the output of an attempt (generation, number, execution), and
+ * `G.N.E.group` beside it while its processes run.
+ *
+ * Invariants: no path leaves the directory, since ids are names and nothing else. Directories are 0700, files 0600, all
+ * of them our own; links, pipes, devices and other people's files in their place are refused. Nothing is made before it
+ * is needed. Git ignores all of it. Imports the parts of this directory.
+ */
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { AttemptLog, SYSTEM_FILES } from './attempt-log.js'
+import { type AttemptName, compareAttempts, expectId, isId, parseLogName, stemOf } from './names.js'
+import { expectOwnDirectory, expectOwnFile, makeOwnDirectory, openOwnFile } from './own-files.js'
+import { stateErrorOf } from './state-error.js'
+
+export interface LogEntry extends AttemptName {
+  readonly run: string
+  readonly step: string
+  readonly path: string
+  readonly bytes: number
+}
+
+const NAME = '.reprise'
+const RUNS = 'runs'
+
+/** Beside a ledger that is a file, or the directory it is in, if that is one already; else in the working directory. */
+export function statePathFor(ledgerFile: string | null, cwd: string): string {
+  if (ledgerFile === null) return path.join(cwd, NAME)
+  const directory = path.dirname(path.resolve(cwd, ledgerFile))
+  return path.basename(directory) === NAME ? directory : path.join(directory, NAME)
+}
+
+export class StateDirectory {
+  readonly path: string
+  /** Made and looked at by this process. */
+  private readonly known = new Set<string>()
+
+  private constructor(directory: string) {
+    this.path = directory
+  }
+
+  /** Makes it if it is not there; what leads to it as well. */
+  static open(directory: string): StateDirectory {
+    const absolute = path.resolve(directory)
+    try {
+      mkdirSync(path.dirname(absolute), { recursive: true })
+    } catch (error) {
+      throw stateErrorOf(path.dirname(absolute), error)
+    }
+    const isNew = makeOwnDirectory(absolute)
+    if (isNew || path.basename(absolute) === NAME) ignoreAll(absolute, isNew)
+    return new StateDirectory(absolute)
+  }
+
+  /** Where it is, or would be. */
+  logFile(run: string, step: string, attempt: AttemptName): string {
+    return path.join(this.stepPath(run, step), `${stemOf(attempt)}.log`)
+  }
+
+  /** To write to; the file is made at the first byte. */
+  openLog(run: string, step: string, attempt: AttemptName): AttemptLog {
+    const file = this.logFile(run, step, attempt)
+    return new AttemptLog(file, { ...SYSTEM_FILES, open: () => this.inside(run, step, () => openOwnFile(file)) })
+  }
+
+  /** Where the group of the attempt is noted; its directory is there. */
+  groupFile(run: string, step: string, attempt: AttemptName): string {
+    const directory = this.stepPath(run, step)
+    this.inside(run, step, () => lstatSync(directory))
+    return path.join(directory, `${stemOf(attempt)}.group`)
+  }
+
+  /** Of a run, or of one of its steps: steps by name, attempts as they were made. */
+  logsOf(run: string, step?: string): LogEntry[] {
+    return this.stepsOf(run, step).flatMap((name) => this.logsIn(run, name))
+  }
+
+  /** Notes of groups that were running when somebody last wrote here. */
+  groupFilesOf(run: string, step?: string): string[] {
+    return this.stepsOf(run, step).flatMap((name) => {
+      const directory = this.stepPath(run, name)
+      return this.list(directory).flatMap((file) => (file.endsWith('.group') ? [path.join(directory, file)] : []))
+    })
+  }
+
+  /** All of a run's files. Links in it are removed, not followed. */
+  removeRun(run: string): void {
+    const directory = this.runPath(run)
+    if (!this.isThere(directory)) return
+    this.known.clear()
+    try {
+      rmSync(directory, { recursive: true, force: true })
+    } catch (error) {
+      throw stateErrorOf(directory, error)
+    }
+  }
+
+  private runPath(run: string): string {
+    return path.join(this.path, RUNS, expectId('run', run))
+  }
+
+  private stepPath(run: string, step: string): string {
+    return path.join(this.runPath(run), expectId('step', step))
+  }
+
+  private stepsOf(run: string, step: string | undefined): string[] {
+    if (step !== undefined) return [expectId('step', step)]
+    // What a file manager leaves is no step.
+    return this.list(this.runPath(run)).filter(isId)
+  }
+
+  private logsIn(run: string, step: string): LogEntry[] {
+    const directory = this.stepPath(run, step)
+    return this.list(directory)
+      .flatMap((name) => {
+        const attempt = parseLogName(name)
+        const file = path.join(directory, name)
+        return attempt === null ? [] : [{ run, step, ...attempt, path: file, bytes: expectOwnFile(file).size }]
+      })
+      .toSorted(compareAttempts)
+  }
+
+  /** Does something in a step's directory, which is there by then. Should somebody have removed it, it is made again. */
+  private inside<T>(run: string, step: string, act: () => T): T {
+    this.makeStep(run, step)
+    try {
+      return act()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      this.known.clear()
+      this.makeStep(run, step)
+      return act()
+    }
+  }
+
+  private makeStep(run: string, step: string): void {
+    const directory = this.stepPath(run, step)
+    if (this.known.has(directory)) return
+    for (const part of this.partsOf(directory)) {
+      if (this.known.has(part)) continue
+      makeOwnDirectory(part)
+      this.known.add(part)
+    }
+  }
+
+  /** In order; none if it is not there. */
+  private list(directory: string): string[] {
+    if (!this.isThere(directory)) return []
+    try {
+      return readdirSync(directory).toSorted()
+    } catch (error) {
+      throw stateErrorOf(directory, error)
+    }
+  }
+
+  /** And if it is, it is ours, and no link led to it. */
+  private isThere(directory: string): boolean {
+    return this.partsOf(directory).every((part) => existsSync(part) && expectOwnDirectory(part))
+  }
+
+  /** From here down to it. */
+  private partsOf(directory: string): string[] {
+    const names = path.relative(this.path, directory).split(path.sep)
+    return [this.path, ...names.map((_, index) => path.join(this.path, ...names.slice(0, index + 1)))]
+  }
+}
+
+/** A directory of that name may have been made by the ledger; then it is no error if it cannot be done. */
+function ignoreAll(directory: string, isNew: boolean): void {
+  const file = path.join(directory, '.gitignore')
+  try {
+    writeFileSync(file, '*\n', { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if (isNew && (error as NodeJS.ErrnoException).code !== 'EEXIST') throw stateErrorOf(file, error)
+  }
+}
