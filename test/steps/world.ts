@@ -47,6 +47,7 @@ export function contextIn(dir: string, values: Values = {}, changes: Partial<Ste
     cwd: dir,
     documentDir: dir,
     tag: 'tag-1',
+    groupFile: path.join(dir, 'step.group'),
     graceMs: 200,
     captureBytes: 1024 * 1024,
     log: (stream, bytes) => {

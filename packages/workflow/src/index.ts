@@ -24,3 +24,23 @@ export { BLIND_READERS, type Readers, type References, type TextReader } from '.
 export * from './run/run-event.js'
 export { breakerViews, budgetViews } from './view/gates.js'
 export * from './view/views.js'
+export { execCommand, type ExecInput } from './run/exec-command.js'
+export { cancelRun, type PlanReader, retryStepNow } from './run/control.js'
+export { cleanableRuns, removeRuns } from './run/clean-runs.js'
+export type { RunEnd } from './run/conductor.js'
+export {
+  checkResume,
+  type Refusal,
+  type RefusalReason,
+  type ResumeCheck,
+  type ResumeChoices,
+} from './run/resume-check.js'
+export { type ResumeInput, resumeRun } from './run/resume-run.js'
+export type { RunSettings } from './run/session.js'
+export { newRunId, type NewRunInput, startRun } from './run/start-run.js'
+export { SHORTEST_SECRET } from './masking/secret-forms.js'
+export { readersFor } from './values/document-readers.js'
+export { type LogEntry, StateDirectory, statePathFor } from './state/state-directory.js'
+export { viewEvents } from './view/read-events.js'
+export { type RunReader, viewRetrying, viewRun, viewRuns } from './view/read-runs.js'
+export { RunWatcher } from './view/run-watcher.js'

@@ -1,11 +1,10 @@
 /** `reprise explain FILE [STEP]`: what a policy does, before it does it. Imports input, explanation and output. */
-import { pickStep, readPolicies } from '@reprise/workflow'
+import { pickStep, readersFor, readPolicies } from '@reprise/workflow'
 import { plainText } from 'reprise/observe'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { type Explanation, explain } from '../explain/explanation.js'
 import { openSource } from '../input/open-source.js'
-import { READERS } from '../input/readers.js'
 import { showExplanation, showOverview } from '../output/explanation.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
@@ -16,7 +15,7 @@ export async function run({ values: { file: name, step } }: Given, context: Comm
   const { world, settings } = context
   const source = await openSource(name, context)
   const { file } = source
-  const found = readPolicies(source, READERS)
+  const found = readPolicies(source, await readersFor(source))
   const policies = step === undefined ? found.policies : [pickStep(found, step, file)]
   const explanations = policies.map(explain)
   if (settings.json) return writeJson(world.stdout, { file, policies: explanations })

@@ -9,6 +9,7 @@ import {
   pickOnly,
   pickStep,
   readBudgetSection,
+  readersFor,
   readPolicies,
   readTogether,
 } from '@reprise/workflow'
@@ -17,7 +18,6 @@ import { wellKnown } from 'reprise/simulate'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { openSource } from '../input/open-source.js'
-import { READERS } from '../input/readers.js'
 import { type PolicyFlagTexts, readPolicyFlags } from '../input/policy-flags.js'
 import { readScenarioFlags, type ScenarioFlagTexts } from '../input/scenario-flags.js'
 import { writeJson } from '../output/json.js'
@@ -65,7 +65,8 @@ export async function run({ values, options: flags }: Given, context: CommandCon
 
 async function readFilePolicy(name: string, step: string | undefined, context: CommandContext): Promise<FilePolicy> {
   const source = await openSource(name, context)
-  const read = [() => readPolicies(source, READERS), () => readBudgetSection(source)] as const
+  const readers = await readersFor(source)
+  const read = [() => readPolicies(source, readers), () => readBudgetSection(source)] as const
   // A workflow is checked whole, its budgets too: what is wrong with them is said once.
   const [policies, budgets] = isWorkflow(source) ? ([read[0](), read[1]()] as const) : readTogether(...read)
   const { file } = source

@@ -4,6 +4,8 @@ import {
   isWorkflow,
   type Problem,
   readBudgetSection,
+  type Readers,
+  readersFor,
   readPolicies,
   readTogether,
   type Source,
@@ -11,7 +13,6 @@ import {
 } from '@reprise/workflow'
 import type { CommandContext } from '../command-context.js'
 import { openSource } from './open-source.js'
-import { READERS } from './readers.js'
 
 export interface ValidatedFile {
   readonly file: string
@@ -35,7 +36,7 @@ export async function validateFile(name: string, context: CommandContext): Promi
   let source: Source | undefined
   try {
     source = await openSource(name, context)
-    return { result: read(source) }
+    return { result: read(source, await readersFor(source)) }
   } catch (error) {
     if (!(error instanceof InputError)) throw error
     const kind = source === undefined ? null : kindOf(source)
@@ -44,15 +45,15 @@ export async function validateFile(name: string, context: CommandContext): Promi
   }
 }
 
-function read(source: Source): ValidatedFile {
+function read(source: Source, readers: Readers): ValidatedFile {
   const { file } = source
   if (isWorkflow(source)) {
-    const { policies } = readPolicies(source, READERS)
+    const { policies } = readPolicies(source, readers)
     const notes = policies.flatMap(({ step, notes: own }) => own.map((note) => `Step ${step ?? ''}: ${note}`))
     return { file, ok: true, kind: 'workflow', steps: policies.length, problems: [], notes }
   }
   const [{ policies, unread }] = readTogether(
-    () => readPolicies(source, READERS),
+    () => readPolicies(source, readers),
     () => readBudgetSection(source),
   )
   const keys = unread.filter((key) => key !== 'budgets').map((key) => `\`${key}\``)

@@ -1,8 +1,7 @@
-import { parseSource, readBudgetSection, readPolicies } from '@reprise/workflow'
+import { BLIND_READERS, parseSource, readBudgetSection, readPolicies } from '@reprise/workflow'
 import { normalizePolicy, type PolicyInput } from 'reprise'
 import { type Report, wellKnown } from 'reprise/simulate'
 import { expect, test } from 'vitest'
-import { READERS } from '../input/readers.js'
 import { type PolicyFlagTexts, readPolicyFlags } from '../input/policy-flags.js'
 import { readScenarioFlags, type ScenarioFlagTexts, type StormScenario } from '../input/scenario-flags.js'
 import { chooseCompared } from './compared.js'
@@ -18,7 +17,7 @@ const SMALL: ScenarioFlagTexts = { clients: '20', capacity: '200', outage: '10s'
 
 function fileWith(text: string): FilePolicy {
   const source = parseSource('f.yaml', text)
-  const { policies, unread } = readPolicies(source, READERS)
+  const { policies, unread } = readPolicies(source, BLIND_READERS)
   const [found] = policies
   if (found === undefined) throw new Error('no policy')
   return {

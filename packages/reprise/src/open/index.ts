@@ -14,6 +14,7 @@ export {
   TaskRefusedError,
 } from '../durable/errors.js'
 export type { DurableContext } from '../durable/execution.js'
+export { type FaultyTask, faultsOfTasks } from '../durable/inspection.js'
 export { failureOf } from '../durable/failure-record.js'
 export { livingOwners, type OtherOwner } from '../durable/ownership.js'
 export { type FieldChange, fingerprint } from '../durable/policy-record.js'

@@ -39,6 +39,11 @@ export class StateDirectory {
     this.path = directory
   }
 
+  /** To look into: makes nothing, and what is not there is empty. */
+  static at(directory: string): StateDirectory {
+    return new StateDirectory(path.resolve(directory))
+  }
+
   /** Makes it if it is not there; what leads to it as well. */
   static open(directory: string): StateDirectory {
     const absolute = path.resolve(directory)

@@ -25,6 +25,7 @@ export async function runStepCommand(
     env: env === undefined ? context.env : { ...context.env, ...env },
     cwd: context.cwd,
     tag: context.tag,
+    groupFile: context.groupFile,
     signal,
     graceMs: context.graceMs,
     keepStdoutBytes: captureBytes,

@@ -25,6 +25,8 @@ export interface StepContext {
   /** Marks everything that this attempt starts. */
   readonly tag: string
   readonly graceMs: number
+  /** Where it is noted which processes run for this attempt. */
+  readonly groupFile: string
   /** Bytes that may be captured. */
   readonly captureBytes: number
   /** The attempt's log; masked on the way, and waited for. */

@@ -1,28 +1,12 @@
 /**
  * What texts of a document refer to, for whoever checks it before it runs. Imports templates, shell text, expressions.
  */
+import type { Readers, References, TextReader } from '../plan/readers.js'
 import { type Expressions, loadExpressions } from './expression.js'
 import { TextError } from './setup-error.js'
 import { compileShell } from './shell-text.js'
 import type { IsKnown } from './shell-reference.js'
 import { parseTemplate } from './template.js'
-
-export interface References {
-  /** As written: `items`, `item.id`, `env.HOME`, `steps.fetch.exit_code`. */
-  readonly names: readonly string[]
-  /** What is wrong with the text, if it cannot be read. */
-  readonly problem?: string
-}
-
-export interface TextReader {
-  referencesIn(text: string): References
-}
-
-export interface Readers {
-  readonly template: TextReader
-  readonly shell: TextReader
-  checkExpression(text: string): References
-}
 
 export const templateReader: TextReader = {
   referencesIn: (text) => read(() => parseTemplate(text).references.map((reference) => reference.text)),

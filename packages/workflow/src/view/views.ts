@@ -61,27 +61,6 @@ export interface RunDetail extends RunView {
   readonly resumedAtMs: readonly number[]
 }
 
-/** What a resume is about to do, before it does it. */
-export interface ResumePreview {
-  readonly run: string
-  /** Steps that have ended and are not run again. */
-  readonly kept: readonly string[]
-  /** Steps whose attempt was interrupted and runs again, under its number. */
-  readonly rerun: readonly { readonly step: string; readonly attempt: number; readonly of: number }[]
-  readonly waiting: readonly {
-    readonly step: string
-    /** The one to come. */
-    readonly attempt: number
-    readonly of: number
-    readonly nextAttemptAtMs: number
-  }[]
-  /** Steps that were not begun. */
-  readonly pending: number
-  /** What is left of the retry budgets of steps in hand; null where there is none. */
-  readonly budgetLeft: readonly { readonly step: string; readonly leftMs: number | null }[]
-  readonly warnings: readonly string[]
-}
-
 export interface StepView {
   readonly id: string
   readonly name: string
@@ -114,6 +93,40 @@ export interface AttemptView {
   readonly failure: FailureRecord | null
   /** The attempt's output, if it is there. */
   readonly log: string | null
+}
+
+/** Something that happened to a run; `step` is null for what concerns the run as a whole. */
+export interface EventView {
+  readonly timeMs: number
+  readonly type: string
+  readonly step: string | null
+  readonly attempt: number | null
+  readonly correlationId: string | null
+  readonly detail: Json
+}
+
+/** What a resume would do. */
+export interface ResumePreview {
+  readonly run: string
+  /** Steps that have ended well: they do not run again. */
+  readonly kept: number
+  /** In flight when the process was lost: they run again under their number. */
+  readonly rerun: readonly PreviewStep[]
+  readonly waiting: readonly (PreviewStep & { readonly nextAttemptAtMs: number | null })[]
+  /** Those that are granted a fresh set of attempts. */
+  readonly reset: readonly string[]
+  /** Steps that nothing is recorded of yet. */
+  readonly pending: number
+  /** Time budgets that run on: no retry after this. */
+  readonly budgetLeft: readonly { readonly step: string; readonly expiresAtMs: number }[]
+  readonly warnings: readonly string[]
+}
+
+export interface PreviewStep {
+  readonly step: string
+  /** The one to come. */
+  readonly attempt: number
+  readonly of: number
 }
 
 /** What waits now. */

@@ -16,6 +16,7 @@ export const GATE_COMMANDS: readonly CommandEntry[] = [
         name: 'list',
         summary: 'every breaker with its state, its failures, and when it tries again',
         examples: [['breakers list', '']],
+        load: async () => (await import('../breakers.js')).list,
       },
       {
         name: 'reset',
@@ -23,6 +24,7 @@ export const GATE_COMMANDS: readonly CommandEntry[] = [
         values: [['<name>', 'the breaker']],
         options: [REASON],
         examples: [['breakers reset warehouse --reason "it is back"', '']],
+        load: async () => (await import('../breakers.js')).reset,
       },
       {
         name: 'trip',
@@ -30,6 +32,7 @@ export const GATE_COMMANDS: readonly CommandEntry[] = [
         values: [['<name>', 'the breaker']],
         options: [REASON],
         examples: [['breakers trip warehouse --reason "maintenance"', '']],
+        load: async () => (await import('../breakers.js')).trip,
       },
     ],
   },
@@ -45,6 +48,7 @@ export const GATE_COMMANDS: readonly CommandEntry[] = [
         name: 'list',
         summary: 'every budget with its type and figures',
         examples: [['budgets list', '']],
+        load: async () => (await import('../budgets.js')).list,
       },
       {
         name: 'grant',
@@ -52,6 +56,7 @@ export const GATE_COMMANDS: readonly CommandEntry[] = [
         values: [['<name>', 'the budget']],
         options: [{ flags: '--amount <n>', text: 'how much' }, REASON],
         examples: [['budgets grant api --amount 20 --reason "backlog"', '']],
+        load: async () => (await import('../budgets.js')).grant,
       },
     ],
   },

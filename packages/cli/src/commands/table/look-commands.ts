@@ -28,6 +28,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
       ["ps --json | jq '.runs[].id'", ''],
     ],
     more: '--json prints { runs } or { retrying }.',
+    load: () => import('../ps.js'),
   },
   {
     name: 'show',
@@ -41,6 +42,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
       ['show nightly-7 fetch', 'every attempt of one step'],
       ["show nightly-7 --json | jq '.steps[] | [.id, .state, .attempts]'", ''],
     ],
+    load: () => import('../show.js'),
   },
   {
     name: 'watch',
@@ -50,6 +52,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
       ['watch nightly-7', 'until it ends; Ctrl-C stops watching, not the run'],
       ['watch nightly-7 --ndjson', 'as lines of JSON'],
     ],
+    load: () => import('../watch.js'),
   },
   {
     name: 'logs',
@@ -67,6 +70,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
       ['logs nightly-7 fetch --attempt 2', ''],
       ['logs nightly-7 -f', 'and what is still to come'],
     ],
+    load: () => import('../logs.js'),
   },
   {
     name: 'events',
@@ -81,5 +85,6 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
       ['events nightly-7 --type interrupted --type resumed', ''],
       ['events nightly-7 -f --ndjson', 'as lines of JSON'],
     ],
+    load: () => import('../events.js'),
   },
 ]

@@ -10,7 +10,6 @@ export const RUN_COMMANDS: readonly CommandEntry[] = [
     options: [
       { flags: '--param <name=value>', text: 'a parameter of the workflow', repeats: true },
       { flags: '--run-id <id>', text: 'the name of the run; the same name again is refused (default: a new one)' },
-      { flags: '--max-parallel <n>', text: 'how many steps may run at a time' },
       { flags: '--dry-run', text: 'say what would be run, and run nothing' },
     ],
     examples: [
@@ -24,6 +23,7 @@ export const RUN_COMMANDS: readonly CommandEntry[] = [
 resume. After a crash or kill -9, \`reprise resume\` goes on where it stopped.
 
 --json prints the run as \`reprise show RUN --json\` does, when it has ended.`,
+    load: () => import('../run.js'),
   },
   {
     name: 'exec',
@@ -45,6 +45,7 @@ resume. After a crash or kill -9, \`reprise resume\` goes on where it stopped.
     ],
     more: `The exit code is 0 when an attempt succeeded, else 1. Stdout and stderr are those
 of the command.`,
+    load: () => import('../exec.js'),
   },
   {
     name: 'resume',
@@ -65,5 +66,6 @@ of the command.`,
       ['resume nightly-7 --reset-retries', 'once more, though its attempts are used up'],
       ['resume nightly-7 --done charge', 'a person has looked: it took effect'],
     ],
+    load: () => import('../resume.js'),
   },
 ]

@@ -8,6 +8,7 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
     values: [['<run>', 'the run']],
     examples: [['cancel nightly-7', '']],
     more: 'It works from any process. A cancelled run is not resumed.',
+    load: () => import('../cancel.js'),
   },
   {
     name: 'retry-now',
@@ -18,6 +19,7 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
     ],
     examples: [['retry-now nightly-7 fetch', '']],
     more: 'It is recorded. Attempts and budgets count as before.',
+    load: () => import('../retry-now.js'),
   },
   {
     name: 'clean',
@@ -32,5 +34,6 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
       ['clean --older-than 30d --yes', ''],
     ],
     more: 'What runs, waits or can be resumed is never removed.',
+    load: () => import('../clean.js'),
   },
 ]

@@ -12,12 +12,11 @@ const MAX_NAMED = 12
 
 export function resumePreview(preview: ResumePreview, nowMs: number, look: Look): string[] {
   const { style } = look
-  const { run, kept, rerun, waiting, pending, budgetLeft, warnings } = preview
-  const limited = budgetLeft.flatMap(({ step, leftMs }) =>
-    leftMs === null ? [] : [`${name(step)} ${roundedDuration(leftMs)}`],
-  )
+  const { run, kept, rerun, waiting, reset, pending, budgetLeft, warnings } = preview
+  const limited = budgetLeft.map(({ step, expiresAtMs }) => `${name(step)} ${leftText(expiresAtMs - nowMs)}`)
   const rows: readonly (readonly [lead: string, text: string])[] = [
-    ['kept', kept.length === 0 ? '' : `${plural(kept.length, 'step')}: ${named(kept.map(name), look)}`],
+    ['kept', kept === 0 ? '' : `${plural(kept, 'step')} that succeeded`],
+    ['fresh attempts', named(reset.map(name), look)],
     [
       'run again',
       named(
@@ -33,7 +32,7 @@ export function resumePreview(preview: ResumePreview, nowMs: number, look: Look)
       ),
     ],
     ['pending', pending === 0 ? '' : plural(pending, 'step')],
-    ['left to wait', named(limited, look)],
+    ['retry budget', named(limited, look)],
   ]
   const shown = rows.filter(([, text]) => text !== '')
   const widest = shown.reduce((most, [lead]) => Math.max(most, lead.length), 0)
@@ -45,8 +44,13 @@ export function resumePreview(preview: ResumePreview, nowMs: number, look: Look)
   ]
 }
 
+/** After that no retry is begun any more. */
+function leftText(leftMs: number): string {
+  return leftMs <= 0 ? 'has expired' : `expires in ${roundedDuration(leftMs)}`
+}
+
 function waitingText({ step, attempt, of, nextAttemptAtMs }: ResumePreview['waiting'][number], nowMs: number): string {
-  const left = countdown(nextAttemptAtMs, nowMs)
+  const left = countdown(nextAttemptAtMs ?? nowMs, nowMs)
   return `${name(step)} (attempt ${attempt}/${of}, ${left === 'now' ? 'due now' : `next in ${left}`})`
 }
 

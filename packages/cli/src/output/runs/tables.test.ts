@@ -108,7 +108,8 @@ test('where there is nothing, that is said', () => {
 
 const PREVIEW: ResumePreview = {
   run: 'nightly-7',
-  kept: ['fetch', 'load'],
+  kept: 2,
+  reset: [],
   rerun: [{ step: 'send', attempt: 2, of: 5 }],
   waiting: [
     { step: 'report', attempt: 3, of: 5, nextAttemptAtMs: NOW + 4000 },
@@ -116,8 +117,8 @@ const PREVIEW: ResumePreview = {
   ],
   pending: 2,
   budgetLeft: [
-    { step: 'report', leftMs: 6000 },
-    { step: 'send', leftMs: null },
+    { step: 'report', expiresAtMs: NOW + 6000 },
+    { step: 'send', expiresAtMs: NOW - 1 },
   ],
   warnings: ['older format: fresh retry state'],
 }
@@ -125,20 +126,20 @@ const PREVIEW: ResumePreview = {
 test('a resume says what is kept, run again and waited for before it begins', () => {
   expect(text(resumePreview(PREVIEW, NOW, PIPE))).toBe(`
 Resuming run nightly-7
-  kept          2 steps: fetch, load
+  kept          2 steps that succeeded
   run again     send (attempt 2/5, interrupted)
   waiting       report (attempt 3/5, next in 4.0s), archive (attempt 2/5, due now)
   pending       2 steps
-  left to wait  report 6s
+  retry budget  report expires in 6s, send has expired
   warning: older format: fresh retry state
 `)
 })
 
 test('of very many steps the first are named', () => {
-  const kept = Array.from({ length: 100 }, (_, index) => `s${index}`)
-  const [, line] = resumePreview({ ...PREVIEW, kept }, NOW, { ...PIPE, width: 1000 })
-  expect(line).toMatch(/^ {2}kept +100 steps: s0, s1, .*s11, … and 88 more$/)
-  const nothing = { ...PREVIEW, kept: [], rerun: [], waiting: [], pending: 0, budgetLeft: [], warnings: [] }
+  const reset = Array.from({ length: 100 }, (_, index) => `s${index}`)
+  const [, , line] = resumePreview({ ...PREVIEW, reset }, NOW, { ...PIPE, width: 1000 })
+  expect(line).toMatch(/^ {2}fresh attempts +s0, s1, .*s11, … and 88 more$/)
+  const nothing = { ...PREVIEW, kept: 0, rerun: [], waiting: [], pending: 0, budgetLeft: [], warnings: [] }
   expect(resumePreview(nothing, NOW, PIPE)).toEqual(['Resuming run nightly-7', '  nothing is left to do'])
 })
 
@@ -160,7 +161,7 @@ test('no table is wider than the window, from 40 columns on, and nothing is obey
       ),
       breakersTable([open, { ...open, name: EVIL.repeat(9) }], NOW, look),
       budgetsTable([{ name: EVIL, type: EVIL, state: { [EVIL]: EVIL.repeat(9) } }], look),
-      resumePreview({ ...PREVIEW, run: EVIL, kept: [EVIL], warnings: [EVIL] }, NOW, look),
+      resumePreview({ ...PREVIEW, run: EVIL, reset: [EVIL], warnings: [EVIL] }, NOW, look),
     ]
     for (const line of tables.flat()) {
       expect(textWidth(line), line).toBeLessThanOrEqual(columns)

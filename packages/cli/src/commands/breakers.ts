@@ -1,0 +1,45 @@
+/** `reprise breakers list|reset|trip`: the breakers that runs share. Imports the library, the workflow package and output. */
+import { breakerViews } from '@reprise/workflow'
+import { resetBreaker, tripBreaker } from 'reprise/durable'
+import type { CommandModule, ParsedArguments } from '../command.js'
+import type { CommandContext } from '../command-context.js'
+import { breakersTable } from '../output/runs/gates.js'
+import { writeJson } from '../output/json.js'
+import { lookFor } from '../output/look.js'
+import { hasStore, withLedger } from '../runs/store.js'
+
+type Given = ParsedArguments<{ readonly name: string }, { readonly reason?: string }>
+
+export const list: CommandModule = {
+  async run(_given, context) {
+    const { world, settings } = context
+    const there = hasStore(settings.store)
+    const now = Date.now()
+    const breakers = there ? await withLedger(context, (ledger) => breakerViews(ledger, now)) : []
+    if (settings.json) writeJson(world.stdout, { breakers })
+    else world.stdout.write(`${breakersTable(breakers, now, lookFor(world, settings)).join('\n')}\n`)
+  },
+}
+
+export const reset: CommandModule = {
+  run: (given, context) => change(given as unknown as Given, context, 'reset'),
+}
+
+export const trip: CommandModule = {
+  run: (given, context) => change(given as unknown as Given, context, 'trip'),
+}
+
+async function change(
+  { values: { name }, options }: Given,
+  context: CommandContext,
+  action: 'reset' | 'trip',
+): Promise<void> {
+  const { world, settings } = context
+  const reason = options.reason ?? ''
+  const after = await withLedger(context, (ledger) =>
+    action === 'reset' ? resetBreaker(ledger, name, reason) : tripBreaker(ledger, name, { reason }),
+  )
+  if (settings.json) writeJson(world.stdout, { breaker: name, action, change: after })
+  else if (!settings.quiet)
+    world.stderr.write(action === 'reset' ? `Breaker ${name} is closed.\n` : `Breaker ${name} is open.\n`)
+}

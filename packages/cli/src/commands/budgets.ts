@@ -1,0 +1,43 @@
+/** `reprise budgets list|grant`: the budgets that runs share. Imports the library, the workflow package and output. */
+import { budgetViews } from '@reprise/workflow'
+import { grantBudget } from 'reprise/durable'
+import type { CommandModule, ParsedArguments } from '../command.js'
+import { UsageError } from '../failures.js'
+import { budgetsTable } from '../output/runs/gates.js'
+import { writeJson } from '../output/json.js'
+import { lookFor } from '../output/look.js'
+import { hasStore, withLedger } from '../runs/store.js'
+
+type Given = ParsedArguments<{ readonly name: string }, { readonly amount?: string; readonly reason?: string }>
+
+export const list: CommandModule = {
+  async run(_given, context) {
+    const { world, settings } = context
+    const budgets = hasStore(settings.store) ? await withLedger(context, (ledger) => budgetViews(ledger)) : []
+    if (settings.json) writeJson(world.stdout, { budgets })
+    else world.stdout.write(`${budgetsTable(budgets, lookFor(world, settings)).join('\n')}\n`)
+  },
+}
+
+export const grant: CommandModule = {
+  async run(given, context) {
+    const {
+      values: { name },
+      options: { amount, reason = '' },
+    } = given as unknown as Given
+    const { world, settings } = context
+    const count = amountOf(amount)
+    const change = await withLedger(context, (ledger) => grantBudget(ledger, name, count, reason))
+    if (settings.json) writeJson(world.stdout, { budget: name, amount: count, change })
+    else if (!settings.quiet) world.stderr.write(`Budget ${name} has ${count} more to spend.\n`)
+  },
+}
+
+function amountOf(text: string | undefined): number {
+  const amount = Number(text)
+  if (text !== undefined && Number.isFinite(amount) && amount > 0) return amount
+  throw new UsageError(
+    text === undefined ? 'how much is not said' : `--amount ${text} is no number above 0`,
+    'such as --amount 20',
+  )
+}

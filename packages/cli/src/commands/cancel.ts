@@ -1,0 +1,23 @@
+/** `reprise cancel RUN`: ends a run for good, whichever process conducts it. Imports the workflow package. */
+import { cancelRun } from '@reprise/workflow'
+import type { ParsedArguments } from '../command.js'
+import type { CommandContext } from '../command-context.js'
+import { writeJson } from '../output/json.js'
+import { findRun } from '../runs/find-run.js'
+import { recordedPlan } from '../runs/load-plan.js'
+import { withLedger } from '../runs/store.js'
+
+export async function run(
+  { values }: ParsedArguments<{ readonly run: string }>,
+  context: CommandContext,
+): Promise<void> {
+  const { world, settings } = context
+  const before = await withLedger(context, (ledger) => findRun(ledger, values.run))
+  const cancelled = await cancelRun(settings.store, values.run, recordedPlan)
+  if (settings.json)
+    writeJson(world.stdout, { run: values.run, cancelled, state: cancelled ? 'cancelled' : before.status })
+  else if (!settings.quiet)
+    world.stderr.write(
+      cancelled ? `Run ${values.run} is cancelled.\n` : `Run ${values.run} had ended already: ${before.status}.\n`,
+    )
+}

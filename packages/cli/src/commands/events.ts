@@ -1,0 +1,40 @@
+/** `reprise events RUN`: what happened to a run, in order. Imports the workflow package and output. */
+import { type EventView, viewEvents } from '@reprise/workflow'
+import type { Ledger } from 'reprise/durable'
+import type { ParsedArguments } from '../command.js'
+import type { CommandContext } from '../command-context.js'
+import { writeJson, writeJsonLine } from '../output/json.js'
+import { eventLine } from '../output/runs/event-line.js'
+import { lookFor } from '../output/look.js'
+import { findRun } from '../runs/find-run.js'
+import { follow } from '../runs/follow.js'
+import { withLedger } from '../runs/store.js'
+
+type Options = {
+  readonly follow?: boolean
+  readonly type?: readonly string[]
+}
+
+export async function run(
+  { values, options }: ParsedArguments<{ readonly run: string }, Options>,
+  context: CommandContext,
+): Promise<void> {
+  const { world, settings } = context
+  const look = lookFor(world, settings)
+  const isWanted = ({ type }: EventView): boolean => options.type === undefined || options.type.includes(type)
+  const wanted = async (ledger: Ledger): Promise<EventView[]> => (await viewEvents(ledger, values.run)).filter(isWanted)
+  await withLedger(context, async (ledger) => {
+    await findRun(ledger, values.run)
+    if (settings.json && options.follow !== true) return writeJson(world.stdout, { events: await wanted(ledger) })
+    const told = new Set<string>()
+    await follow(ledger, values.run, options.follow === true, async () => {
+      for (const event of await wanted(ledger)) {
+        const key = JSON.stringify(event)
+        if (told.has(key)) continue
+        told.add(key)
+        if (settings.ndjson || settings.json) writeJsonLine(world.stdout, event)
+        else world.stdout.write(`${eventLine(event, look)}\n`)
+      }
+    })
+  })
+}

@@ -1,0 +1,98 @@
+/**
+ * `reprise logs RUN [STEP]`: what the steps have written. As it is in a pipe; on a terminal without what it would obey.
+ * Imports the state directory and output.
+ */
+import { closeSync, openSync, readSync } from 'node:fs'
+import { type LogEntry, StateDirectory } from '@reprise/workflow'
+import { plainText } from 'reprise/observe'
+import type { ParsedArguments } from '../command.js'
+import type { CommandContext } from '../command-context.js'
+import { UsageError } from '../failures.js'
+import { writeJson } from '../output/json.js'
+import { lookFor } from '../output/look.js'
+import { findRun } from '../runs/find-run.js'
+import { follow } from '../runs/follow.js'
+import { stateDirectoryOf, withLedger } from '../runs/store.js'
+
+type Options = {
+  readonly follow?: boolean
+  readonly attempt?: string
+}
+
+type Given = ParsedArguments<{ readonly run: string; readonly step?: string }, Options>
+
+const CHUNK_BYTES = 64 * 1024
+
+export async function run({ values: { run: runId, step }, options }: Given, context: CommandContext): Promise<void> {
+  const { world, settings } = context
+  const attempt = options.attempt === undefined ? undefined : attemptOf(options.attempt)
+  const state = StateDirectory.at(stateDirectoryOf(settings.store))
+  const files = (): readonly LogEntry[] =>
+    state.logsOf(runId, step).filter((log) => attempt === undefined || log.attempt === attempt)
+  await withLedger(context, async (ledger) => {
+    await findRun(ledger, runId)
+    if (settings.json) return writeJson(world.stdout, { logs: files() })
+    const printer = new Printer(context)
+    await follow(ledger, runId, options.follow === true, async () => printer.print(files()))
+    if (!printer.hasPrinted && !settings.quiet) world.stderr.write('Nothing was written.\n')
+  })
+}
+
+function attemptOf(text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number) && number > 0) return number
+  throw new UsageError(`--attempt ${text} is no number of an attempt`, 'they count from 1')
+}
+
+/** Remembers how much of each file has been printed. */
+class Printer {
+  hasPrinted = false
+  private readonly context: CommandContext
+  private readonly printed = new Map<string, number>()
+  private last: string | undefined = undefined
+
+  constructor(context: CommandContext) {
+    this.context = context
+  }
+
+  print(files: readonly LogEntry[]): void {
+    for (const file of files) this.printFile(file, files.length > 1)
+  }
+
+  private printFile(file: LogEntry, hasOthers: boolean): void {
+    const { world, settings } = this.context
+    const handle = openSync(file.path, 'r')
+    const buffer = Buffer.alloc(CHUNK_BYTES)
+    try {
+      for (;;) {
+        const at = this.printed.get(file.path) ?? 0
+        const length = readSync(handle, buffer, 0, buffer.length, at)
+        if (length === 0) return
+        if (this.last !== file.path && (hasOthers || this.last !== undefined)) {
+          const { dim } = lookFor(world, settings).style
+          const title = `── ${file.step}, attempt ${file.attempt}${file.execution > 1 ? `, start ${file.execution}` : ''} ──`
+          if (!settings.quiet) world.stdout.write(`${dim(plainText(title))}\n`)
+        }
+        this.last = file.path
+        this.hasPrinted = true
+        this.printed.set(file.path, at + length)
+        this.write(buffer.subarray(0, length))
+      }
+    } finally {
+      closeSync(handle)
+    }
+  }
+
+  private write(bytes: Buffer): void {
+    const { stdout } = this.context.world
+    const text = bytes.toString('utf8')
+    stdout.write(
+      stdout.isTTY === true
+        ? text
+            .split('\n')
+            .map((line) => plainText(line, line.length))
+            .join('\n')
+        : text,
+    )
+  }
+}

@@ -1,0 +1,99 @@
+/** `reprise resume [RUN]`: says what is kept, run again and waited for, then goes on. Imports the workflow package. */
+import { existsSync } from 'node:fs'
+import { checkResume, type Plan, type ResumeCheck, type ResumeChoices, resumeRun } from '@reprise/workflow'
+import type { Ledger, RunRecord } from 'reprise/durable'
+import type { ParsedArguments } from '../command.js'
+import type { CommandContext } from '../command-context.js'
+import { EXIT, type ExitCode } from '../exit-codes.js'
+import { UsageError } from '../failures.js'
+import { writeJson } from '../output/json.js'
+import { lookFor } from '../output/look.js'
+import { resumePreview } from '../output/runs/resume-preview.js'
+import { conductRun } from '../runs/conduct.js'
+import { expectSecrets, loadPlan, recordedPlan } from '../runs/load-plan.js'
+import { findRun, interruptedRun } from '../runs/find-run.js'
+import { refusedBy } from '../runs/refused-by.js'
+import { withLedger } from '../runs/store.js'
+
+type Options = {
+  readonly dryRun?: boolean
+  readonly resetRetries?: boolean
+  readonly acceptChanges?: boolean
+  readonly done?: readonly string[]
+  readonly rerun?: readonly string[]
+  readonly force?: boolean
+}
+
+interface Found {
+  readonly record: RunRecord
+  readonly plan: Plan
+  readonly check: ResumeCheck
+}
+
+export async function run(
+  { values: { run: id }, options }: ParsedArguments<{ readonly run?: string }, Options>,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const choices = choicesOf(options)
+  const { record, plan, check } = await withLedger(context, (ledger) => look(ledger, id, choices, context))
+  const { world, settings } = context
+  if (check.isDone) {
+    if (settings.json) writeJson(world.stdout, { run: record.id, state: record.status })
+    else if (!settings.quiet) world.stderr.write(`Run ${record.id} has succeeded: there is nothing left to do.\n`)
+    return EXIT.done
+  }
+  if (check.refusals.length > 0) throw refusedBy(check.refusals)
+  tellPreview(check, options.dryRun === true, context)
+  if (options.dryRun === true) return EXIT.done
+  expectSecrets(plan, world.env)
+  const input = { choices, differences: check.differences }
+  return conductRun(context, record.id, (session) => resumeRun(plan, record.id, input, session))
+}
+
+function choicesOf({
+  resetRetries = false,
+  acceptChanges = false,
+  done = [],
+  rerun = [],
+  force = false,
+}: Options): ResumeChoices {
+  const both = done.filter((step) => rerun.includes(step))
+  if (both.length > 0) throw new UsageError(`step ${both.join(', ')} cannot be both done and to be run again`)
+  return { resetRetries, acceptChanges, done, rerun, force }
+}
+
+async function look(
+  ledger: Ledger,
+  id: string | undefined,
+  choices: ResumeChoices,
+  context: CommandContext,
+): Promise<Found> {
+  const record = id === undefined ? await interruptedRun(ledger) : await findRun(ledger, id)
+  const before = recordedPlan(record, (await ledger.definition(record.id)) ?? null)
+  const now = await currentPlan(before, context)
+  const check = await checkResume(ledger, record, { before, now }, choices)
+  return { record, plan: now, check }
+}
+
+/** The file as it is now; what is recorded where it is gone, or where there was none. */
+async function currentPlan(before: Plan, context: CommandContext): Promise<Plan> {
+  const { file } = before
+  if (file === null) return before
+  if (!existsSync(file)) {
+    if (!context.settings.quiet) context.world.stderr.write(`${file} is gone: going on with what was recorded of it.\n`)
+    return before
+  }
+  const { plan } = await loadPlan(file, context)
+  return plan
+}
+
+function tellPreview({ preview }: ResumeCheck, isAll: boolean, { world, settings }: CommandContext): void {
+  if (settings.json) {
+    if (isAll) writeJson(world.stdout, { preview })
+    return
+  }
+  if (settings.quiet && !isAll) return
+  const output = isAll ? world.stdout : world.stderr
+  const lines = resumePreview(preview, Date.now(), lookFor(world, settings, output))
+  output.write(`${lines.join('\n')}\n`)
+}

@@ -1,0 +1,46 @@
+/** `reprise run FILE`: runs a workflow. Imports the workflow package and what conducts runs. */
+import { newRunId, startRun } from '@reprise/workflow'
+import type { ParsedArguments } from '../command.js'
+import type { CommandContext } from '../command-context.js'
+import { EXIT, type ExitCode } from '../exit-codes.js'
+import { RefusedError } from '../failures.js'
+import { conductRun } from '../runs/conduct.js'
+import { expectSecrets, loadPlan } from '../runs/load-plan.js'
+import { readParams } from '../runs/params.js'
+import { showPlan } from '../runs/show-plan.js'
+import { hasStore, withLedger } from '../runs/store.js'
+
+type Options = {
+  readonly param?: readonly string[]
+  readonly runId?: string
+  readonly dryRun?: boolean
+}
+
+export async function run(
+  { values: { file }, options }: ParsedArguments<{ readonly file: string }, Options>,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { plan, documentDir } = await loadPlan(file, context)
+  const params = readParams(options.param ?? [], plan)
+  if (options.dryRun === true) {
+    showPlan(plan, context)
+    return EXIT.done
+  }
+  expectSecrets(plan, context.world.env)
+  const runId = options.runId ?? newRunId(plan.name, new Date())
+  if (options.runId !== undefined) await expectNew(options.runId, context)
+  const input = { runId, params, cwd: process.cwd(), documentDir }
+  return conductRun(context, runId, (settings) => startRun(plan, input, settings))
+}
+
+/** Said before anything is opened for writing, with what to type instead. */
+async function expectNew(runId: string, context: CommandContext): Promise<void> {
+  if (!hasStore(context.settings.store)) return
+  const known = await withLedger(context, (ledger) => ledger.run(runId))
+  if (known === undefined) return
+  throw new RefusedError({
+    kind: 'not_possible',
+    message: `There is a run ${runId} already.`,
+    next: [`reprise show ${runId}`, `reprise resume ${runId}`],
+  })
+}

@@ -1,0 +1,42 @@
+/** `reprise show RUN [STEP]`: a run with its steps, or a step with its attempts. Imports the workflow package and output. */
+import { type RunDetail, type StepView, viewRun } from '@reprise/workflow'
+import { nearest } from 'reprise'
+import type { ParsedArguments } from '../command.js'
+import type { CommandContext } from '../command-context.js'
+import { RefusedError } from '../failures.js'
+import { writeJson } from '../output/json.js'
+import { lookFor } from '../output/look.js'
+import { runPage } from '../output/runs/run-page.js'
+import { stepPage } from '../output/runs/step-page.js'
+import { findRun } from '../runs/find-run.js'
+import { readerOf } from '../runs/reader.js'
+import { withLedger } from '../runs/store.js'
+
+export async function run(
+  { values }: ParsedArguments<{ readonly run: string; readonly step?: string }>,
+  context: CommandContext,
+): Promise<void> {
+  const { world, settings } = context
+  const detail = await withLedger(context, async (ledger) => {
+    await findRun(ledger, values.run)
+    return viewRun(readerOf(ledger, context), values.run)
+  })
+  if (detail === undefined) throw new Error(`run ${values.run} is not there any more`)
+  const step = values.step === undefined ? undefined : stepOf(detail, values.step)
+  if (settings.json) return writeJson(world.stdout, step ?? detail)
+  const look = lookFor(world, settings)
+  const lines = step === undefined ? runPage(detail, Date.now(), look) : stepPage(detail, step, Date.now(), look)
+  world.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function stepOf({ id: runId, steps }: RunDetail, name: string): StepView {
+  const found =
+    steps.find(({ id }) => id === name) ?? steps.find((step) => step.name === name) ?? steps[Number(name) - 1]
+  if (found !== undefined) return found
+  const near = nearest(
+    name,
+    steps.map(({ id }) => id),
+  )
+  const message = `Run ${runId} has no step ${name}.${near === undefined ? '' : ` Did you mean ${near}?`}`
+  throw new RefusedError({ kind: 'not_found', message, next: [`reprise show ${runId}`] })
+}

@@ -1,0 +1,32 @@
+/** `reprise watch RUN`: a run live, whichever process conducts it. Imports the workflow package and output. */
+import { RunWatcher } from '@reprise/workflow'
+import type { ParsedArguments } from '../command.js'
+import type { CommandContext } from '../command-context.js'
+import { reporterFor } from '../output/run-reporter.js'
+import { findRun } from '../runs/find-run.js'
+import { readerOf } from '../runs/reader.js'
+import { withLedger } from '../runs/store.js'
+import { untilSignal } from '../runs/until-signal.js'
+
+const LOOK_EVERY_MS = 250
+
+export async function run(
+  { values }: ParsedArguments<{ readonly run: string }>,
+  context: CommandContext,
+): Promise<void> {
+  await withLedger(context, async (ledger) => {
+    await findRun(ledger, values.run)
+    const watcher = new RunWatcher(readerOf(ledger, context), values.run)
+    const reporter = reporterFor(context.world, context.settings)
+    const stop = untilSignal()
+    try {
+      while (!watcher.isOver && !stop.isStopped()) {
+        for (const event of (await watcher.look()) ?? []) reporter.tell(event)
+        if (!watcher.isOver) await stop.wait(LOOK_EVERY_MS)
+      }
+    } finally {
+      stop.end()
+      reporter.end()
+    }
+  })
+}

@@ -1,0 +1,71 @@
+/**
+ * A run that this process conducts, from the first line to the exit code: who is told what, signals, the summary. Imports
+ * the workflow package, output and its own directory.
+ */
+import type { RunEnd, RunEvent, RunSettings } from '@reprise/workflow'
+import type { CommandContext } from '../command-context.js'
+import { EXIT, type ExitCode } from '../exit-codes.js'
+import { commandWords } from '../output/next-commands.js'
+import { reporterFor } from '../output/run-reporter.js'
+import { written } from './written.js'
+import { showEnd } from './show-end.js'
+import { withSignals } from './signals.js'
+import { stateDirectoryOf } from './store.js'
+
+export type Conduct = (settings: RunSettings) => Promise<RunEnd>
+
+export interface ConductOptions {
+  /** What commands write is written here as well. */
+  readonly isPassedOn?: boolean
+}
+
+export async function conductRun(
+  context: CommandContext,
+  runId: string,
+  conduct: Conduct,
+  { isPassedOn = false }: ConductOptions = {},
+): Promise<ExitCode> {
+  const { settings, world } = context
+  const teller = reporterFor(world, settings, { live: !isPassedOn })
+  const resume = commandWords(settings, world.env)(['resume', runId])
+  const say = {
+    onFirst: () => teller.say('Stopping: what runs is ended, the state is saved. Once more to stop at once.'),
+    onSecond: () => {
+      teller.end()
+      world.stderr.write(`Stopped at once. The state is saved. Resume with: ${resume}\n`)
+    },
+  }
+  return withSignals(async (stop) => {
+    let end: RunEnd
+    try {
+      end = await conduct({
+        store: settings.store,
+        stateDirectory: stateDirectoryOf(settings.store),
+        env: definedOf(world.env),
+        listener: (event: RunEvent) => teller.tell(event),
+        signal: stop.signal,
+        ...(isPassedOn && {
+          onOutput: (stream, bytes) => written(settings.json ? world.stderr : world[stream], bytes),
+        }),
+      })
+    } finally {
+      teller.end()
+    }
+    const code = stop.code()
+    await showEnd(context, runId, end)
+    return code ?? exitCodeOf(end)
+  }, say)
+}
+
+export function exitCodeOf({ state, undecided }: RunEnd): ExitCode {
+  if (undecided.length > 0) return EXIT.refused
+  if (state === 'succeeded') return EXIT.done
+  return state === 'completed_with_failures' ? EXIT.completedWithFailures : EXIT.failed
+}
+
+/** The variables that are set. */
+export function definedOf(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}

@@ -1,0 +1,55 @@
+/** What is told of one command while it is retried: its own output, and a line for every retry. Imports output. */
+import type { Observer, RepriseEvent } from 'reprise'
+import { failureOf } from 'reprise/durable'
+import { plainText } from 'reprise/observe'
+import type { CommandContext } from '../command-context.js'
+import { roundedDuration } from '../output/duration.js'
+import { failureText } from '../output/failure-words.js'
+import { writeJson } from '../output/json.js'
+import { written } from './written.js'
+
+export class ExecTelling implements Observer {
+  private readonly name: string
+  private readonly context: CommandContext
+  private attempts = 0
+  private waitedMs = 0
+  private stopReason: string | null = null
+
+  constructor(name: string, context: CommandContext) {
+    this.name = plainText(name)
+    this.context = context
+  }
+
+  /** With `--json`, stdout is for the data. */
+  output(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> | void {
+    const { world, settings } = this.context
+    return written(settings.json ? world.stderr : world[stream], bytes)
+  }
+
+  onEvent(event: RepriseEvent): void {
+    if (event.type === 'attempt_started') this.attempts = event.number
+    if (event.type === 'call_failed') this.stopReason = event.stopReason
+    if (event.type !== 'waiting') return
+    this.waitedMs += event.delayMs
+    const cause = failureText(failureOf(event.error))
+    const which = `attempt ${event.nextAttempt}/${event.attempts}`
+    this.say(`Retrying ${this.name} (${which}) after ${roundedDuration(event.delayMs)}: ${cause}`)
+  }
+
+  ended(error: unknown): void {
+    const { world, settings } = this.context
+    const failure = error === undefined ? null : failureOf(error)
+    if (settings.json) {
+      const { attempts, waitedMs, stopReason } = this
+      return writeJson(world.stdout, { succeeded: error === undefined, attempts, waitedMs, stopReason, failure })
+    }
+    if (failure === null) return
+    const count = this.attempts === 1 ? '1 attempt' : `${this.attempts} attempts`
+    world.stderr.write(`FAILED ${this.name} after ${count} (${this.stopReason ?? 'failed'}): ${failureText(failure)}\n`)
+  }
+
+  private say(line: string): void {
+    const { world, settings } = this.context
+    if (!settings.quiet) world.stderr.write(`${line}\n`)
+  }
+}

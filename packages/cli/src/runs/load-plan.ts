@@ -1,0 +1,43 @@
+/** A plan from a file that somebody named, or from what is recorded of a run. Imports the workflow package and input. */
+import path from 'node:path'
+import { SHORTEST_SECRET, BLIND_READERS, type Plan, planFromDocument, planOf, readersFor } from '@reprise/workflow'
+import type { Json, RunRecord } from 'reprise/durable'
+import type { CommandContext } from '../command-context.js'
+import { UsageError } from '../failures.js'
+import { openSource } from '../input/open-source.js'
+
+export interface LoadedPlan {
+  readonly plan: Plan
+  /** Where modules are looked for. */
+  readonly documentDir: string
+}
+
+export async function loadPlan(name: string, context: CommandContext): Promise<LoadedPlan> {
+  const source = await openSource(name, context)
+  const plan = planOf(source, await readersFor(source))
+  const file = name === '-' ? null : path.resolve(name)
+  return { plan: { ...plan, file }, documentDir: file === null ? process.cwd() : path.dirname(file) }
+}
+
+/** As it was when the run began, or was last agreed to. */
+export function recordedPlan(run: RunRecord, definition: Json): Plan {
+  const { file } = (run.detail ?? {}) as { readonly file?: string | null }
+  return { ...planFromDocument(definition, file ?? null, BLIND_READERS), name: run.name }
+}
+
+/** What is passed on and masked has to be there. */
+export function expectSecrets({ secrets }: Plan, env: Readonly<Record<string, string | undefined>>): void {
+  const missing = secrets.filter((name) => env[name] === undefined || env[name] === '')
+  const short = secrets.filter((name) => (env[name] ?? '').trim().length < SHORTEST_SECRET && !missing.includes(name))
+  if (short.length > 0)
+    throw new UsageError(
+      `${short.join(', ')} is too short to be masked: it would be found in every text`,
+      `a secret has ${SHORTEST_SECRET} characters or more`,
+    )
+  if (missing.length === 0) return
+  const variables = missing.map((name) => `${name}=…`).join(' ')
+  throw new UsageError(
+    `the workflow needs ${missing.length === 1 ? 'the secret' : 'the secrets'} ${missing.join(', ')} in the environment`,
+    `set it before the command: ${variables} reprise …`,
+  )
+}

@@ -1,0 +1,187 @@
+/**
+ * Conducts a run: its steps in order, what becomes of a failure, and where it ends. Every step is a durable task; what is
+ * retried, when and how often is decided by the driver alone. Called again after a crash it goes through the same steps,
+ * and what has ended does not run again. Imports the library, the plan and its own layer.
+ */
+import type { StopReason } from 'reprise'
+import {
+  type DurableRun,
+  type FailureRecord,
+  type Json,
+  RecordedFailureError,
+  type StepHandle,
+  type TaskRecord,
+  TaskRefusedError,
+} from 'reprise/durable'
+import type { Plan, StepPlan } from '../plan/plan.js'
+import type { RunState } from '../view/views.js'
+import { compileExpression } from '../values/expression.js'
+import type { Performer } from './performer.js'
+import type { Scope, StepResult } from './scope.js'
+import { FALLBACK_POLICY, fallbackId, stepTask } from './step-task.js'
+import type { RunTelling } from './telling.js'
+
+export interface RunEnd {
+  readonly state: Exclude<RunState, 'running'>
+  readonly stopReason: StopReason | null
+  readonly failedStep: string | null
+  /** Interrupted, and only a person can say whether they happened. */
+  readonly undecided: readonly string[]
+}
+
+export interface ConductorParts {
+  readonly run: DurableRun
+  readonly plan: Plan
+  readonly scope: Scope
+  readonly performer: Performer
+  readonly telling: RunTelling
+  /** Steps that ended before this process came, by id. */
+  readonly recorded: ReadonlyMap<string, TaskRecord>
+  /** Whether somebody has cancelled the run meanwhile. */
+  readonly isCancelled: () => Promise<boolean>
+}
+
+/** What a step means for the run. */
+type Verdict = { readonly type: 'next'; readonly failed: boolean } | { readonly type: 'end'; readonly end: RunEnd }
+
+const SUCCESS: Verdict = { type: 'next', failed: false }
+const CONTINUED: Verdict = { type: 'next', failed: true }
+
+export class Conductor {
+  private readonly parts: ConductorParts
+  private stopping = false
+
+  constructor(parts: ConductorParts) {
+    this.parts = parts
+  }
+
+  /** No step begins any more. */
+  stop(): void {
+    this.stopping = true
+  }
+
+  async conduct(): Promise<RunEnd> {
+    let hasFailures = false
+    for (const step of this.parts.plan.steps) {
+      if (this.stopping) return ended('interrupted')
+      const verdict = await this.step(step)
+      if (verdict.type === 'end') return verdict.end
+      hasFailures ||= verdict.failed
+    }
+    return ended(hasFailures ? 'completed_with_failures' : 'succeeded')
+  }
+
+  private async step(step: StepPlan): Promise<Verdict> {
+    const { recorded, telling } = this.parts
+    const known = recorded.get(step.id)
+    if (known?.status === 'succeeded') return this.taken(step, known.result as unknown as StepResult)
+    try {
+      const wanted = known === undefined ? await this.isWanted(step) : true
+      if (wanted === false) return await this.skip(step)
+      const result = (await this.handleOf(step, wanted).run()) as unknown as StepResult
+      telling.finished(step, { state: 'succeeded', stopReason: null, failure: null, continued: false })
+      return this.taken(step, result)
+    } catch (error) {
+      return this.afterError(step, error)
+    }
+  }
+
+  private taken(step: StepPlan, result: StepResult): Verdict {
+    this.parts.scope.take(step, result)
+    return SUCCESS
+  }
+
+  /** An expression that makes no sense of the values is the step's failure, recorded as such. */
+  private async isWanted({ when }: StepPlan): Promise<boolean | Error> {
+    if (when === null) return true
+    try {
+      const expression = await compileExpression(when)
+      return expression.evaluateBoolean(this.parts.scope.values)
+    } catch (error) {
+      return Object.assign(new Error(`when: ${(error as Error).message}`), { retryable: false })
+    }
+  }
+
+  private async skip(step: StepPlan): Promise<Verdict> {
+    const reason = `when: ${step.when ?? ''}`
+    const result: StepResult = { exit_code: 0, attempts: 0, skipped: reason }
+    await this.parts.run.skip(step.id, result as unknown as Json)
+    this.parts.telling.skipped(step, reason)
+    return this.taken(step, result)
+  }
+
+  /** The step as a durable task; one that is known to fail does so instead of doing anything. */
+  private handleOf(step: StepPlan, wanted: true | Error): StepHandle<Json> {
+    const { run, plan, performer } = this.parts
+    return stepTask(run, plan, step, {
+      perform: async (context) => {
+        if (wanted !== true) throw wanted
+        return (await performer.perform(step, step.action, context)) as unknown as Json
+      },
+      verify: (context) => performer.verify(step, context),
+    })
+  }
+
+  private async afterError(step: StepPlan, error: unknown): Promise<Verdict> {
+    if (error instanceof TaskRefusedError) return await this.afterRefusal(error)
+    if (!(error instanceof RecordedFailureError)) throw error
+    const { stopReason, failure, attempts } = error
+    if (stopReason === 'interrupted') {
+      return { type: 'end', end: { ...ended('interrupted'), undecided: [step.id] } }
+    }
+    if (stopReason === 'aborted') return { type: 'end', end: ended('cancelled', 'aborted', step.id) }
+    return this.afterFailure(step, { stopReason, failure, attempts })
+  }
+
+  /** This process stops, or is not the one that conducts the run any more. */
+  private async afterRefusal(error: TaskRefusedError): Promise<Verdict> {
+    if (error.kind === 'closed' && this.stopping) return { type: 'end', end: ended('interrupted') }
+    if (error.kind === 'run_lost' && (await this.parts.isCancelled()))
+      return { type: 'end', end: ended('cancelled', 'aborted') }
+    throw error
+  }
+
+  private async afterFailure(step: StepPlan, end: FailedStep): Promise<Verdict> {
+    const { telling, scope } = this.parts
+    const { stopReason, failure, attempts } = end
+    const { onFailure } = step
+    const continued = onFailure !== 'stop'
+    telling.finished(step, { state: 'failed', stopReason, failure, continued })
+    if (onFailure === 'stop') return { type: 'end', end: ended('failed', stopReason, step.id) }
+    if (onFailure === 'continue') {
+      scope.takeFailure(step, failure?.exitCode, attempts)
+      return CONTINUED
+    }
+    return this.fallback(step, onFailure.fallback)
+  }
+
+  /** Runs once; what it gives is the step's. */
+  private async fallback(step: StepPlan, action: StepPlan['action']): Promise<Verdict> {
+    const { run, performer, telling, recorded } = this.parts
+    const id = fallbackId(step)
+    const known = recorded.get(id)
+    if (known?.status === 'succeeded') return this.taken(step, known.result as unknown as StepResult)
+    telling.fallback(step)
+    const handle = run.step(
+      id,
+      FALLBACK_POLICY,
+      (_input, context) => performer.perform(step, action, context) as unknown as Promise<Json>,
+    )
+    try {
+      return this.taken(step, (await handle.run()) as unknown as StepResult)
+    } catch (error) {
+      if (!(error instanceof RecordedFailureError)) return this.afterError(step, error)
+      return { type: 'end', end: ended('failed', error.stopReason, id) }
+    }
+  }
+}
+
+interface FailedStep {
+  readonly stopReason: StopReason
+  readonly failure: FailureRecord | null
+  readonly attempts: number
+}
+
+function ended(state: RunEnd['state'], stopReason: StopReason | null = null, failedStep: string | null = null): RunEnd {
+  return { state, stopReason, failedStep, undecided: [] }
+}

@@ -1,0 +1,67 @@
+/** What is done to a run from outside the process that conducts it. Imports the library and its own layer. */
+import { type Json, openDurable, openLedger, type RunRecord, TaskRefusedError } from 'reprise/durable'
+import { nearest } from 'reprise'
+import type { Plan } from '../plan/plan.js'
+import { budgetsOf } from './gates.js'
+import { FALLBACK_POLICY, stepTask } from './step-task.js'
+
+/** Gives the plan of a run from what is recorded of it. */
+export type PlanReader = (run: RunRecord, definition: Json) => Plan
+
+/** Ends a run for good, in whichever process it is; false if it had ended already. */
+export async function cancelRun(store: string, runId: string, planOf: PlanReader): Promise<boolean> {
+  return withRun(store, runId, planOf, async ({ durable, run, plan }) => {
+    if (!(await durable.runs.cancel(runId))) return false
+    const steps = new Map(plan.steps.map((step) => [step.id, step]))
+    for (const task of await run.tasks()) {
+      const step = steps.get(task.id)
+      const handle = step === undefined ? run.step(task.id, FALLBACK_POLICY, () => null) : stepTask(run, plan, step)
+      await handle.cancel()
+    }
+    return true
+  })
+}
+
+/** Ends the wait of a step: its next attempt starts now. */
+export async function retryStepNow(store: string, runId: string, stepId: string, planOf: PlanReader): Promise<void> {
+  await withRun(store, runId, planOf, async ({ run, plan }) => {
+    const step = plan.steps.find(({ id }) => id === stepId)
+    if (step === undefined) {
+      const ids = plan.steps.map(({ id }) => id)
+      const near = nearest(stepId, ids)
+      const hint = near === undefined ? `its steps are ${ids.slice(0, 10).join(', ')}` : `did you mean ${near}?`
+      throw new TaskRefusedError('not_found', `Run ${runId} has no step ${stepId}: ${hint}`)
+    }
+    await stepTask(run, plan, step).retryNow()
+  })
+}
+
+interface Found {
+  readonly durable: Awaited<ReturnType<typeof openDurable>>
+  readonly run: Awaited<ReturnType<Awaited<ReturnType<typeof openDurable>>['runs']['find']>>
+  readonly plan: Plan
+}
+
+async function withRun<T>(
+  store: string,
+  runId: string,
+  planOf: PlanReader,
+  act: (found: Found) => Promise<T>,
+): Promise<T> {
+  // The budgets of the run have to be known before its ledger is opened to change it.
+  const ledger = await openLedger(store)
+  let plan: Plan
+  try {
+    const record = await ledger.run(runId)
+    if (record === undefined) throw new TaskRefusedError('not_found', `There is no run ${runId}`)
+    plan = planOf(record, (await ledger.definition(runId)) ?? null)
+  } finally {
+    await ledger.close()
+  }
+  const durable = await openDurable(store, { budgets: budgetsOf(plan, runId), breakers: plan.breakers })
+  try {
+    return await act({ durable, run: await durable.runs.find(runId), plan })
+  } finally {
+    await durable.close()
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * One command with a policy, in the process: nothing is kept, and nothing of it is left when it has ended. Imports the
+ * library and the process runner.
+ */
+import { randomUUID } from 'node:crypto'
+import { createExecutor, type Observer, type Policy } from 'reprise'
+import type { CommandEnd } from '../process/command.js'
+import { failureOfCommand } from '../process/command-error.js'
+import { runCommand } from '../process/run-command.js'
+
+export interface ExecInput {
+  readonly argv: readonly string[]
+  readonly policy: Policy
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+  readonly graceMs: number
+  readonly signal: AbortSignal
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
+  readonly observer: Observer
+}
+
+/** Rejects with the last attempt's error, or with what stopped the retries. */
+export async function execCommand(input: ExecInput): Promise<void> {
+  const { argv, policy, env, cwd, graceMs, signal, onOutput, observer } = input
+  const executor = createExecutor({ observers: [observer] })
+  const id = randomUUID()
+  let ending: Promise<unknown> = Promise.resolve()
+  const attempt = async (number: number, aborted: AbortSignal): Promise<void> => {
+    // The driver does not wait for an attempt whose time is over; the next one does.
+    await ending
+    const command = runCommand({
+      argv,
+      env: { ...env, REPRISE_ATTEMPT: String(number), REPRISE_IDEMPOTENCY_KEY: id, REPRISE_TASK_ID: id },
+      cwd,
+      tag: id,
+      signal: aborted,
+      graceMs,
+      keepStdoutBytes: 0,
+      onOutput,
+    })
+    ending = command
+    const end: CommandEnd = await command
+    if (end.exitCode !== 0) throw failureOfCommand(end, argv[0] ?? '')
+  }
+  try {
+    await executor.run(argv[0] ?? 'command', (context) => attempt(context.attempt, context.signal), { policy, signal })
+  } finally {
+    await ending
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * The budgets and breakers of a run. A name means the same for every run on the ledger, but for budgets that count:
+ * those are each run's own, since a run that used one up would leave nothing to the next. Imports the library, the plan
+ * and the makers of budgets.
+ */
+import { BudgetRegistry, type PolicyInput } from 'reprise'
+import { type BudgetType, kindOf } from '../document/budget-types.js'
+import type { Plan } from '../plan/plan.js'
+
+export function budgetsOf({ budgets }: Plan, runId: string): BudgetRegistry {
+  const registry = new BudgetRegistry()
+  for (const [name, { type, settings }] of Object.entries(budgets))
+    registry.register(ownName(name, type, runId), kindOf(type as BudgetType).make(settings))
+  return registry
+}
+
+/** The policy with the names of this run's budgets. */
+export function policyFor(policy: PolicyInput, { budgets }: Plan, runId: string): PolicyInput {
+  const { budget } = policy
+  if (budget === undefined) return policy
+  const name = typeof budget === 'string' ? budget : budget.name
+  const type = Object.hasOwn(budgets, name) ? budgets[name]?.type : undefined
+  const own = ownName(name, type, runId)
+  return { ...policy, budget: typeof budget === 'string' ? own : { ...budget, name: own } }
+}
+
+function ownName(name: string, type: string | undefined, runId: string): string {
+  return type === 'count' ? `${name}@${runId}` : name
+}

@@ -1,0 +1,184 @@
+/**
+ * What a resume would do, and what stands against it: read from the ledger, before anything is touched. Imports the
+ * library, the plan and the shapes.
+ */
+import { faultsOfTasks, type Ledger, livingOwners, type RunRecord, type TaskRecord } from 'reprise/durable'
+import { type Difference, differencesOf } from '../plan/differences.js'
+import type { Plan } from '../plan/plan.js'
+import type { ResumePreview } from '../view/views.js'
+
+export interface ResumeChoices {
+  readonly resetRetries: boolean
+  readonly acceptChanges: boolean
+  /** Steps whose interrupted attempt did happen, and those that are to run again. */
+  readonly done: readonly string[]
+  readonly rerun: readonly string[]
+  readonly force: boolean
+}
+
+export type RefusalReason =
+  | 'locked'
+  | 'definition_changed'
+  | 'exhausted'
+  | 'inconsistent'
+  | 'undecided'
+  | 'not_possible'
+
+export interface Refusal {
+  readonly kind: RefusalReason
+  readonly message: string
+  /** What to type instead, a command each. */
+  readonly next: readonly string[]
+  readonly differences?: readonly Difference[]
+  readonly faults?: readonly string[]
+}
+
+export interface ResumeCheck {
+  readonly run: RunRecord
+  readonly preview: ResumePreview
+  /** Empty: it may go on. */
+  readonly refusals: readonly Refusal[]
+  /** There is nothing left to do. */
+  readonly isDone: boolean
+  readonly differences: readonly Difference[]
+}
+
+/** `before`: the plan that the run was begun with; `now`: the one that would go on. */
+export async function checkResume(
+  ledger: Ledger,
+  run: RunRecord,
+  plans: { readonly before: Plan; readonly now: Plan },
+  choices: ResumeChoices,
+): Promise<ResumeCheck> {
+  const { byStatus } = await ledger.analytics.totals({ run: run.id })
+  const open = await ledger.list({ run: run.id, statuses: ['waiting', 'running', 'parked', 'undecided'] })
+  const failed = await ledger.list({ run: run.id, statuses: ['failed', 'cancelled'] })
+  const differences = plans.before.fingerprint === plans.now.fingerprint ? [] : differencesOf(plans.before, plans.now)
+  const checks = [
+    await lockRefusal(ledger, run, choices),
+    changeRefusal(run, differences, choices),
+    endRefusal(run, plans.now, failed, choices),
+    ...(await faultRefusals(ledger, run, open)),
+    ...undecidedRefusals(run, open, choices),
+  ]
+  const preview = previewOf(run, plans.now, open, failed, byStatus.succeeded ?? 0, choices)
+  const refusals = checks.filter((refusal) => refusal !== undefined)
+  return { run, preview, refusals, isDone: run.status === 'succeeded', differences }
+}
+
+async function lockRefusal(ledger: Ledger, run: RunRecord, { force }: ResumeChoices): Promise<Refusal | undefined> {
+  const holder = run.owner === null ? undefined : (await livingOwners(ledger)).get(run.owner)
+  if (holder === undefined || force) return undefined
+  const { pid, host, leaseLeftMs } = holder
+  const since = new Date(run.updatedAtMs).toISOString()
+  const lease = `If that process is stuck, its lease runs out in ${Math.ceil(leaseLeftMs / 1000)} s.`
+  return {
+    kind: 'locked',
+    message: `Run ${run.id} is conducted by process ${pid} on ${host} since ${since}. ${lease}`,
+    next: [`reprise watch ${run.id}`],
+  }
+}
+
+function changeRefusal(
+  run: RunRecord,
+  differences: readonly Difference[],
+  { acceptChanges }: ResumeChoices,
+): Refusal | undefined {
+  if (differences.length === 0 || acceptChanges) return undefined
+  return {
+    kind: 'definition_changed',
+    message: `The workflow has changed since run ${run.id} began.`,
+    next: [`reprise resume ${run.id} --accept-changes`],
+    differences,
+  }
+}
+
+function endRefusal(
+  run: RunRecord,
+  plan: Plan,
+  failed: readonly TaskRecord[],
+  { resetRetries }: ResumeChoices,
+): Refusal | undefined {
+  if (resetRetries) return undefined
+  const next = [`reprise resume ${run.id} --reset-retries`]
+  if (run.status === 'cancelled') return { kind: 'not_possible', message: `Run ${run.id} was cancelled.`, next }
+  const final = failed.filter(
+    ({ id }) => (run.status !== 'running' && run.status !== 'interrupted') || endsRun(plan, id),
+  )
+  if (final.length === 0) return undefined
+  const list = final.map(({ id, stopReason, progress }) => {
+    const count = progress.retry.launched
+    return `${id} (${stopReason ?? 'failed'} after ${count} ${count === 1 ? 'attempt' : 'attempts'})`
+  })
+  const message = `Out of attempts: ${list.join(', ')}. A resume does not run them again by itself.`
+  return { kind: 'exhausted', message, next }
+}
+
+/** Whether nothing comes after it once it has failed. */
+function endsRun({ steps }: Plan, id: string): boolean {
+  const step = steps.find((one) => one.id === id || `${one.id}.fallback` === id)
+  return step !== undefined && (step.onFailure === 'stop' || step.id !== id)
+}
+
+async function faultRefusals(ledger: Ledger, run: RunRecord, open: readonly TaskRecord[]): Promise<Refusal[]> {
+  const faulty = await faultsOfTasks(ledger, open)
+  if (faulty.length === 0) return []
+  const faults = faulty.flatMap(({ task, faults: found }) => found.map((fault) => `${task.id}: ${fault}`))
+  const message = `What the ledger says of run ${run.id} cannot be; nothing was touched.`
+  return [{ kind: 'inconsistent', message, next: [], faults }]
+}
+
+function undecidedRefusals(run: RunRecord, open: readonly TaskRecord[], { done, rerun }: ResumeChoices): Refusal[] {
+  const undecided = open.filter(({ status }) => status === 'undecided').map(({ id }) => id)
+  const answered = [...done, ...rerun]
+  const refusals: Refusal[] = undecided
+    .filter((id) => !answered.includes(id))
+    .map((id) => ({
+      kind: 'undecided',
+      message: `Step ${id} was interrupted, and only you can say whether it happened.`,
+      next: [`reprise resume ${run.id} --done ${id}`, `reprise resume ${run.id} --rerun ${id}`],
+    }))
+  for (const id of answered.filter((one) => !undecided.includes(one)))
+    refusals.push({
+      kind: 'not_possible',
+      message: `Nobody is asked about step ${id}.`,
+      next: [`reprise show ${run.id}`],
+    })
+  return refusals
+}
+
+function previewOf(
+  run: RunRecord,
+  plan: Plan,
+  open: readonly TaskRecord[],
+  failed: readonly TaskRecord[],
+  kept: number,
+  { resetRetries }: ResumeChoices,
+): ResumePreview {
+  const allowed = new Map(plan.steps.map(({ id, policy }) => [id, policy.attempts ?? 1]))
+  const again = open.filter(({ status }) => status === 'running' || status === 'undecided')
+  const waiting = open.filter(({ status }) => status === 'waiting' || status === 'parked')
+  const known = new Set([...open, ...failed].map(({ id }) => id))
+  return {
+    run: run.id,
+    kept,
+    rerun: again.map((task) => ({
+      step: task.id,
+      attempt: task.progress.current?.number ?? 1,
+      of: allowed.get(task.id) ?? 1,
+    })),
+    waiting: waiting.map((task) => ({
+      step: task.id,
+      attempt: task.progress.retry.launched + 1,
+      of: allowed.get(task.id) ?? 1,
+      nextAttemptAtMs: task.dueAtMs,
+    })),
+    reset: resetRetries ? failed.map(({ id }) => id) : [],
+    pending: Math.max(0, plan.steps.length - kept - plan.steps.filter(({ id }) => known.has(id)).length),
+    budgetLeft: open.flatMap((task) => {
+      const { expiresAtMs } = task.progress.retry
+      return expiresAtMs === null ? [] : { step: task.id, expiresAtMs }
+    }),
+    warnings: [],
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Takes up a run where it was: what has ended stays, the attempt in flight runs again, waits last as long as is left of
+ * them. Imports the library and its own layer.
+ */
+import type { DurableRun, Json, TaskRecord } from 'reprise/durable'
+import type { Difference } from '../plan/differences.js'
+import type { Plan } from '../plan/plan.js'
+import type { RunEnd } from './conductor.js'
+import type { ResumeChoices } from './resume-check.js'
+import { notesAsJson, notesOf } from './run-record.js'
+import type { StepResult } from './scope.js'
+import { type RunSettings, Session } from './session.js'
+import { FALLBACK_POLICY, fallbackId, stepTask } from './step-task.js'
+
+export interface ResumeInput {
+  readonly choices: ResumeChoices
+  /** What was agreed to; empty if the plan is the one that the run was begun with. */
+  readonly differences: readonly Difference[]
+}
+
+/** `plan`: what goes on. Whoever calls has checked that nothing stands against it. */
+export async function resumeRun(plan: Plan, runId: string, input: ResumeInput, settings: RunSettings): Promise<RunEnd> {
+  const { choices, differences } = input
+  const session = await Session.open(plan, runId, settings, differences.length > 0)
+  try {
+    const run = await session.durable.runs.take(runId, { force: choices.force })
+    if (differences.length > 0) await acceptChanges(run, plan, session, differences)
+    await decide(run, plan, choices)
+    if (choices.resetRetries) await reset(run, plan)
+    return await session.conduct(run, { ...notesOf(run.record), stopReason: null, failedStep: null })
+  } finally {
+    await session.close()
+  }
+}
+
+/** Steps that the plan does not have any more do not go on. */
+async function acceptChanges(
+  run: DurableRun,
+  plan: Plan,
+  session: Session,
+  differences: readonly Difference[],
+): Promise<void> {
+  const notes = {
+    ...notesOf(run.record),
+    steps: plan.steps.length,
+    params: { ...plan.params, ...notesOf(run.record).params },
+  }
+  await run.change({
+    definition: session.mask(plan.document),
+    fingerprint: plan.fingerprint,
+    detail: session.mask(notesAsJson(notes)),
+    because: session.mask(differences as unknown as Json),
+  })
+  const known = new Set(plan.steps.flatMap((step) => [step.id, fallbackId(step)]))
+  for (const task of await run.tasks()) {
+    if (!known.has(task.id) && isOpen(task)) await run.step(task.id, FALLBACK_POLICY, () => null).cancel()
+  }
+}
+
+async function decide(run: DurableRun, plan: Plan, { done, rerun }: ResumeChoices): Promise<void> {
+  const happened: StepResult = { exit_code: 0, attempts: 1, output: null }
+  for (const step of plan.steps) {
+    if (done.includes(step.id)) await stepTask(run, plan, step).decide('done', happened as unknown as Json)
+    if (rerun.includes(step.id)) await stepTask(run, plan, step).decide('rerun')
+  }
+}
+
+/** A fresh set of attempts for everything that ended without success. */
+async function reset(run: DurableRun, plan: Plan): Promise<void> {
+  const ended = new Set(
+    (await run.tasks()).filter(({ status }) => status === 'failed' || status === 'cancelled').map(({ id }) => id),
+  )
+  for (const step of plan.steps) {
+    if (ended.has(step.id)) await stepTask(run, plan, step).reset()
+    const fallback = fallbackId(step)
+    if (ended.has(fallback)) await run.step(fallback, FALLBACK_POLICY, () => null).reset()
+  }
+}
+
+function isOpen({ status }: TaskRecord): boolean {
+  return status === 'waiting' || status === 'parked' || status === 'undecided'
+}

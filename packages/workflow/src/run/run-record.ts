@@ -1,0 +1,27 @@
+/** What a workflow keeps with its run beside the document. Imports types of the library. */
+import type { StopReason } from 'reprise'
+import type { Json, RunRecord } from 'reprise/durable'
+
+export const WORKFLOW_KIND = 'workflow'
+
+export interface RunNotes {
+  /** Where the document was read; null for one that came from stdin. */
+  readonly file: string | null
+  /** Where commands run, and where modules and the like are looked for. */
+  readonly cwd: string
+  readonly documentDir: string
+  readonly params: Readonly<Record<string, Json>>
+  readonly stopReason: StopReason | null
+  /** The step that ended the run. */
+  readonly failedStep: string | null
+  /** Steps of the document. */
+  readonly steps: number
+}
+
+export function notesOf({ detail }: RunRecord): RunNotes {
+  return detail as unknown as RunNotes
+}
+
+export function notesAsJson(notes: RunNotes): Json {
+  return notes as unknown as Json
+}

@@ -1,0 +1,182 @@
+/**
+ * What one process does for one run: opens the store, conducts, and leaves everything so that the next one can go on.
+ * A stop that is asked for ends the attempts in flight, records them as interrupted, waits until their processes are
+ * gone, and gives the run up. Imports the library and its own layer.
+ */
+import { normalizePolicy } from 'reprise'
+import {
+  type Durable,
+  type DurableRun,
+  type Json,
+  openDurable,
+  type TaskRecord,
+  TaskRefusedError,
+} from 'reprise/durable'
+import { maskCommandEnd } from '../masking/masked-output.js'
+import { Masker } from '../masking/masker.js'
+import type { Command } from '../process/command.js'
+import type { Plan } from '../plan/plan.js'
+import { StateDirectory } from '../state/state-directory.js'
+import { failureOfCommand } from '../process/command-error.js'
+import { runCommand } from '../process/run-command.js'
+import { ScriptPool } from '../steps/script-pool.js'
+import { taskState } from '../view/read-runs.js'
+import { Conductor, type RunEnd } from './conductor.js'
+import { budgetsOf } from './gates.js'
+import { Performer } from './performer.js'
+import { notesAsJson, type RunNotes } from './run-record.js'
+import { Scope } from './scope.js'
+import { type Listener, RunTelling } from './telling.js'
+
+export interface RunSettings {
+  /** Where the ledger is: `sqlite:PATH`. */
+  readonly store: string
+  /** Where logs are kept. */
+  readonly stateDirectory: string
+  /** What commands inherit. */
+  readonly env: Readonly<Record<string, string>>
+  /** From asking a process to end to making it; 5 s when absent. */
+  readonly graceMs?: number
+  readonly listener?: Listener
+  /** Hears what commands write, as they write it; what it returns is waited for. */
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
+  /** Stop and save. */
+  readonly signal?: AbortSignal
+}
+
+interface SessionParts {
+  readonly plan: Plan
+  readonly settings: RunSettings
+  readonly durable: Durable
+  readonly state: StateDirectory
+  readonly masker: Masker
+  readonly telling: RunTelling
+}
+
+const GRACE_MS = 5000
+
+export class Session {
+  readonly durable: Durable
+  private readonly parts: SessionParts
+
+  private constructor(parts: SessionParts) {
+    this.durable = parts.durable
+    this.parts = parts
+  }
+
+  /** `accept`: the plan may not be the one that the run was begun with. */
+  static async open(plan: Plan, runId: string, settings: RunSettings, accept = false): Promise<Session> {
+    const state = StateDirectory.open(settings.stateDirectory)
+    const listener = settings.listener ?? (() => undefined)
+    const telling = new RunTelling(runId, plan, timeBudgetsOf(plan), listener, Date.now)
+    const masker = new Masker(Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? ''])))
+    const durable = await openDurable(settings.store, {
+      budgets: budgetsOf(plan, runId),
+      breakers: plan.breakers,
+      policyChange: accept ? 'accept' : 'refuse',
+      observers: [telling],
+    })
+    return new Session({ plan, settings, durable, state, masker, telling })
+  }
+
+  /** Nothing secret is written. */
+  mask(value: Json): Json {
+    return this.parts.masker.maskJson(value)
+  }
+
+  close(): Promise<void> {
+    return this.durable.close()
+  }
+
+  /** Conducts the run to its end, or until it is asked to stop. */
+  async conduct(run: DurableRun, notes: RunNotes): Promise<RunEnd> {
+    const { durable, settings } = this.parts
+    const recorded = new Map<string, TaskRecord>()
+    if (run.record.resumes > 0) for (const task of await run.tasks()) recorded.set(task.id, task)
+    const scripts = new ScriptPool()
+    const { performer, conductor } = this.handsOf(run, notes, scripts, recorded)
+    this.tellStart(run, recorded)
+    let stopped: Promise<void> | undefined
+    const stop = (): void => {
+      conductor.stop()
+      stopped ??= durable.stop()
+    }
+    settings.signal?.addEventListener('abort', stop, { once: true })
+    if (settings.signal?.aborted === true) stop()
+    try {
+      const end = await conductor.conduct()
+      await stopped
+      await performer.settled()
+      await this.conclude(run, end, notes)
+      return end
+    } finally {
+      settings.signal?.removeEventListener('abort', stop)
+      await performer.settled()
+      await scripts.close()
+    }
+  }
+
+  private handsOf(
+    run: DurableRun,
+    notes: RunNotes,
+    scripts: ScriptPool,
+    recorded: ReadonlyMap<string, TaskRecord>,
+  ): { performer: Performer; conductor: Conductor } {
+    const { plan, settings, state, masker, telling, durable } = this.parts
+    const { env, graceMs = GRACE_MS, onOutput } = settings
+    const { cwd, documentDir, params } = notes
+    const { id: runId, record } = run
+    const scope = new Scope({ runId, workflow: plan.name, params, env })
+    const { correlationId } = record
+    const onLine = (step: string, attempt: number, line: string): void => telling.output(step, attempt, line)
+    const where = { runId, correlationId, cwd, documentDir, graceMs, env }
+    const tools = {
+      // What is cut to fit a message is masked before: half a secret would not be found any more.
+      runCommand: async (command: Command) => maskCommandEnd(masker, await runCommand(command)),
+      failureOfCommand,
+      scripts,
+      isKnown: (name: string) => Object.hasOwn(scope.values, name),
+    }
+    const performer = new Performer({ ...where, plan, scope, state, masker, tools, onLine, onOutput })
+    const isCancelled = async (): Promise<boolean> => (await durable.runs.find(runId)).record.status === 'cancelled'
+    const conductor = new Conductor({ run, plan, scope, performer, telling, recorded, isCancelled })
+    return { performer, conductor }
+  }
+
+  private async conclude(run: DurableRun, end: RunEnd, notes: RunNotes): Promise<void> {
+    const detail = notesAsJson({ ...notes, stopReason: end.stopReason, failedStep: end.failedStep })
+    try {
+      if (end.state === 'interrupted') await run.leave(detail)
+      else await run.finish(end.state, detail)
+    } catch (error) {
+      // Whoever cancelled it has written so.
+      const isWritten = end.state === 'cancelled' && error instanceof TaskRefusedError && error.kind === 'run_lost'
+      if (!isWritten) throw error
+    }
+    const { record } = run
+    this.tell({
+      type: 'run_finished',
+      timeMs: Date.now(),
+      run: run.id,
+      state: end.state,
+      stopReason: end.stopReason,
+      durationMs: Math.max(0, record.updatedAtMs - record.createdAtMs),
+    })
+  }
+
+  private tellStart(run: DurableRun, recorded: ReadonlyMap<string, TaskRecord>): void {
+    const { plan } = this.parts
+    const steps = plan.steps.map(({ id, name }) => {
+      const task = recorded.get(id)
+      return { id, name, state: task === undefined ? ('pending' as const) : taskState(task) }
+    })
+    const { id, record } = run
+    this.tell({ type: 'run_started', timeMs: Date.now(), run: id, name: plan.name, steps, resumes: record.resumes })
+  }
+
+  private tell: Listener = (event) => this.parts.settings.listener?.(event)
+}
+
+function timeBudgetsOf({ steps }: Plan): Map<string, number | null> {
+  return new Map(steps.map(({ id, policy }) => [id, normalizePolicy(policy).policy.retryBudgetMs ?? null]))
+}

@@ -1,0 +1,153 @@
+/**
+ * From what the durable driver tells of tasks to what is told of a run. Imports the library's types and the run's events.
+ */
+import type { Observer, RepriseEvent, StopReason } from 'reprise'
+import { type FailureRecord, failureOf } from 'reprise/durable'
+import type { Plan, StepPlan } from '../plan/plan.js'
+import type { StepState } from '../view/views.js'
+import type { RunEvent } from './run-event.js'
+
+export type Listener = (event: RunEvent) => void
+
+/** How a step ended, for those who watch. */
+export interface StepEnd {
+  readonly state: StepState
+  readonly stopReason: StopReason | null
+  readonly failure: FailureRecord | null
+  readonly continued: boolean
+}
+
+interface Sums {
+  readonly attempts: number
+  readonly waitedMs: number
+  readonly elapsedMs: number
+}
+
+export class RunTelling implements Observer {
+  private readonly run: string
+  private readonly listener: Listener
+  private readonly now: () => number
+  private readonly allowed = new Map<string, number>()
+  private readonly budgetMs: ReadonlyMap<string, number | null>
+  /** Of steps that have ended in this process, until that is told. */
+  private readonly sums = new Map<string, Sums>()
+  private readonly waited = new Map<string, number>()
+
+  constructor(
+    run: string,
+    plan: Plan,
+    budgetMs: ReadonlyMap<string, number | null>,
+    listener: Listener,
+    now: () => number,
+  ) {
+    this.run = run
+    this.listener = listener
+    this.now = now
+    this.budgetMs = budgetMs
+    for (const { id, policy } of plan.steps) this.allowed.set(id, policy.attempts ?? 1)
+  }
+
+  onEvent(event: RepriseEvent): void {
+    const step = event.taskId ?? ''
+    const told = this.toldOf(event, step)
+    if (told !== undefined) this.listener(told)
+  }
+
+  finished({ id }: StepPlan, end: StepEnd): void {
+    const { attempts, waitedMs, elapsedMs } = this.sums.get(id) ?? { attempts: 0, waitedMs: 0, elapsedMs: 0 }
+    this.sums.delete(id)
+    const { state, stopReason, failure, continued } = end
+    const base = this.base(id, attempts)
+    this.listener({
+      ...base,
+      type: 'step_finished',
+      state: state === 'succeeded' && attempts > 1 ? 'recovered' : state,
+      durationMs: elapsedMs,
+      waitedMs,
+      stopReason,
+      failure,
+      continued,
+    })
+  }
+
+  skipped({ id }: StepPlan, reason: string): void {
+    this.listener({ ...this.base(id, 0), type: 'step_skipped', reason })
+  }
+
+  fallback({ id }: StepPlan): void {
+    this.listener({ ...this.base(id, 0), type: 'fallback_started' })
+  }
+
+  output(step: string, attempt: number, line: string): void {
+    this.listener({ ...this.base(step, attempt), type: 'output', line })
+  }
+
+  private base(
+    step: string,
+    attempt: number,
+  ): { timeMs: number; run: string; step: string; attempt: number; attempts: number } {
+    return { timeMs: this.now(), run: this.run, step, attempt, attempts: this.allowed.get(step) ?? 1 }
+  }
+
+  private toldOf(event: RepriseEvent, step: string): RunEvent | undefined {
+    const { timeMs, attempt, attempts } = event
+    const base = { timeMs, run: this.run, step, attempt, attempts }
+    switch (event.type) {
+      case 'attempt_started':
+        return { ...base, type: 'attempt_started', attempt: event.number }
+      case 'attempt_finished':
+        if (event.outcome !== 'failure' && event.outcome !== 'timeout') return undefined
+        return {
+          ...base,
+          type: 'attempt_failed',
+          attempt: event.number,
+          durationMs: event.durationMs,
+          failure: failureOf(event.error),
+          timedOut: event.outcome === 'timeout',
+        }
+      case 'waiting':
+        return this.waiting(event, base)
+      case 'parked':
+        return { ...base, type: 'parked', attempt: event.number, budget: event.budget }
+      case 'budget_decision':
+        if (event.allowed) return undefined
+        return { type: 'budget_denied', timeMs, run: this.run, step, budget: event.budget, reason: event.reason }
+      case 'breaker_changed':
+        return {
+          type: 'breaker_changed',
+          timeMs,
+          run: this.run,
+          breaker: event.breaker,
+          from: event.from,
+          to: event.to,
+        }
+      case 'call_succeeded':
+      case 'call_failed': {
+        const { attemptsMade, totalDelayMs, elapsedMs } = event
+        this.sums.set(step, { attempts: attemptsMade, waitedMs: totalDelayMs, elapsedMs })
+        return undefined
+      }
+      default:
+        return undefined
+    }
+  }
+
+  private waiting(
+    event: Extract<RepriseEvent, { type: 'waiting' }>,
+    base: { timeMs: number; run: string; step: string; attempts: number },
+  ): RunEvent {
+    const { delayMs, nextAttempt } = event
+    const waitedMs = (this.waited.get(base.step) ?? 0) + delayMs
+    this.waited.set(base.step, waitedMs)
+    return {
+      ...base,
+      type: 'waiting',
+      attempt: nextAttempt,
+      delayMs,
+      nextAttemptAtMs: event.timeMs + delayMs,
+      waitedMs,
+      retryBudgetMs: this.budgetMs.get(base.step) ?? null,
+      failure: event.error === undefined ? null : failureOf(event.error),
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * What happened to a run, in order of time: its attempts, and what was recorded beside them. Imports the library and the
+ * shapes.
+ */
+import type { AttemptRow, Ledger, StoredEvent, TaskRecord } from 'reprise/durable'
+import type { EventView } from './views.js'
+
+const PAGE = 1000
+
+/** All of it, attempts that run now included. */
+export async function viewEvents(ledger: Ledger, run: string): Promise<EventView[]> {
+  const events: EventView[] = (await storedEvents(ledger, run)).map(storedView)
+  for (const task of await ledger.list({ run })) {
+    for (const row of await ledger.attempts(task)) events.push(...attemptViews(row))
+    events.push(...currentViews(task))
+  }
+  return events.toSorted((a, b) => a.timeMs - b.timeMs || order(a) - order(b))
+}
+
+async function storedEvents(ledger: Ledger, run: string): Promise<StoredEvent[]> {
+  const all: StoredEvent[] = []
+  for (;;) {
+    const page = await ledger.events(all.at(-1)?.seq ?? 0, PAGE, run)
+    all.push(...page)
+    if (page.length < PAGE) return all
+  }
+}
+
+function storedView({ type, id, atMs, correlationId, detail }: StoredEvent): EventView {
+  return { timeMs: atMs, type, step: id === '' ? null : id, attempt: null, correlationId, detail }
+}
+
+function attemptViews(row: AttemptRow): EventView[] {
+  const { id, number, execution, generation, startedAtMs, endedAtMs, outcome, failure, delayBeforeMs } = row
+  const base = { step: id, attempt: number, correlationId: null }
+  const which = { generation, execution }
+  return [
+    { ...base, timeMs: startedAtMs, type: 'attempt_started', detail: { ...which, delayBeforeMs } },
+    {
+      ...base,
+      timeMs: endedAtMs,
+      type: 'attempt_finished',
+      detail: {
+        ...which,
+        outcome,
+        durationMs: endedAtMs - startedAtMs,
+        failure: failure === null ? null : { ...failure },
+      },
+    },
+  ]
+}
+
+/** What has not ended has no row yet. */
+function currentViews({
+  id,
+  status,
+  progress,
+  generation,
+  dueAtMs,
+  updatedAtMs,
+  correlationId,
+}: TaskRecord): EventView[] {
+  const { current, retry } = progress
+  const base = { step: id, correlationId }
+  if (status === 'running' && current !== null) {
+    const { number, execution, startedAtMs } = current
+    const detail = { generation, execution, delayBeforeMs: retry.lastDelayMs }
+    return [{ ...base, timeMs: startedAtMs, type: 'attempt_started', attempt: number, detail }]
+  }
+  if (status !== 'waiting' || retry.failures === 0) return []
+  const detail = { generation, delayMs: retry.lastDelayMs, nextAttemptAtMs: dueAtMs }
+  return [{ ...base, timeMs: updatedAtMs, type: 'waiting', attempt: retry.launched + 1, detail }]
+}
+
+/** Of what happened at one time: an end before what follows from it, the end of all last. */
+function order({ type }: EventView): number {
+  if (type === 'run_started') return 0
+  if (type === 'attempt_finished') return 1
+  return type === 'run_finished' ? 3 : 2
+}

@@ -1,0 +1,161 @@
+/**
+ * A directory with a workflow, and the command line as a process of its own: run to its end, or killed on the way. Steps
+ * note in files that they ran, so that what happened is known from outside. Imports Node and the SQLite driver.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createRequire } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
+import type { Ledger } from 'reprise/durable'
+import type { RunDetail } from '@reprise/workflow'
+
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+const bin = path.join(root, 'packages/cli/bin/reprise.js')
+
+/** Without the variables that change how it looks, or that a run around this one has set. */
+const plainEnv = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(NO_COLOR|CI|FORCE_COLOR|REPRISE_.*)$/.test(name)),
+)
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Going {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  /** What it has said so far, on both streams. */
+  said(): string
+}
+
+export class Scene {
+  readonly directory: string
+  readonly living = new Set<ChildProcess>()
+  env: Record<string, string> = {}
+
+  constructor(workflow?: string) {
+    this.directory = mkdtempSync(path.join(tmpdir(), 'reprise-workflow-'))
+    if (workflow !== undefined) this.write('workflow.yaml', workflow)
+  }
+
+  write(name: string, text: string): string {
+    writeFileSync(this.path(name), text)
+    return name
+  }
+
+  append(name: string, text: string): void {
+    appendFileSync(this.path(name), text)
+  }
+
+  path(name: string): string {
+    return path.join(this.directory, name)
+  }
+
+  has(name: string): boolean {
+    return existsSync(this.path(name))
+  }
+
+  read(name: string): string {
+    return this.has(name) ? readFileSync(this.path(name), 'utf8') : ''
+  }
+
+  /** How often something noted its line. */
+  count(name: string): number {
+    return this.read(name).split('\n').filter(Boolean).length
+  }
+
+  start(...args: string[]): Going {
+    const env = { ...plainEnv, ...this.env }
+    const child = spawn(process.execPath, [bin, ...args], {
+      cwd: this.directory,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.living.add(child)
+    const written = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name]?.setEncoding('utf8').on('data', (text: string) => (written[name] += text))
+    const ended = new Promise<Ended>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', (code, signal) => {
+        this.living.delete(child)
+        resolve({ code, signal, ...written })
+      })
+    })
+    return { child, ended, said: () => written.stdout + written.stderr }
+  }
+
+  reprise(...args: string[]): Promise<Ended> {
+    return this.start(...args).ended
+  }
+
+  /** Started, and killed as soon as `when` is true. */
+  async killed(args: string[], when: () => boolean | Promise<boolean>): Promise<void> {
+    const going = this.start(...args)
+    await until(when, () => `${args.join(' ')} to come so far; it said ${going.said()}`, going)
+    going.child.kill('SIGKILL')
+    await going.ended
+  }
+
+  /** Whether a step of r1 waits after so many failures. */
+  async waits(step: string, failures: number): Promise<boolean> {
+    if (!this.has('.reprise/ledger.db')) return false
+    return this.ledger(async (ledger) => {
+      const task = await ledger.get({ run: 'r1', id: step })
+      return task?.status === 'waiting' && task.progress.retry.failures === failures
+    })
+  }
+
+  async show(run: string): Promise<RunDetail> {
+    const { code, stdout, stderr } = await this.reprise('show', run, '--json')
+    if (code !== 0) throw new Error(`show ended with ${code}: ${stdout}${stderr}`)
+    return JSON.parse(stdout) as RunDetail
+  }
+
+  async ledger<T>(act: (ledger: Ledger) => Promise<T>): Promise<T> {
+    const ledger = await openSqlite(this.path('.reprise/ledger.db'), { clock: Date.now })
+    try {
+      return await act(ledger)
+    } finally {
+      await ledger.close()
+    }
+  }
+
+  remove(): void {
+    for (const child of this.living) child.kill('SIGKILL')
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+}
+
+/** Runs `workflow.yaml` as r1 in a process that kills itself when it is told of this event, which is after its commit. */
+export async function killedAt(scene: Scene, type: string, step: string): Promise<void> {
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+  const args = ['--conditions=reprise-source', '--import', tsx, path.join(root, 'test/workflow/kill-at.ts')]
+  const child = spawn(process.execPath, [...args, 'workflow.yaml', 'r1', type, step], {
+    cwd: scene.directory,
+    env: plainEnv,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const signal = await new Promise((resolve) => child.once('close', (_code, by) => resolve(by)))
+  if (signal !== 'SIGKILL') throw new Error(`The run never came to ${type} of ${step}`)
+}
+
+/** Waits until it is true; fails after so long that it never will be. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what: () => string,
+  going?: Going,
+): Promise<void> {
+  const endMs = performance.now() + 25_000
+  while (!(await condition())) {
+    if (going !== undefined && going.child.exitCode !== null) throw new Error(`It ended before: ${what()}`)
+    if (performance.now() > endMs) throw new Error(`Waited in vain for ${what()}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
