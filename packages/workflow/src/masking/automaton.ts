@@ -1,60 +1,92 @@
 /**
- * Finds many words in a stream of bytes at once, one table look-up per byte, whatever the words and the bytes are
+ * Finds many words in a stream of bytes at once, in time that is linear in the bytes, whatever the words are
  * (Aho–Corasick). Imports nothing.
  *
- * A state is the longest end of what was read that some word begins with. Invariants: `depths` is the length of that end:
- * nothing before it can belong to a word that is still to come. `longest` is the length of the longest word that ends
- * here, or 0.
+ * A state is the longest end of what was read that some word begins with; 0 is none. Invariants: the *depth* of a state is
+ * the length of that end: nothing before it can belong to a word that is still to come. Its *longest* is the length of the
+ * longest word that ends here, or 0. States of depth 0 and 1 come first and have tables: nearly all bytes of a text that
+ * has no secret in it lead from one of them to another. The others have a child or two, in lists. Words have two bytes
+ * at least.
  */
-export interface Automaton {
-  /** By byte: its class. Bytes that are in no word are one class, 0; some bytes are in no text, so there is room. */
-  readonly classes: Uint8Array
-  readonly classCount: number
-  /** By state and class: the next state. */
-  readonly next: Int32Array
+export class Automaton {
   readonly depths: Int32Array
   readonly longest: Int32Array
-}
+  /** By state and byte, up to `lastShallow`: the next state. */
+  readonly table: Int32Array
+  readonly lastShallow: number
+  private readonly bytes: Uint8Array
+  private readonly children: Int32Array
+  private readonly siblings: Int32Array
+  /** Where to go on when no child fits. */
+  private readonly fallbacks: Int32Array
 
-export function buildAutomaton(words: readonly Uint8Array[]): Automaton {
-  const classes = new Uint8Array(256)
-  let classCount = 1
-  for (const word of words) for (const byte of word) if (classes[byte] === 0) classes[byte] = classCount++
-  const most = words.reduce((sum, word) => sum + word.length, 1)
-  const next = new Int32Array(most * classCount).fill(-1)
-  const depths = new Int32Array(most)
-  const longest = new Int32Array(most)
-  let count = 1
-  for (const word of words) {
-    let state = 0
-    for (const byte of word) {
-      const slot = state * classCount + (classes[byte] ?? 0)
-      if (next[slot] === -1) {
-        depths[count] = (depths[state] ?? 0) + 1
-        next[slot] = count++
-      }
-      state = next[slot] ?? 0
-    }
-    longest[state] = word.length
+  constructor(words: readonly Uint8Array[]) {
+    const most = words.reduce((sum, word) => sum + word.length, 1)
+    this.depths = new Int32Array(most)
+    this.longest = new Int32Array(most)
+    this.bytes = new Uint8Array(most)
+    this.children = new Int32Array(most)
+    this.siblings = new Int32Array(most)
+    this.fallbacks = new Int32Array(most)
+    let count = 1
+    for (const word of words) count = this.add(word.subarray(0, 1), count)
+    this.lastShallow = count - 1
+    for (const word of words) count = this.add(word, count)
+    for (const word of words) this.longest[this.walk(word)] = word.length
+    this.table = new Int32Array((this.lastShallow + 1) * 256)
+    this.link()
   }
-  link(next, longest, classCount, count)
-  return { classes, classCount, next, depths, longest }
-}
 
-/** Where no word goes on, the longest end that is the beginning of another one does. In the order of depth. */
-function link(next: Int32Array, longest: Int32Array, classCount: number, count: number): void {
-  const fallbacks = new Int32Array(count)
-  const queue = [0]
-  for (const state of queue) {
-    const fallback = fallbacks[state] ?? 0
-    longest[state] = Math.max(longest[state] ?? 0, longest[fallback] ?? 0)
-    for (let kind = 0; kind < classCount; kind++) {
-      const slot = state * classCount + kind
-      const after = state === 0 ? 0 : (next[fallback * classCount + kind] ?? 0)
-      const child = next[slot] ?? -1
-      if (child === -1) next[slot] = after
-      else {
-        fallbacks[child] = after
+  /** After one more byte. */
+  step(from: number, byte: number): number {
+    let state = from
+    while (state > this.lastShallow) {
+      const child = this.childOf(state, byte)
+      if (child !== 0) return child
+      state = this.fallbacks[state] ?? 0
+    }
+    return this.table[state * 256 + byte] ?? 0
+  }
+
+  private childOf(state: number, byte: number): number {
+    let child = this.children[state] ?? 0
+    while (child !== 0 && this.bytes[child] !== byte) child = this.siblings[child] ?? 0
+    return child
+  }
+
+  private walk(word: Uint8Array): number {
+    return word.reduce((state, byte) => this.childOf(state, byte), 0)
+  }
+
+  /** The first state that is free afterwards. */
+  private add(word: Uint8Array, free: number): number {
+    let state = 0
+    let next = free
+    for (const byte of word) {
+      let child = this.childOf(state, byte)
+      if (child === 0) {
+        child = next++
+        this.bytes[child] = byte
+        this.depths[child] = (this.depths[state] ?? 0) + 1
+        this.siblings[child] = this.children[state] ?? 0
+        this.children[state] = child
+      }
+      state = child
+    }
+    return next
+  }
+
+  /** In the order of depth: a fallback is always less deep, so it is done by then. */
+  private link(): void {
+    const queue = [0]
+    for (const state of queue) {
+      const fallback = this.fallbacks[state] ?? 0
+      this.longest[state] = Math.max(this.longest[state] ?? 0, this.longest[fallback] ?? 0)
+      if (state <= this.lastShallow) this.table.copyWithin(state * 256, 0, 256)
+      for (let child = this.children[state] ?? 0; child !== 0; child = this.siblings[child] ?? 0) {
+        const byte = this.bytes[child] ?? 0
+        this.fallbacks[child] = state === 0 ? 0 : this.step(fallback, byte)
+        if (state <= this.lastShallow) this.table[state * 256 + byte] = child
         queue.push(child)
       }
     }

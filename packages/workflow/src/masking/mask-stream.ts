@@ -39,11 +39,13 @@ export class MaskStream {
   }
 
   private find(whole: Uint8Array, from: number): void {
-    const { classes, classCount, next, longest } = this.automaton
+    const { automaton } = this
+    const { table, lastShallow, longest } = automaton
     let { state } = this
     for (let index = from; index < whole.length; index++) {
-      // oxlint-disable-next-line typescript/no-non-null-assertion -- within its bounds; this is the inner loop
-      state = next[state * classCount + classes[whole[index]!]!]!
+      const byte = whole[index] ?? 0
+      state = state <= lastShallow ? (table[state * 256 + byte] ?? 0) : automaton.step(state, byte)
+      if (state <= lastShallow) continue
       const length = longest[state] ?? 0
       if (length > 0) addSpan(this.spans, index + 1 - length, index + 1)
     }

@@ -6,7 +6,7 @@
  * A text in which nothing is found is returned as it is, the same string. Imports the parts of this directory.
  */
 import type { Json } from 'reprise/durable'
-import { type Automaton, buildAutomaton } from './automaton.js'
+import { Automaton } from './automaton.js'
 import { MaskStream } from './mask-stream.js'
 import { formsOf, SHORTEST_SECRET } from './secret-forms.js'
 
@@ -20,7 +20,7 @@ export class Masker {
     const entries = Object.entries(secrets).filter(([, value]) => value.trim() !== '')
     this.tooShort = entries.filter(([, value]) => value.trim().length < SHORTEST_SECRET).map(([name]) => name)
     const forms = new Set(entries.flatMap(([, value]) => formsOf(value)))
-    this.automaton = forms.size === 0 ? null : buildAutomaton([...forms].map((form) => Buffer.from(form)))
+    this.automaton = forms.size === 0 ? null : new Automaton([...forms].map((form) => Buffer.from(form)))
   }
 
   get isEmpty(): boolean {
