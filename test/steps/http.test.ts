@@ -269,6 +269,7 @@ it.each([
     { url: 'http://localhost', headers: { 'x-a': 'a\r\nx-b: secret' } },
     /the header `x-a` holds/,
   ],
+  ['a method that is none', { url: 'http://localhost/', method: 'TRACE' }, /TRACE http:\/\/localhost\/: .*TRACE/],
   ['a port of another protocol', { url: 'http://localhost:22/' }, /GET http:\/\/localhost:22\/: the port belongs to/],
   ['a missing value', { url: 'http://localhost/${nope}' }, /`\$\{nope\}`: there is no `nope`/],
 ])('%s is refused before anything is sent, and not tried again', async (_, changes, message) => {

@@ -10,8 +10,7 @@ import { fillJson, fillText } from '../values/template.js'
 import type { StepContext } from './step-context.js'
 
 export interface HttpRequest {
-  readonly url: string
-  readonly init: { readonly method: string; readonly headers: Headers; readonly body: string | null }
+  readonly request: Request
   /** For people: the method and where it goes, without credentials and query. */
   readonly shown: string
 }
@@ -36,7 +35,12 @@ export function requestOf(action: HttpAction, { values, idempotencyKey }: StepCo
   url.username = ''
   url.password = ''
   const query = url.search === '' ? '' : '?…'
-  return { url: url.href, init: { method, headers, body }, shown: `${method} ${url.origin}${url.pathname}${query}` }
+  const shown = `${method} ${url.origin}${url.pathname}${query}`
+  try {
+    return { request: new Request(url, { method, headers, body }), shown }
+  } catch (error) {
+    throw new SetupError('unusable_value', `${shown}: ${(error as Error).message}`)
+  }
 }
 
 function addressOf(text: string): URL {

@@ -14,9 +14,9 @@ const MAX_FAILURE_SHOWN = 4096
 
 export async function runHttp(action: HttpAction, context: StepContext): Promise<StepOutput> {
   const { signal, captureBytes } = context
-  const { url, init, shown } = requestOf(action, context)
+  const { request, shown } = requestOf(action, context)
   try {
-    const response = await fetch(url, { ...init, signal })
+    const response = await fetch(request, { signal })
     const { status, statusText } = response
     await context.log('stderr', Buffer.from(`${shown} → ${status} ${statusText}\n`))
     if (!isExpected(action, status)) {

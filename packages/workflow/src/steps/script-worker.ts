@@ -4,6 +4,7 @@
  * Invariants: a call settles exactly once, whatever the script does: return, throw, loop for ever, end its thread. After
  * anything but an ordinary answer the thread is ended and not used again.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Json } from 'reprise/durable'
@@ -43,6 +44,8 @@ type Request =
   | ({ readonly type: 'call' } & Pick<ScriptCall, 'name' | 'input' | 'env'>)
   | { readonly type: 'abort' }
   | { readonly type: 'taken' }
+
+const MAX_ENDING_MS = 1000
 
 interface Current {
   readonly call: ScriptCall
@@ -108,10 +111,9 @@ export class ScriptWorker {
     }
   }
 
-  /** Resolves when the thread is gone. */
+  /** Resolves when the thread is gone; a call that runs is rejected. */
   async end(): Promise<void> {
-    this.#isEnded = true
-    this.#port.close()
+    this.#end(new Error('the script was ended'))
     await this.#worker.terminate()
   }
 
@@ -149,12 +151,12 @@ export class ScriptWorker {
   #end(reason: unknown): void {
     const current = this.#current
     this.#current = null
-    const isFirst = !this.#isEnded
     this.#isEnded = true
-    if (isFirst) {
-      this.#port.close()
-      void this.#worker.terminate()
-    }
-    if (current !== null) void this.#taking.then(() => current.reject(reason))
+    this.#port.close()
+    const gone = this.#worker.terminate()
+    if (current === null) return
+    // A thread within a call of the system, such as `execSync`, ends only after it.
+    const settled = Promise.all([this.#taking, Promise.race([gone, sleep(MAX_ENDING_MS, null, { ref: false })])])
+    void settled.then(() => current.reject(reason))
   }
 }

@@ -18,13 +18,21 @@ const FAULTS: ReadonlySet<string> = new Set([
 ])
 
 export async function runScript(action: ScriptAction, context: StepContext, tools: StepTools): Promise<StepOutput> {
-  const { values, env, cwd, attempt, runId, stepId, idempotencyKey, signal, graceMs, log, captureBytes } = context
+  const { values, env, tag, cwd, attempt, runId, stepId, idempotencyKey, signal, graceMs, log, captureBytes } = context
   const file = path.resolve(context.documentDir, action.module)
   if (!isFile(file)) {
     throw new SetupError('missing_module', `there is no module \`${action.module}\` in ${context.documentDir}`)
   }
   const input = { with: fillJson(action.with, values), values, cwd, attempt, runId, stepId, idempotencyKey }
-  const answer = await tools.scripts.call(file, { name: action.export, input, env, signal, graceMs, log })
+  const answer = await tools.scripts.call(file, {
+    name: action.export,
+    input,
+    // So that programs it starts are found should they be left over.
+    env: { ...env, REPRISE_TAG: tag },
+    signal,
+    graceMs,
+    log,
+  })
   switch (answer.type) {
     case 'done':
       if (captureBytes > 0 && Buffer.byteLength(answer.json) > captureBytes) throw captureExceeded(captureBytes)

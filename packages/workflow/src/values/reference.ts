@@ -33,6 +33,7 @@ const FIELD = /\.(\w[\w-]*)/y
 const INDEX = /\[(\d{1,9})\]/y
 const KEY = /\[(?:"([^"\n]*)"|'([^'\n]*)')\]/y
 const MAX_LISTED = 10
+const MAX_SEARCHED = 500
 
 /** The reference that begins with the `${` at `start`; throws a `TextError` for what is none. */
 export function readReference(text: string, start: number): ReferenceFound {
@@ -60,11 +61,12 @@ export function readReference(text: string, start: number): ReferenceFound {
 }
 
 function complaint(text: string, start: number, at: number): string {
-  const close = text.indexOf('}', start)
+  // Of a long text not all is searched, each time anew.
+  const close = text.slice(start, start + MAX_SEARCHED).indexOf('}')
   if (close === -1) return 'a reference has no closing brace; a literal `${` is written `$${`'
-  const whole = text.slice(start, close + 1)
+  const whole = text.slice(start, start + close + 1)
   const shown = `\`${whole.length > 60 ? `${whole.slice(0, 59)}…` : whole}\``
-  if (close === start + 2) return `${shown} names nothing: write \`\${name}\`, or \`$\${}\` for the text itself`
+  if (close === 2) return `${shown} names nothing: write \`\${name}\`, or \`$\${}\` for the text itself`
   const cure =
     'a reference is a name with fields, such as `${item.id}` or `${list[0]}`; a literal `${` is written `$${`'
   return `${shown} cannot be read at ${JSON.stringify(text[at])}: ${cure}`

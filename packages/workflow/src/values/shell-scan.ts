@@ -14,6 +14,10 @@ import { type IsKnown, LITERAL, ourReference, workedOn } from './shell-reference
 import { EXPANDED, refuseEvaluated, refuseStdin, refuseSubscripts, type ShellWord } from './shell-words.js'
 
 const MAX_DEPTH = 40
+/** Each may have to be looked at from each. */
+const MAX_WORDS = 5000
+/** Characters that are only themselves. */
+const ORDINARY = /[^\s;&|<>()"'`$\\]*/y
 const KEYWORDS: ReadonlySet<string> = new Set('if then elif else fi do done while until ! { } time coproc'.split(' '))
 
 interface HereDocument extends Delimiter {
@@ -45,6 +49,7 @@ class ShellScan {
   readonly finds: ShellFind[]
   readonly #text: string
   readonly #isKnown: IsKnown
+  readonly #lastBracket: number
   #at: number
   /** Nothing behind it is read: the end of the text, or of what is being read as one. */
   #limit: number
@@ -59,6 +64,7 @@ class ShellScan {
     this.finds = []
     this.#text = text
     this.#isKnown = isKnown
+    this.#lastBracket = text.lastIndexOf(']')
     this.#at = 0
     this.#limit = text.length
     this.#depth = 0
@@ -129,7 +135,12 @@ class ShellScan {
     else if (char === "'") this.#quoted("'", 'single', 'a single quote')
     else if (char === '`') this.#backticks()
     else if (char === '$') this.#dollar('plain')
-    else this.#at += char === '\\' ? 2 : 1
+    else if (char === '\\') this.#at += 2
+    else {
+      ORDINARY.lastIndex = this.#at + 1
+      ORDINARY.test(this.#text)
+      this.#at = Math.min(ORDINARY.lastIndex, this.#limit)
+    }
     this.#take(this.#at)
     this.#word = null
   }
@@ -163,6 +174,7 @@ class ShellScan {
         word.finds.map(({ find }) => find),
       )
     else if (target === null && !(words.length === 0 && KEYWORDS.has(keyword))) words.push(word)
+    if (words.length > MAX_WORDS) throw new TextError(`a command has more than ${MAX_WORDS} words`, this.#at)
   }
 
   #endCommand(list: Commands): void {
@@ -354,7 +366,7 @@ class ShellScan {
   }
 
   #oldArithmetic(): void {
-    const close = this.#text.indexOf(']', this.#at)
+    const close = this.#at > this.#lastBracket ? -1 : this.#text.indexOf(']', this.#at)
     this.#at += 2
     if (close !== -1 && close < this.#limit) this.#within(close, 'arithmetic', close + 1)
   }

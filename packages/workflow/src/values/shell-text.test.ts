@@ -127,7 +127,19 @@ describe('shell text with references', () => {
         expect('problem' in compiled ? typeof compiled.problem : typeof compiled.text).toBe('string')
       }),
     )
-    for (const part of ['$((', '$(', '"$(', '((', '<<E ', '${x:-', 'echo "${items}" \'it\';\n']) {
+    for (const part of [
+      '$((',
+      '$(',
+      '"$(',
+      '((',
+      '<<E ',
+      '${x:-',
+      'echo "${items}" \'it\';\n',
+      'ssh ',
+      'x <<E\n',
+      '$[',
+      "'${1 ",
+    ]) {
       compileShell(`${part.repeat(20_000)}\${items}`, isKnown)
     }
   })

@@ -37,6 +37,7 @@ const SSH_OPTION_WITH_VALUE = /^-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]$/
 
 /** Marks what would be executed. `words` are those of one simple command, in order. */
 export function refuseEvaluated(words: readonly ShellWord[]): void {
+  if (words.every(({ finds }) => finds.length === 0)) return
   const start = words.findIndex(
     (word) => !ASSIGNMENT.test(word.text) && !/^(?:command|builtin)$/.test(lastPart(word.text)),
   )
@@ -45,11 +46,10 @@ export function refuseEvaluated(words: readonly ShellWord[]): void {
   refuseBuiltin(lastPart(words[start]!.text), args)
   words.forEach((word, index) => {
     const program = lastPart(word.text)
-    const rest = words.slice(index + 1)
     for (const [name, option] of INTERPRETERS) {
-      if (name.test(program)) refuseCode(program, option, rest)
+      if (name.test(program)) refuseCode(program, option, words.slice(index + 1))
     }
-    if (program === 'ssh') refuseRemote(rest)
+    if (program === 'ssh') refuseRemote(words.slice(index + 1))
   })
 }
 
@@ -80,9 +80,8 @@ export function refuseStdin(words: readonly ShellWord[], finds: readonly ShellFi
 function runsStdin(words: readonly ShellWord[]): string | undefined {
   for (const [index, word] of words.entries()) {
     const program = lastPart(word.text)
-    const rest = words.slice(index + 1)
-    if (program === 'ssh' && sshOperands(rest).length === 1) return 'ssh'
-    if (STDIN_INTERPRETERS.test(program) && readsItsProgram(rest)) return program
+    if (program === 'ssh' && sshOperands(words.slice(index + 1)).length === 1) return 'ssh'
+    if (STDIN_INTERPRETERS.test(program) && readsItsProgram(words.slice(index + 1))) return program
   }
   return undefined
 }
