@@ -7,7 +7,7 @@
 import { InputError, type Problem } from '@reprise/workflow'
 import type { CommanderError } from 'commander'
 import { isRepriseError, nearest } from 'reprise'
-import type { LedgerError, TaskRefusedError } from 'reprise/durable'
+import type { GateRefusal, GateRefusedError, LedgerError, RefusalKind, TaskRefusedError } from 'reprise/durable'
 import { plainText } from 'reprise/observe'
 import { reportBug } from './bug-report.js'
 import { EXIT, type ExitCode } from './exit-codes.js'
@@ -54,7 +54,7 @@ export function reportFailure(error: unknown, world: World, telling: Telling): E
 }
 
 /** What the library refuses, in the words of the command line. Of a closed ledger we should have known. */
-const KINDS: Readonly<Record<Exclude<TaskRefusedError['kind'], 'closed'>, CommandRefusal>> = {
+const KINDS: Readonly<Record<Exclude<RefusalKind, 'closed'> | GateRefusal, CommandRefusal>> = {
   policy_changed: 'definition_changed',
   conflict: 'definition_changed',
   not_found: 'not_found',
@@ -63,12 +63,13 @@ const KINDS: Readonly<Record<Exclude<TaskRefusedError['kind'], 'closed'>, Comman
   run_lost: 'locked',
   finished: 'not_possible',
   not_waiting: 'not_possible',
+  nothing_to_grant: 'not_possible',
 }
 
 function asRefusal(error: unknown): RefusedError | undefined {
   if (error instanceof RefusedError) return error
   if (isRepriseError(error, 'refused')) {
-    const { kind, message, changes } = error as TaskRefusedError
+    const { kind, message, changes = [] } = error as Partial<TaskRefusedError> & (TaskRefusedError | GateRefusedError)
     const details = changes.map(
       ({ field, from, to }) => `${field}: was ${JSON.stringify(from)}, is ${JSON.stringify(to)}`,
     )

@@ -8,6 +8,9 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { hasStore, withLedger } from '../runs/store.js'
 
+/** What is recorded when nobody says why. */
+export const NO_REASON = 'by hand'
+
 type Given = ParsedArguments<{ readonly name: string }, { readonly reason?: string }>
 
 export const list: CommandModule = {
@@ -35,7 +38,7 @@ async function change(
   action: 'reset' | 'trip',
 ): Promise<void> {
   const { world, settings } = context
-  const reason = options.reason ?? ''
+  const reason = options.reason ?? NO_REASON
   const after = await withLedger(context, (ledger) =>
     action === 'reset' ? resetBreaker(ledger, name, reason) : tripBreaker(ledger, name, { reason }),
   )

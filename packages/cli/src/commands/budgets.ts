@@ -6,6 +6,7 @@ import { UsageError } from '../failures.js'
 import { budgetsTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
+import { NO_REASON } from './breakers.js'
 import { hasStore, withLedger } from '../runs/store.js'
 
 type Given = ParsedArguments<{ readonly name: string }, { readonly amount?: string; readonly reason?: string }>
@@ -23,7 +24,7 @@ export const grant: CommandModule = {
   async run(given, context) {
     const {
       values: { name },
-      options: { amount, reason = '' },
+      options: { amount, reason = NO_REASON },
     } = given as unknown as Given
     const { world, settings } = context
     const count = amountOf(amount)
