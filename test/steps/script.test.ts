@@ -1,4 +1,7 @@
 /** Steps that run a function of a module, in real threads. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import type { ScriptAction } from '../../packages/workflow/src/plan/plan.js'
 import { ScriptPool } from '../../packages/workflow/src/steps/script-pool.js'
@@ -272,6 +275,18 @@ it('closing the pool ends what runs', async () => {
   await isIn
   await scripts.close()
   await ended
+})
+
+it('a thread that waits for its next call keeps no process alive', async () => {
+  const dir = directory()
+  const module = file(dir, 's.mjs', `export default () => 'returned'`)
+  const program = fileURLToPath(new URL('./idle-thread.ts', import.meta.url))
+  const args = ['--conditions=reprise-source', '--import', 'tsx', program, module]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 25_000 })
+  let stdout = ''
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)))
+  const [code] = (await once(child, 'close')) as [number | null]
+  expect([code, stdout]).toEqual([0, '"returned"\n'])
 })
 
 it('a thousand steps after each other take one thread', async () => {

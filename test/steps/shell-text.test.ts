@@ -33,6 +33,8 @@ const PLACES: readonly (readonly [text: string, printed: (value: string) => stri
   ["cat <<END\n$(printf '%s.' ${v}) 'single' \"double\"\nEND\nprintf '\\0'", (v) => `${v}. 'single' "double"\n`],
   ['x=$(cat <<END\n${v}.\nEND\n); printf \'%s\\0\' "$x"', (v) => `${v}.`],
   ["cat <<A - <<'B' | tr -d q\n${v}\nA\n$${v} it's\nB\nprintf '\\0'", () => "${v} it's\n"],
+  ["cat <<END - $(\necho /dev/null\n)\n'${v}\nEND\nprintf '\\0'", (v) => `'${v}\n`],
+  ["cat <<END && (\n'${v}\nEND\nprintf '\\0')", (v) => `'${v}\n`],
   ['for x in ${v} b; do printf \'%s\\0\' "$x"; done', (v) => `${v}\0b`],
   ["case ${v} in *) printf '%s\\0' ${v};; esac", (v) => v],
   ["x=$(case a in a) printf '%s.' ${v};; esac); printf '%s\\0' \"$x\"", (v) => `${v}.`],

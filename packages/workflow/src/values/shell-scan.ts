@@ -8,7 +8,8 @@
  * Imports references and the rules about words.
  */
 import { TextError } from './setup-error.js'
-import { arithmeticEnd, type Delimiter, delimiterAt, documentExtent } from './shell-extent.js'
+import { type Commands, type HereDocument, isTest } from './shell-commands.js'
+import { arithmeticEnd, delimiterAt, documentExtent } from './shell-extent.js'
 import type { ShellContext, ShellFind } from './shell-find.js'
 import { type IsKnown, LITERAL, ourReference, workedOn } from './shell-reference.js'
 import { EXPANDED, refuseEvaluated, refuseStdin, refuseSubscripts, type ShellWord } from './shell-words.js'
@@ -19,24 +20,6 @@ const MAX_WORDS = 5000
 /** Characters that are only themselves. */
 const ORDINARY = /[^\s;&|<>()"'`$\\]*/y
 const KEYWORDS: ReadonlySet<string> = new Set('if then elif else fi do done while until ! { } time coproc'.split(' '))
-
-interface HereDocument extends Delimiter {
-  /** Of the command that reads it; complete by the time the document begins. */
-  readonly words: readonly ShellWord[]
-}
-
-/** A list of commands: the whole text, or what is within parentheses. */
-interface Commands {
-  /** Of the simple command so far. */
-  words: ShellWord[]
-  word: ShellWord | null
-  /** Innermost last: what comes next in a `case`. */
-  readonly cases: ('subject' | 'pattern' | 'body')[]
-  /** Elements of an array, or a pattern: words without keywords. */
-  readonly isWords: boolean
-  /** What the next word is to a redirection: a file, or the text of `<<<`. */
-  target: 'file' | 'text' | null
-}
 
 /** Throws a `TextError` where a quote or a bracket never ends. */
 export function scanShell(text: string, isKnown: IsKnown): readonly ShellFind[] {
@@ -218,7 +201,7 @@ class ShellScan {
       this.#word = list.word ??= { text: '', isQuoted: true, finds: [] }
       this.#taken = this.#at
       this.#at += 2
-      this.commands(')', false)
+      this.#substituted()
       this.#word = null
       return
     }
@@ -361,8 +344,16 @@ class ShellScan {
     const end = isDouble ? arithmeticEnd(this.#text, this.#at + 1, this.#limit) : -1
     this.#take(this.#at)
     this.#at += end === -1 ? 2 : 3
-    if (end === -1) this.commands(')', false)
+    if (end === -1) this.#substituted()
     else this.#within(end - 2, 'arithmetic', end)
+  }
+
+  /** Commands whose newlines begin no here-documents of the line around them. */
+  #substituted(): void {
+    const outer = this.#documents
+    this.#documents = []
+    this.commands(')', false)
+    this.#documents.unshift(...outer)
   }
 
   #oldArithmetic(): void {
@@ -383,9 +374,4 @@ class ShellScan {
   #deeper(): void {
     if (++this.#depth > MAX_DEPTH) throw new TextError(`shell text nests deeper than ${MAX_DEPTH} levels`, this.#at)
   }
-}
-
-/** Within `[[ ]]`, where operators separate words and end nothing. */
-function isTest({ words }: Commands): boolean {
-  return words[0]?.text === '[[' && words.at(-1)!.text !== ']]'
 }
