@@ -173,6 +173,24 @@ describe('a store', () => {
     expect(stderr).toContain('ledger.db')
   })
 
+  test('of an older format, without a retry state, goes on with a fresh one and says so', async () => {
+    await killedInWait()
+    await scene.ledger((ledger) =>
+      ledger.transact({ tasks: [{ run: 'r1', id: 'second' }] }, (view) => {
+        const task = view.task({ run: 'r1', id: 'second' })
+        if (task === undefined) throw new Error('no task')
+        return { tasks: [{ ...task, dueAtMs: 0, progress: {} as typeof task.progress }], result: undefined }
+      }),
+    )
+    expect((await scene.reprise('show', 'r1')).code).toBe(0)
+    expect((await scene.reprise('events', 'r1')).code).toBe(0)
+    const { code, stderr } = await scene.reprise('resume', 'r1')
+    expect(code).toBe(0)
+    expect(stderr).toContain('fresh')
+    expect(scene.count('second')).toBe(2)
+    expect((await scene.reprise('events', 'r1', '--type', 'migrated')).stdout).toContain('second')
+  })
+
   test('with a state that cannot be is refused, every fault listed, and nothing is touched', async () => {
     await killedInWait()
     await scene.ledger((ledger) =>

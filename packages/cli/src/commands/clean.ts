@@ -9,6 +9,7 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { runsTable } from '../output/runs/runs-table.js'
 import { durationOf } from './ps.js'
+import { recordedPlan } from '../runs/load-plan.js'
 import { hasStore, stateDirectoryOf, withLedger } from '../runs/store.js'
 
 type Options = {
@@ -29,7 +30,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
       world.stderr.write(`${runsTable(runs, Date.now(), lookFor(world, settings, world.stderr)).join('\n')}\n`)
     if (!isDry && options.yes !== true) await expectYes(runs.length, context)
     const state = StateDirectory.at(stateDirectoryOf(settings.store))
-    if (!isDry) await removeRuns(ledger, state, runs)
+    if (!isDry) await removeRuns(ledger, state, runs, recordedPlan)
     if (settings.json) writeJson(world.stdout, { removed: isDry ? [] : runs.map(({ id }) => id), runs })
     else if (!isDry && !settings.quiet)
       world.stderr.write(`${runs.length === 1 ? '1 run is' : `${runs.length} runs are`} gone.\n`)

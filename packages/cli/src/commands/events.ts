@@ -33,8 +33,15 @@ export async function run(
         if (told.has(key)) continue
         told.add(key)
         if (settings.ndjson || settings.json) writeJsonLine(world.stdout, event)
-        else world.stdout.write(`${eventLine(event, look)}\n`)
+        else world.stdout.write(`${eventLine(withAttempt(event), look)}\n`)
       }
     })
   })
+}
+
+/** For people it is one of the details. */
+function withAttempt(event: EventView): EventView {
+  const { attempt, detail } = event
+  if (attempt === null || typeof detail !== 'object' || detail === null || Array.isArray(detail)) return event
+  return { ...event, detail: { attempt, ...detail } }
 }

@@ -11,6 +11,7 @@ import { UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { findRun } from '../runs/find-run.js'
+import { recordedPlan } from '../runs/load-plan.js'
 import { follow } from '../runs/follow.js'
 import { stateDirectoryOf, withLedger } from '../runs/store.js'
 
@@ -27,10 +28,24 @@ export async function run({ values: { run: runId, step }, options }: Given, cont
   const { world, settings } = context
   const attempt = options.attempt === undefined ? undefined : attemptOf(options.attempt)
   const state = StateDirectory.at(stateDirectoryOf(settings.store))
-  const files = (): readonly LogEntry[] =>
-    state.logsOf(runId, step).filter((log) => attempt === undefined || log.attempt === attempt)
   await withLedger(context, async (ledger) => {
-    await findRun(ledger, runId)
+    const record = await findRun(ledger, runId)
+    const plan = recordedPlan(record, (await ledger.definition(runId)) ?? null)
+    const order = new Map(
+      plan.steps.flatMap(
+        ({ id }, index) =>
+          [
+            [id, index],
+            [`${id}.fallback`, index + 0.5],
+          ] as const,
+      ),
+    )
+    const placeOf = (log: LogEntry): number => order.get(log.step) ?? Infinity
+    const files = (): readonly LogEntry[] =>
+      state
+        .logsOf(runId, step)
+        .filter((log) => attempt === undefined || log.attempt === attempt)
+        .toSorted((a, b) => placeOf(a) - placeOf(b))
     if (settings.json) return writeJson(world.stdout, { logs: files() })
     const printer = new Printer(context)
     await follow(ledger, runId, options.follow === true, async () => printer.print(files()))

@@ -214,8 +214,8 @@ export interface Ledger {
    * of a run stay as long as it does: it would run them again.
    */
   forget(request: ForgetRequest): Promise<Forgotten>
-  /** Removes a run with all its tasks, so many of them at a time; the run itself last. */
-  removeRun(id: string, limit: number): Promise<RunRemoval>
+  /** Removes a run with all its tasks, so many of them at a time; last the run itself, with gates that were its own. */
+  removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>
   /** Shortens what grows while tasks live. Gates stay: one that is forgotten would allow what was used up. */
   compact(request: CompactRequest): Promise<Compacted>
   close(): Promise<void>

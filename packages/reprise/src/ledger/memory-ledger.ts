@@ -201,8 +201,10 @@ export class MemoryLedger implements Ledger {
       .slice(0, limit)
   }
 
-  async removeRun(id: string, limit: number): Promise<RunRemoval> {
-    return removeRun(this.tables, id, limit)
+  async removeRun(id: string, limit: number, gates: readonly string[] = []): Promise<RunRemoval> {
+    const removed = removeRun(this.tables, id, limit)
+    if (removed.isDone) for (const key of gates) this.gateRecords.delete(key)
+    return removed
   }
 
   async forget(request: ForgetRequest): Promise<Forgotten> {

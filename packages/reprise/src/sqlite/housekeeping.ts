@@ -43,11 +43,12 @@ export class Housekeeping {
     return this.remove(this.sql.finishedBefore.all(status, beforeMs, limit) as OldTask[])
   }
 
-  removeRun(id: string, limit: number): RunRemoval {
+  removeRun(id: string, limit: number, gates: readonly string[]): RunRemoval {
     const { sql } = this
     const removed = this.remove(sql.tasksOfRun.all(id, limit) as OldTask[])
     if (removed.tasks === limit) return { ...removed, isDone: false }
     sql.removeRun.run(id)
+    for (const key of gates) sql.removeGate.run(key)
     return { ...removed, events: removed.events + changesOf(sql.removeEventsOfRun, id), isDone: true }
   }
 

@@ -228,10 +228,10 @@ export class SqliteLedger implements Ledger {
     return this.queue.add(() => this.housekeeping.forget(request))
   }
 
-  removeRun(id: string, limit: number): Promise<RunRemoval> {
+  removeRun(id: string, limit: number, gates: readonly string[] = []): Promise<RunRemoval> {
     return this.queue.add(() => {
       this.known.undo()
-      return this.housekeeping.removeRun(id, limit)
+      return this.housekeeping.removeRun(id, limit, gates)
     })
   }
 

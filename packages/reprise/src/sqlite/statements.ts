@@ -64,6 +64,7 @@ const SQL = {
   removeAttemptsUpTo: 'DELETE FROM attempts WHERE task = ? AND (generation, number, execution) <= (?, ?, ?)',
   gate: 'SELECT * FROM gates WHERE key = ?',
   gates: 'SELECT * FROM gates ORDER BY key',
+  removeGate: 'DELETE FROM gates WHERE key = ?',
   putGate: `INSERT INTO gates (key, kind, state, settings, decree) VALUES (${marks(5)}) ON CONFLICT (key) DO UPDATE
     SET kind = excluded.kind, state = excluded.state, settings = excluded.settings, decree = excluded.decree`,
   owners: 'SELECT record FROM owners ORDER BY id',

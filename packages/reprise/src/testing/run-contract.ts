@@ -134,10 +134,24 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
     await ledger.create([newTask({ run: 'other', id: 'a' })])
     const event = { type: 'run_started', id: '', atMs: 1, correlationId: 'c9', detail: {}, run: 'night-1' } as const
     await ledger.transact({ tasks: [] }, () => ({ events: [event, { ...event, id: 'a' }], result: undefined }))
-    const first = await ledger.removeRun('night-1', 2)
+    const gate = { kind: 'budget', state: { used: 1 } } as const
+    await ledger.transact({ tasks: [], gates: ['budget:few@night-1', 'budget:api'] }, () => ({
+      gates: [
+        { ...gate, key: 'budget:few@night-1' },
+        { ...gate, key: 'budget:api' },
+      ],
+      result: undefined,
+    }))
+    const own = ['budget:few@night-1']
+    const first = await ledger.removeRun('night-1', 2, own)
+    same((await ledger.gates()).length, 2)
     same([first.tasks, first.isDone], [2, false])
     same((await ledger.run('night-1'))?.id, 'night-1')
-    const last = await ledger.removeRun('night-1', 2)
+    const last = await ledger.removeRun('night-1', 2, own)
+    same(
+      (await ledger.gates()).map(({ key }) => key),
+      ['budget:api'],
+    )
     same([last.tasks, last.isDone], [1, true])
     same(await ledger.run('night-1'), undefined)
     same(await ledger.list({ run: 'night-1' }), [])

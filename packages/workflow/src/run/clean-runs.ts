@@ -3,6 +3,8 @@ import type { Ledger } from 'reprise/durable'
 import type { StateDirectory } from '../state/state-directory.js'
 import { viewRuns } from '../view/read-runs.js'
 import type { RunView } from '../view/views.js'
+import type { PlanReader } from './control.js'
+import { ownGates } from './gates.js'
 
 /** Others write between two of them. */
 const TASKS_AT_ONCE = 500
@@ -14,9 +16,17 @@ export async function cleanableRuns(ledger: Ledger, beforeMs: number): Promise<R
 }
 
 /** The records last: while they are there, another try finds what is left. */
-export async function removeRuns(ledger: Ledger, state: StateDirectory, runs: readonly RunView[]): Promise<void> {
+export async function removeRuns(
+  ledger: Ledger,
+  state: StateDirectory,
+  runs: readonly RunView[],
+  planOf: PlanReader,
+): Promise<void> {
   for (const { id } of runs) {
+    const record = await ledger.run(id)
+    if (record === undefined) continue
+    const gates = ownGates(planOf(record, (await ledger.definition(id)) ?? null), id)
     state.removeRun(id)
-    while (!(await ledger.removeRun(id, TASKS_AT_ONCE)).isDone);
+    while (!(await ledger.removeRun(id, TASKS_AT_ONCE, gates)).isDone);
   }
 }

@@ -24,6 +24,16 @@ export function policyFor(policy: PolicyInput, { budgets }: Plan, runId: string)
   return { ...policy, budget: typeof budget === 'string' ? own : { ...budget, name: own } }
 }
 
+/** Keys of the gates that are this run's own: they go with it. */
+export function ownGates({ budgets }: Plan, runId: string): string[] {
+  const own = Object.entries(budgets).filter(([, { type }]) => isOwn(type))
+  return own.map(([name, { type }]) => `budget:${ownName(name, type, runId)}`)
+}
+
+function isOwn(type: string | undefined): boolean {
+  return type === 'count'
+}
+
 function ownName(name: string, type: string | undefined, runId: string): string {
-  return type === 'count' ? `${name}@${runId}` : name
+  return isOwn(type) ? `${name}@${runId}` : name
 }

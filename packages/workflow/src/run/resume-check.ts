@@ -5,6 +5,7 @@
 import { faultsOfTasks, type Ledger, livingOwners, type RunRecord, type TaskRecord } from 'reprise/durable'
 import { type Difference, differencesOf } from '../plan/differences.js'
 import type { Plan } from '../plan/plan.js'
+import { isOlder, retryStateOf } from '../view/retry-state.js'
 import type { ResumePreview } from '../view/views.js'
 
 export interface ResumeChoices {
@@ -106,8 +107,9 @@ function endRefusal(
     ({ id }) => (run.status !== 'running' && run.status !== 'interrupted') || endsRun(plan, id),
   )
   if (final.length === 0) return undefined
-  const list = final.map(({ id, stopReason, progress }) => {
-    const count = progress.retry.launched
+  const list = final.map((task) => {
+    const { id, stopReason } = task
+    const count = retryStateOf(task).launched
     return `${id} (${stopReason ?? 'failed'} after ${count} ${count === 1 ? 'attempt' : 'attempts'})`
   })
   const message = `Out of attempts: ${list.join(', ')}. A resume does not run them again by itself.`
@@ -169,16 +171,18 @@ function previewOf(
     })),
     waiting: waiting.map((task) => ({
       step: task.id,
-      attempt: task.progress.retry.launched + 1,
+      attempt: retryStateOf(task).launched + 1,
       of: allowed.get(task.id) ?? 1,
       nextAttemptAtMs: task.dueAtMs,
     })),
     reset: resetRetries ? failed.map(({ id }) => id) : [],
     pending: Math.max(0, plan.steps.length - kept - plan.steps.filter(({ id }) => known.has(id)).length),
     budgetLeft: open.flatMap((task) => {
-      const { expiresAtMs } = task.progress.retry
+      const { expiresAtMs } = retryStateOf(task)
       return expiresAtMs === null ? [] : { step: task.id, expiresAtMs }
     }),
-    warnings: [],
+    warnings: open
+      .filter(isOlder)
+      .map(({ id }) => `step ${id} was recorded without a retry state: it gets a fresh one`),
   }
 }

@@ -3,6 +3,7 @@
  * shapes.
  */
 import type { AttemptRow, Ledger, StoredEvent, TaskRecord } from 'reprise/durable'
+import { retryStateOf } from './retry-state.js'
 import type { EventView } from './views.js'
 
 const PAGE = 1000
@@ -51,16 +52,9 @@ function attemptViews(row: AttemptRow): EventView[] {
 }
 
 /** What has not ended has no row yet. */
-function currentViews({
-  id,
-  status,
-  progress,
-  generation,
-  dueAtMs,
-  updatedAtMs,
-  correlationId,
-}: TaskRecord): EventView[] {
-  const { current, retry } = progress
+function currentViews(task: TaskRecord): EventView[] {
+  const { id, status, progress, generation, dueAtMs, updatedAtMs, correlationId } = task
+  const [current, retry] = [progress.current ?? null, retryStateOf(task)]
   const base = { step: id, correlationId }
   if (status === 'running' && current !== null) {
     const { number, execution, startedAtMs } = current

@@ -16,6 +16,7 @@ import {
 import type { Plan, StepPlan } from '../plan/plan.js'
 import { notesOf } from '../run/run-record.js'
 import type { StepResult } from '../run/scope.js'
+import { retryStateOf } from './retry-state.js'
 import type {
   AttemptView,
   OwnerView,
@@ -73,10 +74,10 @@ export async function viewRetrying(ledger: Ledger, run?: string): Promise<Retryi
   const policies = new Policies(ledger)
   const waiting = await ledger.list({ statuses: ['waiting', 'parked'], ...(run !== undefined && { run }) })
   const views = waiting
-    .filter(({ status, progress }) => status === 'parked' || progress.retry.failures > 0)
+    .filter((task) => task.status === 'parked' || retryStateOf(task).failures > 0)
     .map(async (task): Promise<RetryingView> => {
       const { attempts, retryBudgetMs } = await policies.of(task.policyHash)
-      const { retry, lastFailure } = task.progress
+      const [retry, { lastFailure }] = [retryStateOf(task), task.progress]
       return {
         run: task.run,
         step: task.id,
@@ -172,7 +173,8 @@ async function taskView(
   kind: string,
 ): Promise<StepView> {
   const { attempts, retryBudgetMs } = await policies.of(task.policyHash)
-  const { retry, lastFailure } = task.progress
+  const { lastFailure = null } = task.progress
+  const retry = retryStateOf(task)
   const rows = await ledger.attempts(task)
   const isOver = task.owner === null && task.dueAtMs === null
   return {
@@ -195,11 +197,13 @@ async function taskView(
   }
 }
 
-export function taskState({ status, progress, result }: TaskRecord): StepState {
+export function taskState(task: TaskRecord): StepState {
+  const { status, result } = task
+  const retry = retryStateOf(task)
   if (status === 'succeeded' && (result as Partial<StepResult> | null | undefined)?.skipped !== undefined)
     return 'skipped'
-  if (status === 'succeeded' && progress.retry.failures > 0) return 'recovered'
-  if (status === 'waiting' && progress.retry.launched === 0) return 'pending'
+  if (status === 'succeeded' && retry.failures > 0) return 'recovered'
+  if (status === 'waiting' && retry.launched === 0) return 'pending'
   return STATE_OF[status]
 }
 

@@ -5,6 +5,7 @@
 import type { Ledger, TaskRecord } from 'reprise/durable'
 import type { RunEvent } from '../run/run-event.js'
 import { type RunReader, taskState, viewRun } from './read-runs.js'
+import { retryStateOf } from './retry-state.js'
 import type { RunDetail, RunState, StepView } from './views.js'
 
 const ENDED: ReadonlySet<RunState> = new Set([
@@ -67,7 +68,8 @@ export class RunWatcher {
 }
 
 function eventsOf(run: string, task: TaskRecord, step: StepView, now: number): RunEvent[] {
-  const { current, retry, lastFailure } = task.progress
+  const { current = null, lastFailure = null } = task.progress
+  const retry = retryStateOf(task)
   const base = { timeMs: now, run, step: step.id, attempts: step.attemptsAllowed }
   const sums = { durationMs: Math.max(0, task.updatedAtMs - task.createdAtMs), waitedMs: retry.totalDelayMs }
   switch (task.status) {
