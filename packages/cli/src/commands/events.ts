@@ -1,6 +1,6 @@
 /** `reprise events RUN`: what happened to a run, in order. Imports the workflow package and output. */
 import { type EventView, viewEvents } from '@reprise/workflow'
-import type { Ledger } from 'reprise/durable'
+import type { Json, Ledger } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { writeJson, writeJsonLine } from '../output/json.js'
@@ -42,6 +42,5 @@ export async function run(
 /** For people it is one of the details. */
 function withAttempt(event: EventView): EventView {
   const { attempt, detail } = event
-  if (attempt === null || typeof detail !== 'object' || detail === null || Array.isArray(detail)) return event
-  return { ...event, detail: { attempt, ...detail } }
+  return attempt === null ? event : { ...event, detail: { attempt, ...(detail as Readonly<Record<string, Json>>) } }
 }

@@ -295,9 +295,13 @@ export function sinceSetBack(task: TaskRecord, now: number): TaskRecord {
   }
 }
 
-/** Written before there was a retry state: it begins with a fresh one. */
+/**
+ * Written before there was a retry state: it begins with a fresh one, in a generation of its own, since it may have made
+ * attempts that have its numbers.
+ */
 export function migrate(task: TaskRecord, seed: number, now: number): Settled {
-  const next: TaskRecord = { ...task, progress: freshProgress(seed), updatedAtMs: now }
+  const progress = freshProgress(seed)
+  const next: TaskRecord = { ...task, generation: task.generation + 1, progress, updatedAtMs: now }
   return { task: next, tasks: [next], events: [eventOf('migrated', task, now, {})] }
 }
 

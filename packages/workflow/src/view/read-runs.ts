@@ -16,7 +16,7 @@ import {
 import type { Plan, StepPlan } from '../plan/plan.js'
 import { notesOf } from '../run/run-record.js'
 import type { StepResult } from '../run/scope.js'
-import { retryStateOf } from './retry-state.js'
+import { isOlder, retryStateOf } from './retry-state.js'
 import type {
   AttemptView,
   OwnerView,
@@ -173,7 +173,7 @@ async function taskView(
   kind: string,
 ): Promise<StepView> {
   const { attempts, retryBudgetMs } = await policies.of(task.policyHash)
-  const { lastFailure = null } = task.progress
+  const { lastFailure } = task.progress
   const retry = retryStateOf(task)
   const rows = await ledger.attempts(task)
   const isOver = task.owner === null && task.dueAtMs === null
@@ -189,7 +189,7 @@ async function taskView(
     waitedMs: retry.totalDelayMs,
     retryBudgetMs,
     stopReason: task.stopReason,
-    failure: task.status === 'succeeded' ? null : lastFailure,
+    failure: task.status === 'succeeded' || isOlder(task) ? null : lastFailure,
     startedAtMs: rows[0]?.startedAtMs ?? task.progress.current?.startedAtMs ?? task.createdAtMs,
     endedAtMs: isOver ? task.updatedAtMs : null,
     correlationId: task.correlationId,

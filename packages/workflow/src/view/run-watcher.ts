@@ -68,7 +68,7 @@ export class RunWatcher {
 }
 
 function eventsOf(run: string, task: TaskRecord, step: StepView, now: number): RunEvent[] {
-  const { current = null, lastFailure = null } = task.progress
+  const { current, lastFailure } = task.progress
   const retry = retryStateOf(task)
   const base = { timeMs: now, run, step: step.id, attempts: step.attemptsAllowed }
   const sums = { durationMs: Math.max(0, task.updatedAtMs - task.createdAtMs), waitedMs: retry.totalDelayMs }
