@@ -9,6 +9,7 @@ import { faultOfDuration } from './duration-fault.js'
 import type { Findings } from './findings.js'
 import { hintForKey, hintForValue } from './hints.js'
 import { faultOfName } from './names.js'
+import { faultOfNumber } from './number-fault.js'
 import { describeValue, expectedOf, kindsOf, kindOfValue } from './shape-words.js'
 import {
   type CheckedBy,
@@ -77,6 +78,7 @@ export class ShapeCheck {
   private text(spot: Spot, shape: TextShape): void {
     const value = String(spot.data)
     if (typeof spot.data !== 'string') {
+      if (this.isTooLarge(spot)) return
       // 1.10 would become 1.1, and 0x10 become 16.
       const written = sourceTextOf(this.findings.source, spot.node)
       if (written !== undefined && written !== value) {
@@ -96,21 +98,27 @@ export class ShapeCheck {
 
   private number(spot: Spot, shape: NumberShape): void {
     const value = spot.data as number
-    const { least = -Infinity, most = Infinity, isWhole, isAbove, isBelow } = shape
+    const { least = -Infinity, most = Number.MAX_SAFE_INTEGER, isWhole, isAbove, isBelow } = shape
     const isInside = (isAbove ? value > least : value >= least) && (isBelow ? value < most : value <= most)
     if (!isInside || !Number.isFinite(value) || (isWhole && !Number.isInteger(value))) this.mismatch(spot, shape, '')
   }
 
   private data(spot: Spot, shape: DataShape): void {
     const { data } = spot
-    if (typeof data === 'number' && !(Math.abs(data) <= Number.MAX_SAFE_INTEGER)) {
-      const written = sourceTextOf(this.findings.source, spot.node) ?? String(data)
-      this.findings.fail(spot, `${written} is beyond what numbers can tell apart`, `write it in quotes: '${written}'`)
-    } else if (Array.isArray(data)) {
+    if (this.isTooLarge(spot)) return
+    if (Array.isArray(data)) {
       for (const item of itemsOf(this.findings.source, spot)) this.data(item, shape)
     } else if (hasFields(data)) {
       for (const key of Object.keys(data)) this.data(this.fieldAt(spot, key), shape)
     }
+  }
+
+  private isTooLarge(spot: Spot): boolean {
+    const fault = faultOfNumber(spot.data)
+    if (fault === undefined) return false
+    const written = sourceTextOf(this.findings.source, spot.node) ?? String(spot.data)
+    this.findings.fail(spot, `${written} ${fault}`, `write it in quotes: '${written}'`)
+    return true
   }
 
   // ── lists and maps ─────────────────────────────────────────────────────────────────────────────

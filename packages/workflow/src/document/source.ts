@@ -9,6 +9,9 @@ import { findExcess, MAX_ALIASES } from './limits.js'
 import { byPlace, InputError, type Problem } from './problem.js'
 import { findSlips } from './slips.js'
 
+/** Of the syntax: who has more has another kind of file. */
+const MAX_FAULTS = 1000
+
 export interface Source {
   readonly file: string
   readonly text: string
@@ -31,7 +34,8 @@ export function parseSource(file: string, text: string): Source {
 
   // The parser compares each key with all before it: a map of 100 000 keys takes minutes. We look for twins ourselves.
   const document = parseDocument(text, { lineCounter, uniqueKeys: false, stringKeys: true, prettyErrors: false })
-  const faults = [...document.errors, ...document.warnings].map((fault) => at(fault.pos[0], tidy(fault.message)))
+  const broken = [...document.errors, ...document.warnings].slice(0, MAX_FAULTS)
+  const faults = broken.map((fault) => at(fault.pos[0], tidy(fault.message)))
   for (const { node, message, suggestion } of findSlips(document)) {
     faults.push({ ...at(node?.range?.[0] ?? 0, message), ...(suggestion !== undefined && { suggestion }) })
   }
