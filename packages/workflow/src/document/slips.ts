@@ -19,22 +19,26 @@ export function findSlips(document: Document): Slip[] {
   }
   let values = 0
   // The text nests no deeper than the limit, so this may recurse; the parser's own walk keeps a path, and takes longer.
-  const look = (node: unknown): void => {
+  const look = (node: unknown, within: readonly unknown[]): void => {
     if (node === null || values > MAX_VALUES) return
     values++
     if (isMap(node)) {
       slips.push(...slipsOfKeys(node))
+      const inner = [...within, node]
       for (const { key, value } of node.items) {
-        look(key)
-        look(value)
+        look(key, inner)
+        look(value, inner)
       }
     } else if (isSeq(node)) {
-      for (const item of node.items) look(item)
-    } else if (isAlias(node) && node.resolve(document) === undefined) {
-      slips.push({ node, message: `nothing before this is called &${node.source}` })
+      const inner = [...within, node]
+      for (const item of node.items) look(item, inner)
+    } else if (isAlias(node)) {
+      const meant = node.resolve(document)
+      if (meant === undefined) slips.push({ node, message: `nothing before this is called &${node.source}` })
+      else if (within.includes(meant)) slips.push({ node, message: `&${node.source} holds itself` })
     }
   }
-  look(document.contents)
+  look(document.contents, [])
   if (values > MAX_VALUES) slips.push({ message: `has more than ${MAX_VALUES} values` })
   return slips
 }
