@@ -8,7 +8,7 @@ import { nearest } from 'reprise'
 import { faultOfDuration } from './duration-fault.js'
 import type { Findings } from './findings.js'
 import { hintForKey, hintForValue } from './hints.js'
-import { faultOfName } from './names.js'
+import { faultOfName, mendedName, type NameRule } from './names.js'
 import { faultOfNumber } from './number-fault.js'
 import { describeValue, expectedOf, kindsOf, kindOfValue } from './shape-words.js'
 import {
@@ -28,8 +28,8 @@ import { fieldOf, hasFields, itemsOf, keyOf, type Spot } from './spot.js'
 /** Who checks what the table only describes. */
 export type Delegates = Readonly<Record<Exclude<CheckedBy, 'library'>, (spot: Spot) => void>>
 
-/** Somebody who misspelt more than a few has another problem; and a file of nothing else must not take long. */
-const MAX_SUGGESTIONS = 20
+/** Somebody who misspelt more than these has another problem; and a file of nothing else must not take long. */
+const MAX_SUGGESTIONS = 100
 
 export class ShapeCheck {
   private readonly findings: Findings
@@ -91,9 +91,15 @@ export class ShapeCheck {
       this.findings.fail(spot, 'is blank', 'give it a value, or leave it out')
     else if (shape.isLine === true && /[\r\n]/.test(value)) this.findings.fail(spot, 'holds a line break')
     else if (shape.rule !== undefined) {
-      const fault = faultOfName(value, shape.rule)
-      if (fault !== undefined) this.findings.fail(spot, fault)
+      this.name(spot, value, shape.rule)
     }
+  }
+
+  private name(spot: Spot, name: string, rule: NameRule, atKey = false): void {
+    const fault = faultOfName(name, rule)
+    if (fault === undefined) return
+    const mended = mendedName(name, rule)
+    this.findings.fail(spot, fault, mended && `did you mean \`${mended}\`?`, atKey)
   }
 
   private number(spot: Spot, shape: NumberShape): void {
@@ -141,8 +147,7 @@ export class ShapeCheck {
   private named(spot: Spot, shape: NamedShape, owner: string): void {
     for (const key of Object.keys(spot.data as object)) {
       const place = this.fieldAt(spot, key)
-      const fault = faultOfName(key, shape.rule)
-      if (fault !== undefined) this.findings.fail(place, fault, undefined, true)
+      this.name(place, key, shape.rule, true)
       this.check(place, shape.of, owner)
     }
   }
@@ -209,9 +214,8 @@ export class ShapeCheck {
   }
 
   private suggestKey(key: string, shape: FieldsShape): string | undefined {
-    if (this.findings.problems.length >= MAX_SUGGESTIONS) return undefined
     const known = hintForKey(key, shape.title)
-    if (known !== undefined) return known
+    if (known !== undefined || this.findings.problems.length >= MAX_SUGGESTIONS) return known
     const near = nearest(
       key,
       shape.fields.flatMap((field) => [field.name, ...(field.aliases ?? [])]),
