@@ -13,6 +13,7 @@ import {
   unlimited,
 } from 'reprise'
 import { faultOfDuration } from './duration-fault.js'
+import { faultOfNumber } from './number-fault.js'
 import { duration, type Field, field, flag, type NumberShape, whole } from './shape.js'
 
 /** By the library's names, in camelCase. */
@@ -99,6 +100,8 @@ export function faultOf(type: BudgetType, option: string, value: unknown): strin
   // In a file a duration has a unit, here as in a policy.
   const fault = isDuration ? faultOfDuration(value) : undefined
   if (fault !== undefined) return fault
+  const tooLarge = Number.isFinite(value) ? faultOfNumber(value) : undefined
+  if (tooLarge !== undefined) return `${String(value)} ${tooLarge}`
   try {
     make({ ...examplesOf(type), [option]: value })
   } catch (error) {

@@ -8,7 +8,8 @@ import { nearest } from 'reprise'
 import { faultOfDuration } from './duration-fault.js'
 import type { Findings } from './findings.js'
 import { hintForKey, hintForValue } from './hints.js'
-import { faultOfName } from './names.js'
+import { faultOfName, mendedName, type NameRule } from './names.js'
+import { faultOfNumber } from './number-fault.js'
 import { describeValue, expectedOf, kindsOf, kindOfValue } from './shape-words.js'
 import {
   type CheckedBy,
@@ -27,8 +28,8 @@ import { fieldOf, hasFields, itemsOf, keyOf, type Spot } from './spot.js'
 /** Who checks what the table only describes. */
 export type Delegates = Readonly<Record<Exclude<CheckedBy, 'library'>, (spot: Spot) => void>>
 
-/** Somebody who misspelt more than a few has another problem; and a file of nothing else must not take long. */
-const MAX_SUGGESTIONS = 20
+/** Somebody who misspelt more than these has another problem; and a file of nothing else must not take long. */
+const MAX_SUGGESTIONS = 100
 
 export class ShapeCheck {
   private readonly findings: Findings
@@ -77,6 +78,7 @@ export class ShapeCheck {
   private text(spot: Spot, shape: TextShape): void {
     const value = String(spot.data)
     if (typeof spot.data !== 'string') {
+      if (this.isTooLarge(spot)) return
       // 1.10 would become 1.1, and 0x10 become 16.
       const written = sourceTextOf(this.findings.source, spot.node)
       if (written !== undefined && written !== value) {
@@ -89,28 +91,40 @@ export class ShapeCheck {
       this.findings.fail(spot, 'is blank', 'give it a value, or leave it out')
     else if (shape.isLine === true && /[\r\n]/.test(value)) this.findings.fail(spot, 'holds a line break')
     else if (shape.rule !== undefined) {
-      const fault = faultOfName(value, shape.rule)
-      if (fault !== undefined) this.findings.fail(spot, fault)
+      this.name(spot, value, shape.rule)
     }
+  }
+
+  private name(spot: Spot, name: string, rule: NameRule, atKey = false): void {
+    const fault = faultOfName(name, rule)
+    if (fault === undefined) return
+    const mended = mendedName(name, rule)
+    this.findings.fail(spot, fault, mended && `did you mean \`${mended}\`?`, atKey)
   }
 
   private number(spot: Spot, shape: NumberShape): void {
     const value = spot.data as number
-    const { least = -Infinity, most = Infinity, isWhole, isAbove, isBelow } = shape
+    const { least = -Infinity, most = Number.MAX_SAFE_INTEGER, isWhole, isAbove, isBelow } = shape
     const isInside = (isAbove ? value > least : value >= least) && (isBelow ? value < most : value <= most)
     if (!isInside || !Number.isFinite(value) || (isWhole && !Number.isInteger(value))) this.mismatch(spot, shape, '')
   }
 
   private data(spot: Spot, shape: DataShape): void {
     const { data } = spot
-    if (typeof data === 'number' && !(Math.abs(data) <= Number.MAX_SAFE_INTEGER)) {
-      const written = sourceTextOf(this.findings.source, spot.node) ?? String(data)
-      this.findings.fail(spot, `${written} is beyond what numbers can tell apart`, `write it in quotes: '${written}'`)
-    } else if (Array.isArray(data)) {
+    if (this.isTooLarge(spot)) return
+    if (Array.isArray(data)) {
       for (const item of itemsOf(this.findings.source, spot)) this.data(item, shape)
     } else if (hasFields(data)) {
       for (const key of Object.keys(data)) this.data(this.fieldAt(spot, key), shape)
     }
+  }
+
+  private isTooLarge(spot: Spot): boolean {
+    const fault = faultOfNumber(spot.data)
+    if (fault === undefined) return false
+    const written = sourceTextOf(this.findings.source, spot.node) ?? String(spot.data)
+    this.findings.fail(spot, `${written} ${fault}`, `write it in quotes: '${written}'`)
+    return true
   }
 
   // ── lists and maps ─────────────────────────────────────────────────────────────────────────────
@@ -133,8 +147,7 @@ export class ShapeCheck {
   private named(spot: Spot, shape: NamedShape, owner: string): void {
     for (const key of Object.keys(spot.data as object)) {
       const place = this.fieldAt(spot, key)
-      const fault = faultOfName(key, shape.rule)
-      if (fault !== undefined) this.findings.fail(place, fault, undefined, true)
+      this.name(place, key, shape.rule, true)
       this.check(place, shape.of, owner)
     }
   }
@@ -201,9 +214,8 @@ export class ShapeCheck {
   }
 
   private suggestKey(key: string, shape: FieldsShape): string | undefined {
-    if (this.findings.problems.length >= MAX_SUGGESTIONS) return undefined
     const known = hintForKey(key, shape.title)
-    if (known !== undefined) return known
+    if (known !== undefined || this.findings.problems.length >= MAX_SUGGESTIONS) return known
     const near = nearest(
       key,
       shape.fields.flatMap((field) => [field.name, ...(field.aliases ?? [])]),

@@ -53,18 +53,17 @@ const MAX_SHOWN = 40
 /** Where a problem stands. */
 interface Around {
   readonly value: unknown
-  /** The data of the policy that it is in. */
-  readonly policy: unknown
   /** Words that are looked for beside the fields of a policy. */
   readonly words: readonly string[]
-  readonly isJson: boolean
+  /** Whether its author writes `maxDelay`; see `prefersCamel`. */
+  readonly isCamel: boolean
   /** A breaker may be one that the workflow declares. */
   readonly isWorkflow: boolean
 }
 
 /** A cure for the problem; the library's, if we know none that is better. */
 export function helpFor({ path, message, suggestion }: PolicyProblem, around: Around): string | undefined {
-  const isSnake = !prefersCamel(around)
+  const isSnake = !around.isCamel
   const field = snakeCase(path.replaceAll(/\[\d+\]/g, ''))
   const isUnknown = message === 'unknown field'
   const help = isUnknown ? forKey(path, around.value, isSnake) : forParameter(path, around.value)
@@ -121,7 +120,7 @@ function forValue(field: string, { value, isWorkflow }: Around): string | undefi
 }
 
 /** A YAML file is snake_case and a JSON file camelCase, unless its author does otherwise. */
-function prefersCamel({ policy, isJson }: Around): boolean {
+export function prefersCamel(policy: unknown, isJson: boolean): boolean {
   const keys = hasFields(policy) ? Object.keys(policy) : []
   return !keys.some((key) => key.includes('_')) && (isJson || keys.some((key) => /[a-z][A-Z]/.test(key)))
 }

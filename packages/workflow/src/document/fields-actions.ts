@@ -25,7 +25,7 @@ const HTTP: FieldsShape = {
   fields: [
     field('url', text('template', { isLine: true }), 'The address.', {
       isRequired: true,
-      examples: ['https://example.com/items/${item_id}'],
+      examples: ['https://example.com/items', 'https://example.com/items/${item_id}'],
     }),
     field('method', words(...HTTP_METHODS), 'The method.', {
       default: '`GET`; with a body `POST`',

@@ -2,8 +2,13 @@
  * What to write instead, for mistakes that are made often: words of other tools, keys at the wrong place, a value of the
  * wrong kind. Keyed by the title of the fields. Imports shapes and their words.
  */
+import { nearest } from 'reprise'
 import type { Shape } from './shape.js'
-import { kindsOf, kindOfValue, shortened } from './shape-words.js'
+import { kindsOf, kindOfValue, type ValueKind } from './shape-words.js'
+import { shortened } from './shortened.js'
+
+/** Longer values are not written out again. */
+const MAX_FORM = 60
 
 type Hints = Readonly<Record<string, string>>
 
@@ -31,6 +36,9 @@ const STEP_KEYS: Hints = {
   ...said('write it under `on_interrupt:`: `on_interrupt: {verify: …}`', 'verify'),
   ...said('write it under `retry:`: `retry: {on_failure: {fallback: {command: …}}}`', 'fallback onerror'),
 }
+
+/** For what was meant to be the steps. */
+export const STEPS_HINT = 'did you mean `steps`?'
 
 const WORKFLOW_KEYS: Hints = {
   ...meaning('steps', 'step task command jobs stages pipeline workflow'),
@@ -74,28 +82,57 @@ export function hintForKey(key: string, title: string): string | undefined {
 /** A cure for a value that is not what should stand there. `owner` is the field, as `step.run`. */
 export function hintForValue(value: unknown, shape: Shape, owner: string): string | undefined {
   const kind = kindOfValue(value)
+  const form = Object.hasOwn(FORMS, owner) ? FORMS[owner]?.(value, kind) : undefined
+  if (form !== undefined) return form
   if (typeof value === 'string') {
-    const form = FORMS[owner]?.(value)
-    if (form !== undefined) return form
+    const near = nearest(value, wordsIn(shape))
+    if (near !== undefined) return `did you mean \`${near}\`?`
     if (shape.kind === 'list') return `write it as a list: \`[${shortened(value)}]\``
     if (shape.kind === 'number' && /^\d+(\.\d+)?$/.test(value)) return `write it without quotes: \`${value}\``
   }
-  if (owner === 'write_file.mode' && kind === 'number') return "write it in quotes: '0644'"
-  if ((kind === 'number' || kind === 'flag') && kindsOf(shape).includes('text'))
+  if ((kind === 'number' || kind === 'flag') && kindsOf(shape).includes('text')) {
     return `write it in quotes: '${String(value)}'`
-  if (kind === 'list' && (shape.kind === 'named' || shape.kind === 'fields')) return `such as \`${shape.example}\``
+  }
   return value === null ? EMPTY[owner] : undefined
 }
 
-/** What a text would be in the form that is wanted. */
-const FORMS: Readonly<Record<string, (text: string) => string>> = {
-  'step.run': (text) => `write \`[${shortened(text.trim().split(/\s+/).join(', '))}]\`, or use \`shell\``,
-  'step.http': (text) => `write \`{url: ${shortened(text)}}\``,
-  'step.env': () => 'write `{NAME: value}`',
-  'workflow.env': () => 'write `{NAME: value}`',
-  'workflow.steps': (text) => `write \`- shell: ${shortened(text)}\``,
-  'step.write_file': (text) => `write \`{path: ${shortened(text)}, content: …}\``,
-  'on_failure.fallback': (text) => `write \`{command: ${shortened(text)}}\``,
+function wordsIn(shape: Shape): readonly string[] {
+  if (shape.kind === 'either') return shape.of.flatMap(wordsIn)
+  return shape.kind === 'words' ? shape.words : []
+}
+
+type Form = (value: unknown, kind: ValueKind) => string | undefined
+
+/** What a value would be in the form that is wanted. */
+const FORMS: Readonly<Record<string, Form>> = {
+  'step.shell': (_, kind) =>
+    kind === 'list' ? 'a program with its arguments is `run`; several commands are lines after `shell: |`' : undefined,
+  'step.run': text((value) => `write \`[${value.trim().split(/\s+/).join(', ')}]\`, or use \`shell\``),
+  'step.http': text((value) => `write \`{url: ${value}}\``),
+  'step.env': variables,
+  'workflow.env': variables,
+  'workflow.params': (value) =>
+    Array.isArray(value)
+      ? `write \`{${value.map((name) => `${String(name)}: `).join(', ')}}\`: empty ones must be given`
+      : undefined,
+  'workflow.steps': text((value) => `write \`- shell: ${value}\``),
+  'step.write_file': text((value) => `write \`{path: ${value}, content: …}\``),
+  'on_failure.fallback': text((value) => `write \`{command: ${value}}\``),
+  'http.expect': (value, kind) =>
+    kind === 'number' || kind === 'list' ? `write \`{status: ${JSON.stringify(value)}}\`` : undefined,
+  'write_file.mode': (_, kind) => (kind === 'number' ? "write it in quotes: '0644'" : undefined),
+}
+
+function text(write: (value: string) => string): Form {
+  return (value) => (typeof value === 'string' && value.length <= MAX_FORM ? write(value) : undefined)
+}
+
+/** `NAME=value` is how a shell has them. */
+function variables(value: unknown): string | undefined {
+  const pairs = (Array.isArray(value) ? value : [value]).map((one) => /^(\w+)=(.*)$/.exec(String(one)))
+  const isShort = pairs.length < 4 && String(value).length <= MAX_FORM
+  if (!isShort || pairs.includes(null)) return undefined
+  return `write \`{${pairs.map((pair) => `${pair?.[1] ?? ''}: ${pair?.[2] ?? ''}`).join(', ')}}\``
 }
 
 const EMPTY: Hints = {

@@ -16,6 +16,9 @@ export type JsonSchema = Readonly<Record<string, Json>>
 const AMOUNT = '[0-9]+(?:\\.[0-9]+)?'
 const DURATION = `(?:${AMOUNT}d)?(?:${AMOUNT}h)?(?:${AMOUNT}m)?(?:${AMOUNT}s)?(?:${AMOUNT}ms)?$`
 const MAX_DURATION_TEXT = 64
+/** Beyond these a number cannot be told apart from its neighbours. */
+const MAX = Number.MAX_SAFE_INTEGER
+const SAFE = { minimum: -MAX, maximum: MAX }
 
 export function workflowSchema(): JsonSchema {
   return wholeSchema('Reprise workflow', 'Steps that are retried, and go on where they were after a crash.', WORKFLOW)
@@ -118,7 +121,7 @@ class SchemaWriter {
     return this.defined('data', () => ({
       anyOf: [
         { type: ['string', 'boolean', 'null'] },
-        { type: 'number', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+        { type: 'number', ...SAFE },
         { type: 'array', items: ref },
         { type: 'object', additionalProperties: ref },
       ],
@@ -154,21 +157,21 @@ function presenceRules(shape: FieldsShape): JsonSchema[] {
 }
 
 function textSchema({ isPlain, mayBeBlank, isLine, isFree, rule }: TextShape): JsonSchema {
-  const type = isPlain ? ['string', 'number', 'boolean'] : 'string'
-  if (rule !== undefined) return { type, ...nameSchema(rule) }
-  if (isFree === true && mayBeBlank) return { type }
+  const type = isPlain ? { type: ['string', 'number', 'boolean'], ...SAFE } : { type: 'string' }
+  if (rule !== undefined) return { ...type, ...nameSchema(rule) }
+  if (isFree === true && mayBeBlank) return type
   const any = isLine === true ? '[^\\u0000\\r\\n]*' : '[^\\u0000]*'
-  return { type, pattern: mayBeBlank ? `^${any}$` : `^${any}[^\\s\\u0000]${any}$` }
+  return { ...type, pattern: mayBeBlank ? `^${any}$` : `^${any}[^\\s\\u0000]${any}$` }
 }
 
 function nameSchema({ pattern, reserved = [] }: NameRule): JsonSchema {
   return { pattern, ...(reserved.length > 0 && { not: { enum: reserved } }) }
 }
 
-function numberSchema({ isWhole, least, most, isAbove, isBelow }: NumberShape): JsonSchema {
+function numberSchema({ isWhole, least, most = MAX, isAbove, isBelow }: NumberShape): JsonSchema {
   return {
     type: isWhole ? 'integer' : 'number',
     ...(least !== undefined && { [isAbove === true ? 'exclusiveMinimum' : 'minimum']: least }),
-    ...(most !== undefined && { [isBelow === true ? 'exclusiveMaximum' : 'maximum']: most }),
+    [isBelow === true ? 'exclusiveMaximum' : 'maximum']: most,
   }
 }

@@ -43,6 +43,8 @@ export function findExcess(text: string): Excess | undefined {
       offset: control.index,
     }
   }
+  const lone = /\r(?!\n)/.exec(text)
+  if (lone !== null) return { message: 'has lines that end in a carriage return alone', offset: lone.index }
   const nesting = new Nesting()
   let [offset, aliases, tokens, isScalar] = [0, 0, 0, false]
   for (const token of new Lexer().lex(text)) {

@@ -1,4 +1,5 @@
-/** What people may call things in a document. Imports nothing. */
+/** What people may call things in a document. Imports how values are shown. */
+import { shortened } from './shortened.js'
 
 /** A rule for a name: as an expression that editors understand, and in words. */
 export interface NameRule {
@@ -6,7 +7,14 @@ export interface NameRule {
   readonly said: string
   /** Names that fit the pattern and are taken. */
   readonly reserved?: readonly string[]
+  /** Ids that end so are ours to give; the pattern says it too. */
+  readonly reservedEnd?: string
+  /** What may stand for a character that does not fit. */
+  readonly filler?: string
 }
+
+/** Longer ones are nobody's slip. */
+const MAX_MENDED = 40
 
 /** Of objects in JavaScript: they must never become keys of a lookup. */
 const OF_OBJECTS = ['__proto__', 'constructor', 'prototype']
@@ -14,13 +22,16 @@ const OF_OBJECTS = ['__proto__', 'constructor', 'prototype']
 /** A step's id is part of file names and of references; `.fallback` is the end of the ids that we give. */
 export const STEP_ID: NameRule = {
   pattern: '^(?!.*\\.fallback$)[A-Za-z0-9][A-Za-z0-9._-]{0,127}$',
-  said: 'an id: letters, digits, `.`, `_` and `-`, a letter or digit first, at most 128, not ending in `.fallback`',
+  said: 'an id: letters, digits, `.`, `_` and `-`, a letter or digit first, at most 128 of them',
+  reservedEnd: '.fallback',
+  filler: '-',
 }
 
 export const ENV_NAME: NameRule = {
   pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$',
   said: 'a name for a variable: letters, digits and `_`, no digit first',
   reserved: ['__proto__'],
+  filler: '_',
 }
 
 /** Words of the expression language. */
@@ -46,7 +57,17 @@ export const HEADER_NAME: NameRule = {
 }
 
 /** What is wrong with a name, if anything is. */
-export function faultOfName(name: string, { pattern, said, reserved = [] }: NameRule): string | undefined {
+export function faultOfName(name: string, rule: NameRule): string | undefined {
+  const { pattern, said, reserved = [], reservedEnd } = rule
   if (reserved.includes(name)) return `\`${name}\` is taken: choose another name`
-  return new RegExp(pattern, 'u').test(name) ? undefined : `${JSON.stringify(name)} is not ${said}`
+  if (reservedEnd !== undefined && name.endsWith(reservedEnd)) return `names that end in \`${reservedEnd}\` are taken`
+  return new RegExp(pattern, 'u').test(name) ? undefined : `${JSON.stringify(shortened(name))} is not ${said}`
+}
+
+/** A name that fits and is near, if there is one. */
+export function mendedName(name: string, rule: NameRule): string | undefined {
+  const { filler } = rule
+  if (filler === undefined || name.length > MAX_MENDED) return undefined
+  const mended = name.trim().replaceAll(/[^A-Za-z0-9_]+/g, filler)
+  return faultOfName(mended, rule) === undefined ? mended : undefined
 }

@@ -3,7 +3,7 @@
  * Imports the library, spots and findings.
  */
 import { type NormalizedPolicy, normalizePolicy, PolicyError } from 'reprise'
-import { helpFor } from './field-help.js'
+import { helpFor, prefersCamel } from './field-help.js'
 import type { Findings } from './findings.js'
 import { follow, type Spot } from './spot.js'
 
@@ -25,12 +25,12 @@ export function checkPolicy(findings: Findings, spot: Spot, place: PolicyPlace):
     return normalizePolicy(policy, { needsUnits: true })
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error
-    const isJson = /^\s*{\s*"/.test(findings.source.text)
+    const isCamel = prefersCamel(policy, /^\s*{\s*"/.test(findings.source.text))
     const told = new Set<string>()
     for (const problem of error.problems) {
       const { path, message } = problem
       const at = follow(findings.source, spot, part === undefined ? path : path.slice(part.length).replace(/^\./, ''))
-      const help = helpFor(problem, { value: at.data, policy, words, isJson, isWorkflow })
+      const help = helpFor(problem, { value: at.data, words, isCamel, isWorkflow })
       // Two problems of one value have one cure.
       const hint = help === undefined || told.has(at.path + help) ? undefined : help
       told.add(at.path + (help ?? ''))

@@ -5,12 +5,13 @@
  * Invariants: every problem of the file is told at once; defaults are merged field by field, `retry` before defaults
  * before built-in. Imports the library and the source.
  */
-import type { NormalizedPolicy } from 'reprise'
+import { nearest, type NormalizedPolicy } from 'reprise'
 import { BUDGETS_KEY } from './budget-section.js'
 import { shapeCheck } from './check-document.js'
 import { checkOnFailure } from './check-retry.js'
 import { ON_FAILURE_KEYS } from './fields-retry.js'
 import { Findings } from './findings.js'
+import { hintForKey, STEPS_HINT } from './hints.js'
 import { checkPolicy } from './policy-check.js'
 import { mergeFields, withoutFields } from './policy-data.js'
 import { InputError } from './problem.js'
@@ -33,7 +34,13 @@ const CERTAIN_KEYS = [...STEP_KEYS, 'mode', 'setup', 'map', 'reduce', 'merge', '
 /** Whether a file is a workflow, or meant to be one, rather than a policy. */
 export function isWorkflow({ value }: Source): boolean {
   const has = (keys: readonly string[]): boolean => hasFields(value) && keys.some((key) => Object.hasOwn(value, key))
-  return has(CERTAIN_KEYS) || (has(WORKFLOW_KEYS) && !has(RETRY_KEYS))
+  return has(CERTAIN_KEYS) || hasMisspeltSteps(value) || (has(WORKFLOW_KEYS) && !has(RETRY_KEYS))
+}
+
+/** `step:` or `setps:`, and a list. */
+function hasMisspeltSteps(value: unknown): boolean {
+  const lists = hasFields(value) ? Object.entries(value).filter(([, item]) => Array.isArray(item)) : []
+  return lists.some(([key]) => hintForKey(key, 'workflow') === STEPS_HINT || nearest(key, STEP_KEYS) !== undefined)
 }
 
 export function readPolicyFile(source: Source): LonePolicy {

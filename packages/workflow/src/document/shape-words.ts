@@ -1,11 +1,11 @@
 /** Shapes and values in the words of messages. Imports the shapes. */
 import type { NumberShape, Shape } from './shape.js'
+import { shortened } from './shortened.js'
 
 /** What a value is in JSON. */
 export type ValueKind = 'null' | 'text' | 'number' | 'flag' | 'list' | 'fields'
 
 const ALL_KINDS: readonly ValueKind[] = ['null', 'text', 'number', 'flag', 'list', 'fields']
-const MAX_SHOWN = 40
 
 export function kindOfValue(value: unknown): ValueKind {
   if (value === null || value === undefined) return 'null'
@@ -49,10 +49,6 @@ export function describeValue(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'a map of fields' : String(value)
 }
 
-export function shortened(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
-}
-
 /** What should stand there, to follow "is not". */
 export function expectedOf(shape: Shape): string {
   switch (shape.kind) {
@@ -74,7 +70,7 @@ export function expectedOf(shape: Shape): string {
       return 'a list'
     case 'named':
     case 'fields':
-      return `fields such as \`${shape.example}\``
+      return `a map of fields such as \`${shape.example}\``
     case 'either':
       return shape.of.map(expectedOf).join(', or ')
   }

@@ -1,5 +1,5 @@
 /** What the parser accepts and we do not, because two readers could take it for two things. Imports the `yaml` package. */
-import { type Document, isAlias, isMap, isScalar, type Node, type Scalar, visit, type YAMLMap } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
 import { MAX_VALUES } from './limits.js'
 
 interface Slip {
@@ -18,16 +18,27 @@ export function findSlips(document: Document): Slip[] {
     slips.push({ message: `YAML ${version} is not read`, suggestion: 'leave out the %YAML line: it is 1.2' })
   }
   let values = 0
-  visit(document, {
-    Node: (_, node) => {
-      values++
-      if (values > MAX_VALUES) return visit.BREAK
-      if (isMap(node)) slips.push(...slipsOfKeys(node))
-      const isDangling = isAlias(node) && node.resolve(document) === undefined
-      if (isDangling) slips.push({ node, message: `nothing before this is called &${node.source}` })
-      return undefined
-    },
-  })
+  // The text nests no deeper than the limit, so this may recurse; the parser's own walk keeps a path, and takes longer.
+  const look = (node: unknown, within: readonly unknown[]): void => {
+    if (node === null || values > MAX_VALUES) return
+    values++
+    if (isMap(node)) {
+      slips.push(...slipsOfKeys(node))
+      const inner = [...within, node]
+      for (const { key, value } of node.items) {
+        look(key, inner)
+        look(value, inner)
+      }
+    } else if (isSeq(node)) {
+      const inner = [...within, node]
+      for (const item of node.items) look(item, inner)
+    } else if (isAlias(node)) {
+      const meant = node.resolve(document)
+      if (meant === undefined) slips.push({ node, message: `nothing before this is called &${node.source}` })
+      else if (within.includes(meant)) slips.push({ node, message: `&${node.source} holds itself` })
+    }
+  }
+  look(document.contents, [])
   if (values > MAX_VALUES) slips.push({ message: `has more than ${MAX_VALUES} values` })
   return slips
 }

@@ -5,9 +5,22 @@
  * strings, each at most once in its map; what the text says depends on no setting in it. Imports the `yaml` package.
  */
 import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
+import { findExpansion } from './expansion.js'
 import { findExcess, MAX_ALIASES } from './limits.js'
 import { byPlace, InputError, type Problem } from './problem.js'
 import { findSlips } from './slips.js'
+
+const OPTIONS = {
+  // The parser compares each key with all before it: a map of 100 000 keys takes minutes. We look for twins ourselves.
+  uniqueKeys: false,
+  stringKeys: true,
+  prettyErrors: false,
+  // Else `!!binary` makes bytes and `!!timestamp` a date, which JSON has not.
+  resolveKnownTags: false,
+} as const
+
+/** Of the syntax: who has more has another kind of file. */
+const MAX_FAULTS = 1000
 
 export interface Source {
   readonly file: string
@@ -29,21 +42,34 @@ export function parseSource(file: string, text: string): Source {
   const excess = findExcess(text)
   if (excess !== undefined) throw new InputError([{ file, message: excess.message }], text)
 
-  // The parser compares each key with all before it: a map of 100 000 keys takes minutes. We look for twins ourselves.
-  const document = parseDocument(text, { lineCounter, uniqueKeys: false, stringKeys: true, prettyErrors: false })
-  const faults = [...document.errors, ...document.warnings].map((fault) => at(fault.pos[0], tidy(fault.message)))
+  const document = parseDocument(text, { ...OPTIONS, lineCounter })
+  const broken = [...document.errors, ...document.warnings].slice(0, MAX_FAULTS)
+  const faults = broken.map((fault) => at(fault.pos[0], tidy(fault.message)))
   for (const { node, message, suggestion } of findSlips(document)) {
     faults.push({ ...at(node?.range?.[0] ?? 0, message), ...(suggestion !== undefined && { suggestion }) })
   }
   if (faults.length > 0) throw new InputError(faults.toSorted(byPlace), text)
 
+  const value = toPlain(document, file, text)
+  const expansion = findExpansion(value)
+  if (expansion !== undefined) throw new InputError([{ file, message: expansion }], text)
   return {
     file,
     text,
-    value: toPlain(document, file, text),
+    value,
     root: document.contents,
-    resolve: (node) => (isAlias(node) ? node.resolve(document) : (node as Node | undefined)),
+    resolve: resolverOf(document),
     problemAt: (node, details) => ({ ...at(node?.range?.[0] ?? 0, ''), ...details }),
+  }
+}
+
+/** The parser looks for an alias's node in the whole document, each time. */
+function resolverOf(document: Document): Source['resolve'] {
+  const known = new Map<unknown, Node | undefined>()
+  return (node) => {
+    if (!isAlias(node)) return node as Node | undefined
+    if (!known.has(node)) known.set(node, node.resolve(document))
+    return known.get(node)
   }
 }
 

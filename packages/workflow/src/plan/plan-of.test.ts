@@ -329,9 +329,3 @@ test('a gate of the defaults must be declared too, and is told once', () => {
   const problems = problemsOf('retry_defaults: {budget: nobody}\nsteps: [{shell: x}, {shell: y}]')
   expect(problems).toMatchObject([{ path: 'retry_defaults.budget' }])
 })
-
-test('aliases that make a document very long are refused', () => {
-  const uses = Array.from({ length: 90 }, () => '*long').join(', ')
-  const text = `params: {a: &long "${'x'.repeat(200_000)}", b: [${uses}]}\nsteps: [{shell: x}]`
-  expect(problemsOf(text)).toMatchObject([{ message: 'is longer than 4 MiB with its aliases written out' }])
-})

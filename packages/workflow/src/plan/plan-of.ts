@@ -6,10 +6,8 @@ import { canonicalData } from '../document/canonical-data.js'
 import { checkDocument } from '../document/check-document.js'
 import { WORKFLOW } from '../document/fields-document.js'
 import { Findings } from '../document/findings.js'
-import { MAX_JSON } from '../document/limits.js'
 import { STDIN } from '../document/read-text.js'
 import { sourceOfData, type Source } from '../document/source.js'
-import { wholeOf } from '../document/spot.js'
 import { buildPlan } from './build-plan.js'
 import { checkMeaning } from './meaning-check.js'
 import type { Plan } from './plan.js'
@@ -33,14 +31,5 @@ function makePlan(source: Source, file: string | null, readers: Readers): Plan {
   checkDocument(findings)
   checkMeaning(findings, readers)
   findings.done()
-  const document = canonicalData(source.value, WORKFLOW)
-  if (JSON.stringify(document).length > MAX_JSON) {
-    findings.fail(
-      wholeOf(source),
-      'is longer than 4 MiB with its aliases written out',
-      'use fewer aliases of long values',
-    )
-    findings.done()
-  }
-  return buildPlan(document, file)
+  return buildPlan(canonicalData(source.value, WORKFLOW), file)
 }
