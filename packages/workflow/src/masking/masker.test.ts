@@ -201,7 +201,7 @@ describe('the output of a command', () => {
     const heard: string[] = []
     const output = maskOutput(
       maskerOf('secret'),
-      (stream, bytes) => void heard.push(`${stream}: ${Buffer.from(bytes)}`),
+      (stream, bytes) => void heard.push(`${stream}: ${Buffer.from(bytes).toString()}`),
     )
     await output.write('stdout', Buffer.from('a sec'))
     await output.write('stderr', Buffer.from('b sec'))
