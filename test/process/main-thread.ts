@@ -8,12 +8,9 @@ import { runCommand } from '../../packages/workflow/src/process/run-command.js'
 export interface Settings {
   readonly commands: readonly (Pick<Command, 'argv' | 'tag'> & Partial<Command>)[]
   readonly isHeard?: boolean
-  /** Prints a word before the first one. */
-  readonly isAnnounced?: boolean
 }
 
-const { commands, isHeard = false, isAnnounced = false } = JSON.parse(process.argv[2] ?? '') as Settings
-if (isAnnounced) process.stdout.write('starting\n')
+const { commands, isHeard = false } = JSON.parse(process.argv[2] ?? '') as Settings
 const ends: CommandEnd[] = await Promise.all(
   commands.map((command) =>
     runCommand({

@@ -1,7 +1,6 @@
 /** That nothing outlives a process that was killed: real SIGKILL, real trees. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { KEEPER_PROGRAM } from '../../packages/workflow/src/process/keeper-program.js'
 import { listProcesses, type ProcessRow, processStart } from '../../packages/workflow/src/process/process-table.js'
@@ -39,22 +38,17 @@ describe('when a process is killed', () => {
   })
 
   itWhere(hasProc, '/proc', 'in whatever moment of starting commands, nothing is left', async () => {
-    for (let round = 0; round < 6; round++) {
+    for (const started of [1, 4, 9, 16, 25]) {
       const tag = newTag()
       const commands = Array.from({ length: 40 }, (_, index) => ({ argv: ['sleep', '1000'], tag: `${tag}/${index}` }))
-      const { child, said, ended } = startProgram(
-        'main-thread.ts',
-        JSON.stringify({ commands, isHeard: true, isAnnounced: true } satisfies Settings),
-      )
-      await waitFor(() => said().includes('starting'))
-      await sleep(round * 8 * Math.random())
+      const isMarked = (words: readonly string[]): boolean =>
+        words.some((word) => word.startsWith(`REPRISE_TAG=${tag}/`))
+      const tree = new ProcessTree({ groups: new Map(), isMarked, since: null })
+      const { child, ended } = startProgram('main-thread.ts', JSON.stringify({ commands } satisfies Settings))
+      await waitFor(async () => (await tree.find()).length >= started)
       child.kill('SIGKILL')
+      left.push(...(await tree.find()))
       await ended
-      const tree = new ProcessTree({
-        groups: new Map(),
-        isMarked: (words) => words.some((word) => word.startsWith(`REPRISE_TAG=${tag}/`)),
-        since: null,
-      })
       await waitFor(async () => (await tree.find()).length === 0)
     }
   })

@@ -6,8 +6,8 @@
  * ended · `d PATH` a directory of files to be removed at the end. Imports nothing.
  *
  * With `/proc` it finds members of the groups and everything that has the mark in its environment, and checks the start
- * of a group's leader: a pid that is used again is not touched. Elsewhere it knows groups only. Who is started in the
- * grace is left to clean up. Two empty looks in a row, since a command may be between fork and exec at the first one.
+ * of a group's leader: a pid that is used again is not touched. Elsewhere it knows groups only, so what has
+ * left its group, or was being started in the very moment, stays. Who is started in the grace is left to clean up. Two empty looks in a row, since a command may be between fork and exec at the first one.
  */
 
 /** Its arguments: the mark, as `NAME=value`. */
