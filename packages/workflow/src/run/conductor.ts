@@ -75,6 +75,7 @@ export class Conductor {
     const { recorded, telling } = this.parts
     const known = recorded.get(step.id)
     if (known?.status === 'succeeded') return this.taken(step, known.result as unknown as StepResult)
+    if (known?.status === 'failed') return this.follow(step, failedStep(known))
     try {
       const wanted = known === undefined ? await this.isWanted(step) : true
       if (wanted === false) return await this.skip(step)
@@ -142,14 +143,19 @@ export class Conductor {
   }
 
   private async afterFailure(step: StepPlan, end: FailedStep): Promise<Verdict> {
-    const { telling, scope } = this.parts
-    const { stopReason, failure, attempts } = end
-    const { onFailure } = step
-    const continued = onFailure !== 'stop'
+    const { telling } = this.parts
+    const { stopReason, failure } = end
+    const continued = step.onFailure !== 'stop'
     telling.finished(step, { state: 'failed', stopReason, failure, continued })
+    return this.follow(step, end)
+  }
+
+  /** What comes after a step that has failed, here or in a process before. */
+  private async follow(step: StepPlan, { stopReason, failure, attempts }: FailedStep): Promise<Verdict> {
+    const { onFailure } = step
     if (onFailure === 'stop') return { type: 'end', end: ended('failed', stopReason, step.id) }
     if (onFailure === 'continue') {
-      scope.takeFailure(step, failure?.exitCode, attempts)
+      this.parts.scope.takeFailure(step, failure?.exitCode, attempts)
       return CONTINUED
     }
     return this.fallback(step, onFailure.fallback)
@@ -180,6 +186,11 @@ interface FailedStep {
   readonly stopReason: StopReason
   readonly failure: FailureRecord | null
   readonly attempts: number
+}
+
+function failedStep({ stopReason, progress }: TaskRecord): FailedStep {
+  const { lastFailure, retry } = progress
+  return { stopReason: stopReason ?? 'aborted', failure: lastFailure, attempts: retry.launched }
 }
 
 function ended(state: RunEnd['state'], stopReason: StopReason | null = null, failedStep: string | null = null): RunEnd {

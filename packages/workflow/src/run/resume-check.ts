@@ -54,7 +54,8 @@ export async function checkResume(
   const { byStatus } = await ledger.analytics.totals({ run: run.id })
   const open = await ledger.list({ run: run.id, statuses: ['waiting', 'running', 'parked', 'undecided'] })
   const failed = await ledger.list({ run: run.id, statuses: ['failed', 'cancelled'] })
-  const differences = plans.before.fingerprint === plans.now.fingerprint ? [] : differencesOf(plans.before, plans.now)
+  // What is recorded of the document is masked; of what it was, the fingerprint tells.
+  const differences = run.fingerprint === plans.now.fingerprint ? [] : differencesOf(plans.before, plans.now)
   const checks = [
     await lockRefusal(ledger, run, choices),
     changeRefusal(run, differences, choices),
