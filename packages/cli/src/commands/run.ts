@@ -29,7 +29,7 @@ export async function run(
   expectSecrets(plan, context.world.env)
   const runId = options.runId ?? newRunId(plan.name, new Date())
   if (options.runId !== undefined) await expectNew(options.runId, context)
-  const input = { runId, params, cwd: process.cwd(), documentDir }
+  const input = { runId, params, cwd: documentDir, documentDir }
   return conductRun(context, runId, (settings) => startRun(plan, input, settings))
 }
 

@@ -101,6 +101,24 @@ test('an attempt that was announced as a retry is not announced again, but with 
   expect(linesOf(story.slice(3))).toEqual(['Running fetch (attempt 2/5)'])
 })
 
+test('a fallback is announced once, and its end is told by its name', () => {
+  const steps = [{ id: 'fetch', name: 'Fetch the items', state: 'pending' as const }]
+  const fallback = { id: 'fetch.fallback', name: 'fallback of Fetch the items' }
+  const story = [
+    runStarted([], { steps }),
+    stepEvent('fallback_started', 'fetch', { fallback }),
+    stepEvent('attempt_started', fallback.id, { attempts: 1 }),
+  ]
+  expect(linesOf([...story, stepEvent('step_finished', fallback.id, { attempts: 1 })]).slice(1)).toEqual([
+    'Running the fallback of Fetch the items',
+    'ok fallback of Fetch the items (1.2s)',
+  ])
+  const failure = stepEvent('step_finished', fallback.id, { attempts: 1, state: 'failed', failure: REFUSED })
+  expect(linesOf([...story, failure], { quiet: true })).toEqual([
+    'FAILED fallback of Fetch the items after 1 attempt: connect ECONNREFUSED 10.0.0.1:443',
+  ])
+})
+
 test('steps go by their names, which the start of the run tells', () => {
   const steps = [{ id: 'fetch', name: 'Fetch the items', state: 'pending' as const }]
   expect(linesOf([runStarted([], { steps }), stepEvent('step_finished', 'fetch')])[1]).toBe('ok Fetch the items (1.2s)')

@@ -28,6 +28,7 @@ export class RunLines {
   /** Mostly one line, or none. Quiet leaves out all but final failures. */
   linesOf(event: RunEvent): string[] {
     if (event.type === 'run_started') this.names = new Map(event.steps.map(({ id, name }) => [id, name]))
+    if (event.type === 'fallback_started') this.names.set(event.fallback.id, event.fallback.name)
     if (this.look.quiet && !isFinalFailure(event)) return []
     switch (event.type) {
       case 'run_started':
@@ -47,6 +48,7 @@ export class RunLines {
       case 'step_skipped':
         return [`Skipped ${this.nameOf(event)}: ${plainText(event.reason)}`]
       case 'fallback_started':
+        this.begun.add(event.fallback.id)
         return [`Running the fallback of ${this.nameOf(event)}`]
       case 'breaker_changed':
         return [`Breaker ${plainText(event.breaker)} is ${plainText(event.to)} (was ${plainText(event.from)})`]

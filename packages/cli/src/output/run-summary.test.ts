@@ -57,6 +57,14 @@ test('a run that went on after a failure says what failed', () => {
   expect(lines.at(-1)).toBe('completed with failures: import, run nightly-7, after 1m12s (1 FAILED)')
 })
 
+test('a step that a fallback stands in for says so', () => {
+  const standIn = stepView('send.fallback', { name: 'fallback of send' })
+  const lines = runSummary(runDetail([failed, standIn]), NOW, PIPE)
+  expect(lines).toContain('        its fallback ran instead')
+  const broken = { ...standIn, state: 'failed' as const }
+  expect(runSummary(runDetail([failed, broken], RAN_OUT), NOW, PIPE)).not.toContain('        its fallback ran instead')
+})
+
 test('an interrupted run ends with the command to resume', () => {
   const steps = [stepView('fetch'), stepView('load', { state: 'retrying', endedAtMs: null })]
   expect(text(runDetail(steps, { state: 'interrupted', endedAtMs: null }), NOW, PIPE)).toBe(`

@@ -2,7 +2,7 @@
  * What is said when a run has ended: what recovered, what failed and why, what nobody knows, what to type next. The last
  * line says how it ended. Text of others is made plain. Imports words and types.
  */
-import type { RunDetail, StepView } from '@reprise/workflow'
+import { fallbackId, type RunDetail, type StepView } from '@reprise/workflow'
 import { plainText } from 'reprise/observe'
 import { roundedDuration } from './duration.js'
 import { attemptsText, failureReason, failureText, stopWords } from './failure-words.js'
@@ -33,7 +33,7 @@ export function runSummary(run: RunDetail, nowMs: number, look: Look, command: C
 function block(
   title: string,
   steps: readonly StepView[],
-  linesOf: (step: StepView) => string[],
+  linesOf: (step: StepView, run: RunDetail) => string[],
   run: RunDetail,
   look: Look,
   command: CommandWords,
@@ -43,7 +43,7 @@ function block(
   const nameOf = (step: StepView): string => plainText(step.name, MAX_NAME)
   const widest = shown.reduce((most, step) => Math.max(most, textWidth(nameOf(step))), 0)
   const lines = shown.flatMap((step) => {
-    const [first = '', ...others] = linesOf(step)
+    const [first = '', ...others] = linesOf(step, run)
     const name = look.style.bold(padText(nameOf(step), widest))
     return [`  ${name}  ${first}`, ...others.map((line) => `  ${' '.repeat(widest)}  ${line}`)]
   })
@@ -57,11 +57,14 @@ function recoveredLines({ attempts, attemptsAllowed, waitedMs, history }: StepVi
   return [`at attempt ${attempts}/${attemptsAllowed}${waited}${cause === '' ? '' : `, after ${cause}`}`]
 }
 
-function failedLines({ attempts, waitedMs, stopReason, failure, history }: StepView): string[] {
+function failedLines(step: StepView, { steps }: RunDetail): string[] {
+  const { attempts, waitedMs, stopReason, failure, history } = step
   const log = history.findLast((attempt) => attempt.log !== null)?.log ?? null
   const waited = waitedMs > 0 ? `, waited ${roundedDuration(waitedMs)}` : ''
   const why = stopReason === null ? '' : `: ${stopWords(stopReason)}`
-  const lines = [`${attemptsText(attempts)}${waited}${why}`, failureText(failure)]
+  const fallback = steps.find(({ id }) => id === fallbackId(step))
+  const instead = fallback?.state === 'succeeded' ? 'its fallback ran instead' : ''
+  const lines = [`${attemptsText(attempts)}${waited}${why}`, failureText(failure), instead]
   return [...lines, ...(log === null ? [] : [`log: ${plainText(log, 1000)}`])].filter((line) => line !== '')
 }
 

@@ -47,7 +47,7 @@ const DEFAULTS = {
     continued: false,
   },
   step_skipped: { reason: 'when is false' },
-  fallback_started: {},
+  fallback_started: { fallback: { id: 'fetch.fallback', name: 'fallback of fetch' } },
   output: { line: 'said' },
 } as const
 

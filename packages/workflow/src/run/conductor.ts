@@ -19,7 +19,7 @@ import { compileExpression } from '../values/expression.js'
 import type { Performer } from './performer.js'
 import type { Scope, StepResult } from './scope.js'
 import { FALLBACK_POLICY, fallbackId, stepTask } from './step-task.js'
-import type { RunTelling } from './telling.js'
+import type { RunTelling, StepEnd } from './telling.js'
 
 export interface RunEnd {
   readonly state: Exclude<RunState, 'running'>
@@ -44,6 +44,7 @@ export interface ConductorParts {
 /** What a step means for the run. */
 type Verdict = { readonly type: 'next'; readonly failed: boolean } | { readonly type: 'end'; readonly end: RunEnd }
 
+const SUCCEEDED: StepEnd = { state: 'succeeded', stopReason: null, failure: null, continued: false }
 const SUCCESS: Verdict = { type: 'next', failed: false }
 const CONTINUED: Verdict = { type: 'next', failed: true }
 
@@ -80,7 +81,7 @@ export class Conductor {
       const wanted = known === undefined ? await this.isWanted(step) : true
       if (wanted === false) return await this.skip(step)
       const result = (await this.handleOf(step, wanted).run()) as unknown as StepResult
-      telling.finished(step, { state: 'succeeded', stopReason: null, failure: null, continued: false })
+      telling.finished(step, SUCCEEDED)
       return this.taken(step, result)
     } catch (error) {
       return this.afterError(step, error)
@@ -174,10 +175,14 @@ export class Conductor {
       (_input, context) => performer.perform(step, action, context) as unknown as Promise<Json>,
     )
     try {
-      return this.taken(step, (await handle.run()) as unknown as StepResult)
+      const result = (await handle.run()) as unknown as StepResult
+      telling.finished({ id }, SUCCEEDED)
+      return this.taken(step, result)
     } catch (error) {
       if (!(error instanceof RecordedFailureError)) return this.afterError(step, error)
-      return { type: 'end', end: ended('failed', error.stopReason, id) }
+      const { stopReason, failure } = error
+      telling.finished({ id }, { state: 'failed', stopReason, failure, continued: false })
+      return { type: 'end', end: ended('failed', stopReason, id) }
     }
   }
 }

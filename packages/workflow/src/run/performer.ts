@@ -107,14 +107,14 @@ export class Performer {
     log: MaskedOutput,
   ): Omit<StepContext, 'groupFile'> {
     const { runId, scope, cwd, documentDir, graceMs, onLine } = this.parts
-    const { attempt, execution, idempotencyKey, signal } = context
+    const { taskId, attempt, execution, idempotencyKey, signal } = context
     let toldAtMs = -Infinity
     const tell = (bytes: Uint8Array): void => {
       if (performance.now() - toldAtMs < OUTPUT_EVERY_MS) return
       const line = lastLineOf(bytes)
       if (line === '') return
       toldAtMs = performance.now()
-      onLine(step.id, attempt, this.parts.masker.maskText(line))
+      onLine(taskId, attempt, this.parts.masker.maskText(line))
     }
     return {
       runId,

@@ -44,7 +44,11 @@ export type RunEvent =
       readonly continued: boolean
     })
   | (StepBase & { readonly type: 'step_skipped'; readonly reason: string })
-  | (StepBase & { readonly type: 'fallback_started' })
+  /** The step has failed, and this task stands in for it; what becomes of that is told under its own id. */
+  | (StepBase & {
+      readonly type: 'fallback_started'
+      readonly fallback: { readonly id: string; readonly name: string }
+    })
   | {
       readonly type: 'breaker_changed'
       readonly timeMs: number

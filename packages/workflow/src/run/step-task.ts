@@ -27,5 +27,10 @@ export function fallbackId({ id }: Pick<StepPlan, 'id'>): string {
   return `${id}.fallback`
 }
 
+/** For people. */
+export function fallbackName({ name }: Pick<StepPlan, 'name'>): string {
+  return `fallback of ${name}`
+}
+
 /** Runs once, however the step itself is retried. */
 export const FALLBACK_POLICY = { attempts: 1 } as const

@@ -6,6 +6,7 @@ import { type FailureRecord, failureOf } from 'reprise/durable'
 import type { Plan, StepPlan } from '../plan/plan.js'
 import type { StepState } from '../view/views.js'
 import type { RunEvent } from './run-event.js'
+import { fallbackId, fallbackName } from './step-task.js'
 
 export type Listener = (event: RunEvent) => void
 
@@ -53,7 +54,7 @@ export class RunTelling implements Observer {
     if (told !== undefined) this.listener(told)
   }
 
-  finished({ id }: StepPlan, end: StepEnd): void {
+  finished({ id }: Pick<StepPlan, 'id'>, end: StepEnd): void {
     const { attempts, waitedMs, elapsedMs } = this.sums.get(id) ?? { attempts: 0, waitedMs: 0, elapsedMs: 0 }
     this.sums.delete(id)
     const { state, stopReason, failure, continued } = end
@@ -74,8 +75,9 @@ export class RunTelling implements Observer {
     this.listener({ ...this.base(id, 0), type: 'step_skipped', reason })
   }
 
-  fallback({ id }: StepPlan): void {
-    this.listener({ ...this.base(id, 0), type: 'fallback_started' })
+  fallback(step: StepPlan): void {
+    const fallback = { id: fallbackId(step), name: fallbackName(step) }
+    this.listener({ ...this.base(step.id, 0), type: 'fallback_started', fallback })
   }
 
   output(step: string, attempt: number, line: string): void {

@@ -16,6 +16,7 @@ import {
 import type { Plan, StepPlan } from '../plan/plan.js'
 import { notesOf } from '../run/run-record.js'
 import type { StepResult } from '../run/scope.js'
+import { fallbackId, fallbackName } from '../run/step-task.js'
 import { isOlder, retryStateOf } from './retry-state.js'
 import type {
   AttemptView,
@@ -55,10 +56,11 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
   const steps: StepView[] = []
   for (const step of plan.steps) {
     steps.push(await stepView(reader, policies, step, tasks.get(step.id)))
-    const fallback = tasks.get(`${step.id}.fallback`)
-    if (fallback !== undefined) steps.push(await taskView(reader, policies, fallback, 'shell'))
+    const fallback = tasks.get(fallbackId(step))
+    if (fallback !== undefined)
+      steps.push({ ...(await taskView(reader, policies, fallback, 'shell')), name: fallbackName(step) })
     tasks.delete(step.id)
-    tasks.delete(`${step.id}.fallback`)
+    tasks.delete(fallbackId(step))
   }
   // What the document does not have any more has happened all the same.
   for (const task of tasks.values()) steps.push(await taskView(reader, policies, task, ''))

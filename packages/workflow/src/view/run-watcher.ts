@@ -4,6 +4,7 @@
  */
 import type { Ledger, TaskRecord } from 'reprise/durable'
 import type { RunEvent } from '../run/run-event.js'
+import { fallbackId } from '../run/step-task.js'
 import { type RunReader, taskState, viewRun } from './read-runs.js'
 import { retryStateOf } from './retry-state.js'
 import type { RunDetail, RunState, StepView } from './views.js'
@@ -63,8 +64,18 @@ export class RunWatcher {
     const step = detail.steps.find(({ id }) => id === task.id)
     // What had ended before the first look is told with the start.
     if (step === undefined || (!this.started && task.owner === null && task.dueAtMs === null)) return []
-    return eventsOf(this.run, task, step, now)
+    const events = eventsOf(this.run, task, step, now)
+    return before === undefined && this.started ? [...standingIn(this.run, step, detail, now), ...events] : events
   }
+}
+
+/** What is told before a fallback that was not there at the first look. */
+function standingIn(run: string, fallback: StepView, { steps }: RunDetail, timeMs: number): RunEvent[] {
+  const step = steps.find((one) => fallbackId(one) === fallback.id)
+  if (step === undefined) return []
+  const { id, name } = fallback
+  const attempts = step.attemptsAllowed
+  return [{ type: 'fallback_started', timeMs, run, step: step.id, attempt: 0, attempts, fallback: { id, name } }]
 }
 
 function eventsOf(run: string, task: TaskRecord, step: StepView, now: number): RunEvent[] {

@@ -77,10 +77,34 @@ test('a terminal that shows no blocks gets ASCII signs and words', () => {
   expect(lines.at(-1)).toMatch(/^\[###########\.{9}\]/)
 })
 
+test('a fallback has a row of its own, and the step that it stands in for stays failed', () => {
+  const fallback = { id: 'send.fallback', name: 'fallback of send' }
+  const story = [
+    runStarted(['send']),
+    stepEvent('step_finished', 'send', { state: 'failed', attempt: 2, attempts: 2, stopReason: 'attempts_exhausted' }),
+    stepEvent('fallback_started', 'send', { fallback }),
+    stepEvent('attempt_started', fallback.id, { attempts: 1 }),
+    stepEvent('output', fallback.id, { attempts: 1, line: 'by hand' }),
+  ]
+  expect(frame(story, 80)).toBe(`
+import  run nightly-7
+✗ FAILED     send              2/2  1.2s  (attempts_exhausted)
+▶ running    fallback of send       2.4s  by hand
+[██████████░░░░░░░░░░]  1/2 steps  2.4s  1 FAILED
+`)
+  expect(frame([...story, stepEvent('step_finished', fallback.id, { attempts: 1 })], 80)).toBe(`
+import  run nightly-7
+✗ FAILED     send              2/2  1.2s  (attempts_exhausted)
+✓ ok         fallback of send       1.2s
+[████████████████████]  2/2 steps  2.4s  1 FAILED  1 ok
+`)
+})
+
 test('a step that runs again says what had failed, until it says something itself', () => {
   const again = [
     runStarted(['fetch']),
     stepEvent('attempt_started', 'fetch'),
+    stepEvent('output', 'fetch', { line: 'of the attempt before' }),
     stepEvent('attempt_failed', 'fetch', { failure: REFUSED }),
     stepEvent('waiting', 'fetch', { attempt: 2, failure: null }),
     stepEvent('attempt_started', 'fetch', { attempt: 2 }),

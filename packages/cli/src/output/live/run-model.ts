@@ -97,7 +97,8 @@ export class RunModel {
         this.state = event.state
         return
       case 'attempt_started':
-        return this.move(event, 'running', {})
+        // What the attempt before has said is not what this one says.
+        return this.move(event, 'running', { output: null })
       case 'attempt_failed':
         return this.amend(event.step, { failure: event.failure })
       case 'waiting': {
@@ -107,7 +108,8 @@ export class RunModel {
       case 'parked':
         return this.move(event, 'parked', { budget: event.budget })
       case 'fallback_started':
-        return this.move(event, 'running', {})
+        this.names.set(event.fallback.id, event.fallback.name)
+        return
       case 'output':
         return this.amend(event.step, { output: event.line })
       case 'step_finished':

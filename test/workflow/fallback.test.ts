@@ -1,0 +1,56 @@
+/** A step that has failed for good and what stands in for it: what is told, what is shown, what is left. Needs a build. */
+import type { RunEvent } from '@reprise/workflow'
+import { afterEach, expect, test } from 'vitest'
+import { Scene } from './scene.js'
+
+let scene: Scene
+afterEach(() => scene.remove())
+
+const WORKFLOW = (command: string): string => `
+steps:
+  - name: Fetch the items
+    shell: echo "no route" >&2; exit 1
+    capture: items
+    retry: { attempts: 2, initial_delay: 1ms, on_failure: { fallback: { command: "${command}" } } }
+  - id: after
+    shell: echo "\${items}" > after
+`
+const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
+const ID = 'Fetch-the-items'
+
+function eventsOf(ndjson: string): RunEvent[] {
+  return ndjson
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as RunEvent)
+}
+
+test('a fallback is told of under its own id from its start to its end, and what it says with it', async () => {
+  scene = new Scene(WORKFLOW('echo yesterday'))
+  const { code, stdout } = await scene.reprise(...RUN, '--ndjson')
+  expect(code).toBe(0)
+  expect(scene.read('after')).toBe('yesterday\n')
+  const fallback = { id: `${ID}.fallback`, name: 'fallback of Fetch the items' }
+  const events = eventsOf(stdout)
+  expect(events.find(({ type }) => type === 'fallback_started')).toMatchObject({ step: ID, fallback })
+  const told = events.filter((event) => 'step' in event && event.step === fallback.id)
+  expect(told.map(({ type }) => type)).toEqual(['attempt_started', 'output', 'step_finished'])
+  expect(told.at(-1)).toMatchObject({ state: 'succeeded', attempt: 1, attempts: 1 })
+  const { steps } = await scene.show('r1')
+  expect(steps.map(({ id, name, state }) => [id, name, state])).toEqual([
+    [ID, 'Fetch the items', 'failed'],
+    [fallback.id, fallback.name, 'succeeded'],
+    ['after', 'after', 'succeeded'],
+  ])
+})
+
+test('one that fails too is told of as failed, and ends the run', async () => {
+  scene = new Scene(WORKFLOW('exit 9'))
+  const { code, stderr } = await scene.reprise(...RUN)
+  expect(code).toBe(1)
+  expect(stderr).toContain(
+    'Running the fallback of Fetch the items\nFAILED fallback of Fetch the items after 1 attempt',
+  )
+  expect(stderr).not.toContain('its fallback ran instead')
+  expect(scene.has('after')).toBe(false)
+})
