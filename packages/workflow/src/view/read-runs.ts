@@ -199,7 +199,8 @@ export function taskState({ status, progress, result }: TaskRecord): StepState {
   if (status === 'succeeded' && (result as Partial<StepResult> | null | undefined)?.skipped !== undefined)
     return 'skipped'
   if (status === 'succeeded' && progress.retry.failures > 0) return 'recovered'
-  if (status === 'waiting' && progress.retry.launched === 0) return 'pending'
+  // Also one that was stopped in its first attempt: that runs again.
+  if (status === 'waiting' && progress.retry.failures === 0) return 'pending'
   return STATE_OF[status]
 }
 
