@@ -3,7 +3,8 @@
  * note in files that they ran, so that what happened is known from outside. Imports Node and the SQLite driver.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createRequire } from 'node:module'
@@ -13,7 +14,7 @@ import type { Ledger } from 'reprise/durable'
 import type { RunDetail } from '@reprise/workflow'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
-const bin = path.join(root, 'packages/cli/bin/reprise.js')
+export const bin = path.join(root, 'packages/cli/bin/reprise.js')
 
 /** Without the variables that change how it looks, or that a run around this one has set. */
 const plainEnv = Object.fromEntries(
@@ -37,6 +38,8 @@ export interface Going {
 export class Scene {
   readonly directory: string
   readonly living = new Set<ChildProcess>()
+  /** In the environment of everything that is started here, directly or not. */
+  readonly mark = `REPRISE_SCENE=${randomUUID()}`
   env: Record<string, string> = {}
 
   constructor(workflow?: string) {
@@ -71,10 +74,15 @@ export class Scene {
   }
 
   start(...args: string[]): Going {
-    const env = { ...plainEnv, ...this.env }
-    const child = spawn(process.execPath, [bin, ...args], {
+    return this.startProgram(process.execPath, [bin, ...args])
+  }
+
+  /** Any program, such as one that starts the command line in its turn. */
+  startProgram(program: string, args: readonly string[]): Going {
+    const [variable = '', value = ''] = this.mark.split('=')
+    const child = spawn(program, args, {
       cwd: this.directory,
-      env,
+      env: { ...plainEnv, ...this.env, [variable]: value },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.living.add(child)
@@ -127,8 +135,22 @@ export class Scene {
     }
   }
 
+  /** Processes of this scene that still run. */
+  left(): string[] {
+    return runningWith(this.mark)
+  }
+
+  /** Nothing of what was started is there any more; what was killed may take a moment to go. */
+  async isClean(): Promise<void> {
+    await until(
+      () => this.left().length === 0,
+      () => `everything to be gone; left are ${this.left().join(', ')}`,
+    )
+  }
+
   remove(): void {
     for (const child of this.living) child.kill('SIGKILL')
+    for (const one of this.left()) killQuietly(Number.parseInt(one, 10))
     rmSync(this.directory, { recursive: true, force: true })
   }
 }
@@ -144,6 +166,32 @@ export async function killedAt(scene: Scene, type: string, step: string): Promis
   })
   const signal = await new Promise((resolve) => child.once('close', (_code, by) => resolve(by)))
   if (signal !== 'SIGKILL') throw new Error(`The run never came to ${type} of ${step}`)
+}
+
+/** `PID program` of all that have the entry in their environment, where the system tells. */
+function runningWith(entry: string): string[] {
+  if (!existsSync('/proc/self/environ')) return []
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid) || !readQuietly(`/proc/${pid}/environ`).split('\0').includes(entry)) return []
+    return [`${pid} ${readQuietly(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 100)}`]
+  })
+}
+
+/** What has ended meanwhile, and what has not been waited for by its parent, says nothing. */
+function readQuietly(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone.
+  }
 }
 
 /** Waits until it is true; fails after so long that it never will be. */

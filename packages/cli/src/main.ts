@@ -3,6 +3,7 @@
  * it is needed: who asks for the version waits for nothing else.
  * The exit code is set rather than forced, so that everything written reaches a slow pipe.
  */
+import { tellOutputLoss } from './output-loss.js'
 import { ownVersion } from './version.js'
 import { reportWriteFailure } from './write-failure.js'
 
@@ -12,7 +13,8 @@ for (const stream of [process.stdout, process.stderr]) {
     // What we say about it may fail in its turn.
     if (failed) return
     failed = true
-    process.exit(reportWriteFailure(error, process.stderr))
+    const code = reportWriteFailure(error, process.stderr)
+    if (!tellOutputLoss(code)) process.exit(code)
   })
 }
 

@@ -51,7 +51,8 @@ export async function conductRun(
     } finally {
       teller.end()
     }
-    const code = stop.code()
+    // A signal that came when all was done has interrupted nothing.
+    const code = end.state === 'interrupted' ? stop.code() : undefined
     await showEnd(context, runId, end)
     return code ?? exitCodeOf(end)
   }, say)

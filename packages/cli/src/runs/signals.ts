@@ -1,8 +1,11 @@
 /**
- * SIGINT and SIGTERM while a run is conducted: the first asks for a stop that saves everything, the second ends the
- * process at once. What runs then is ended by its keepers, and the ledger loses nothing. Imports the exit codes.
+ * SIGINT, SIGTERM and SIGHUP while a run is conducted: the first asks for a stop that saves everything, the second kills
+ * what runs and ends the process at once; the ledger loses nothing. A terminal or a reader that is gone is a first one.
+ * Imports the workflow package and the exit codes.
  */
+import { killCommands } from '@reprise/workflow'
 import { EXIT, type ExitCode } from '../exit-codes.js'
+import { onOutputLoss } from '../output-loss.js'
 
 export interface Stop {
   readonly signal: AbortSignal
@@ -10,7 +13,8 @@ export interface Stop {
   code(): ExitCode | undefined
 }
 
-const CODES = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const
+const CODES = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.terminated } as const
+type SignalName = keyof typeof CODES
 
 /** `onFirst` and `onSecond` say to people what happens now. */
 export async function withSignals<T>(
@@ -19,20 +23,28 @@ export async function withSignals<T>(
 ): Promise<T> {
   const controller = new AbortController()
   let code: ExitCode | undefined
-  const hear = (name: keyof typeof CODES): void => {
+  const stop = (as: ExitCode, why: string): void => {
+    code = as
+    controller.abort(new Error(why))
+  }
+  const hear = (name: SignalName): void => {
     if (code !== undefined) {
+      killCommands()
       say.onSecond()
       process.exit(CODES[name])
     }
-    code = CODES[name]
     say.onFirst()
-    controller.abort(new Error(name))
+    stop(CODES[name], name)
   }
-  const names = Object.keys(CODES) as (keyof typeof CODES)[]
+  const names = Object.keys(CODES) as SignalName[]
   for (const name of names) process.on(name, hear)
+  const unhear = onOutputLoss((lost) => {
+    if (code === undefined) stop(lost ?? EXIT.terminated, 'the output is not read any more')
+  })
   try {
     return await act({ signal: controller.signal, code: () => code })
   } finally {
+    unhear()
     for (const name of names) process.off(name, hear)
   }
 }

@@ -3,7 +3,7 @@
  * the process has died of whatever, ends what is left of it. Plain POSIX: dash, bash, busybox.
  *
  * Lines: `b ID TENTHS` a command is about to start, with its grace · `g ID GROUP START` its group · `e ID` all of it has
- * ended · `d PATH` a directory of files to be removed at the end. Imports nothing.
+ * ended · `d PATH` a directory of files to be removed at the end · `n` no grace for anybody. Imports nothing.
  *
  * With `/proc` it finds members of the groups and everything that has the mark in its environment, and checks the start
  * of a group's leader: a pid that is used again is not touched. Elsewhere it knows groups only, so what has
@@ -13,7 +13,7 @@
 /** Its arguments: the mark, as `NAME=value`. */
 export const KEEPER_PROGRAM = `# reprise: ends what a process has started, should that process die
 trap '' HUP INT QUIT TERM PIPE USR1 USR2
-mark=$1 live=' ' groups=' ' room=
+mark=$1 live=' ' groups=' ' room= now=
 
 # From the list in $1 without what starts with "$2:".
 without() {
@@ -29,6 +29,7 @@ while read -r verb rest; do
     g) set -- $rest; groups="$groups$1:$2:$3 " ;;
     e) without "$live" "$rest"; live=$list; without "$groups" "$rest"; groups=$list ;;
     d) room=$rest ;;
+    n) now=1 ;;
   esac
 done
 
@@ -119,6 +120,6 @@ for entry in $live; do
   grace=\${entry#*:}
   if [ "$grace" -gt "$most" ]; then most=$grace; fi
 done
-end_all "$most" TERM
+[ -n "$now" ] || end_all "$most" TERM
 end_all 100 KILL
 `

@@ -6,10 +6,11 @@
  * Invariants: a command is announced before it starts, so no moment is without somebody who knows. The keeper has a
  * session of its own, ignores signals, and has neither tag nor mark, so whoever ends a tree spares it. If it dies, the
  * next one is told of all that runs. Without `sh` there is none, and leftovers are found at the next resume only.
- * It holds neither the event loop nor the exit of this process. Imports the keeper's program.
+ * It holds neither the event loop nor the exit of this process. Imports the keeper's program and signals.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { send } from './end-tree.js'
 import { KEEPER_PROGRAM } from './keeper-program.js'
 
 /** In the environment of everything that this process starts, and of nothing else. */
@@ -56,6 +57,12 @@ class Keeper {
     this.room = directory
     this.ensure()
     this.tell(`d ${directory}\n`)
+  }
+
+  /** Kills what runs without asking it first; what hides from that is killed when this process has ended. */
+  killAll(): void {
+    this.tell('n\n')
+    for (const { group } of this.live.values()) if (group !== undefined) send(-group.id, 'SIGKILL')
   }
 
   private ensure(): void {
@@ -110,3 +117,8 @@ function grouping(id: number, group: { readonly id: number; readonly start: stri
 }
 
 export const keeper = new Keeper()
+
+/** Ends everything that this process has started, at once; for one that is about to exit. */
+export function killCommands(): void {
+  keeper.killAll()
+}

@@ -76,7 +76,7 @@ export class Conductor {
     const { recorded, telling } = this.parts
     const known = recorded.get(step.id)
     if (known?.status === 'succeeded') return this.taken(step, known.result as unknown as StepResult)
-    if (known?.status === 'failed') return this.follow(step, failedStep(known))
+    if (known?.status === 'failed') return this.follow(step, failureOfTask(known))
     try {
       const wanted = known === undefined ? await this.isWanted(step) : true
       if (wanted === false) return await this.skip(step)
@@ -193,7 +193,7 @@ interface FailedStep {
   readonly attempts: number
 }
 
-function failedStep({ stopReason, progress }: TaskRecord): FailedStep {
+function failureOfTask({ stopReason, progress }: TaskRecord): FailedStep {
   const { lastFailure, retry } = progress
   return { stopReason: stopReason ?? 'aborted', failure: lastFailure, attempts: retry.launched }
 }

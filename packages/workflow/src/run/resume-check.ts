@@ -159,8 +159,11 @@ function previewOf(
   { resetRetries }: ResumeChoices,
 ): ResumePreview {
   const allowed = new Map(plan.steps.map(({ id, policy }) => [id, policy.attempts ?? 1]))
-  const again = open.filter(({ status }) => status === 'running' || status === 'undecided')
-  const waiting = open.filter(({ status }) => status === 'waiting' || status === 'parked')
+  // Stopped in order, an attempt waits to be run again.
+  const isAgain = ({ status, progress }: TaskRecord): boolean =>
+    status === 'running' || status === 'undecided' || (status === 'waiting' && progress.current !== null)
+  const again = open.filter(isAgain)
+  const waiting = open.filter((task) => !isAgain(task))
   const known = new Set([...open, ...failed].map(({ id }) => id))
   return {
     run: run.id,

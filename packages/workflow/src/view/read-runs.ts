@@ -205,7 +205,8 @@ export function taskState(task: TaskRecord): StepState {
   if (status === 'succeeded' && (result as Partial<StepResult> | null | undefined)?.skipped !== undefined)
     return 'skipped'
   if (status === 'succeeded' && retry.failures > 0) return 'recovered'
-  if (status === 'waiting' && retry.launched === 0) return 'pending'
+  // Also one that was stopped in its first attempt: that runs again.
+  if (status === 'waiting' && retry.failures === 0) return 'pending'
   return STATE_OF[status]
 }
 
