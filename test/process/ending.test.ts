@@ -138,3 +138,16 @@ function isThere(pid: number): boolean {
     return false
   }
 }
+
+itWhere(hasProc && has('ps'), '/proc and ps', 'processes are listed alike from /proc and by ps', async () => {
+  const { processes, stop, end } = await start('echo $$; sleep 1000 & echo $!; wait', 2)
+  const pids = new Set([process.pid, ...processes.map(({ pid }) => pid)])
+  const of = (rows: readonly ProcessRow[]): unknown[] =>
+    rows.flatMap(({ pid, parent, group }) => (pids.has(pid) ? [{ pid, parent, group }] : []))
+  const listed = await listProcesses('ps')
+  expect(of(listed)).toEqual(of(await listProcesses('proc')))
+  expect(of(listed)).toHaveLength(3)
+  expect(listed.find(({ pid }) => pid === process.pid)?.start).toMatch(/^\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}$/)
+  stop.abort()
+  await end
+})

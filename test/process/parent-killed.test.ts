@@ -73,21 +73,41 @@ describe('when a process is killed', () => {
     await waitFor(async () => (await living(rows)).length === 0)
   })
 
-  itWhere(hasProc, '/proc', 'its keeper goes when all is done', async () => {
-    const isKeeper = (row: ProcessRow): boolean => row.group === row.pid && row.parent === parent
-    let parent = 0
-    const program = startProgram(
-      'main-thread.ts',
-      JSON.stringify({ commands: [{ argv: ['sh', '-c', DEAF], tag: newTag(), graceMs: 300 }], isHeard: true }),
-    )
-    parent = program.child.pid ?? 0
-    await waitFor(() => printed(program.said()).length === 1)
-    const commands = await rowsOf(printed(program.said()))
-    const keepers = (await listProcesses()).filter((row) => isKeeper(row) && row.pid !== commands[0]?.pid)
-    expect(keepers).toHaveLength(1)
-    left.push(...keepers)
-    process.kill(parent, 'SIGKILL')
-    await waitFor(async () => (await living([...keepers, ...commands])).length === 0)
+  describe('its keeper', () => {
+    /** A parent with one command that has begun; its keeper is the other child that leads a group. */
+    async function startKept(): Promise<{ parent: number; command: ProcessRow; keepers: () => Promise<ProcessRow[]> }> {
+      const commands = [{ argv: ['sh', '-c', DEAF], tag: newTag(), graceMs: 300 }]
+      const program = startProgram('main-thread.ts', JSON.stringify({ commands, isHeard: true } satisfies Settings))
+      const parent = program.child.pid ?? 0
+      await waitFor(() => printed(program.said()).length === 1)
+      const [command] = await rowsOf(printed(program.said()))
+      if (command === undefined) throw new Error('Nothing has begun')
+      left.push(command, { pid: parent })
+      const keepers = async (): Promise<ProcessRow[]> =>
+        (await listProcesses()).filter(
+          (row) => row.parent === parent && row.group === row.pid && row.pid !== command.pid,
+        )
+      return { parent, command, keepers }
+    }
+
+    itWhere(hasProc, '/proc', 'goes when all is done', async () => {
+      const { parent, command, keepers } = await startKept()
+      const [keeper, ...others] = await keepers()
+      expect(others).toEqual([])
+      if (keeper === undefined) throw new Error('There is no keeper')
+      left.push(keeper)
+      process.kill(parent, 'SIGKILL')
+      await waitFor(async () => (await living([keeper, command])).length === 0)
+    })
+
+    itWhere(hasProc, '/proc', 'is replaced by one that knows all when it is killed itself', async () => {
+      const { parent, command, keepers } = await startKept()
+      const first = await keepers()
+      kill(first)
+      await waitFor(async () => (await keepers()).some(({ pid }) => pid !== first[0]?.pid))
+      process.kill(parent, 'SIGKILL')
+      await waitFor(async () => (await living([command])).length === 0)
+    })
   })
 })
 

@@ -158,6 +158,21 @@ describe('what cannot be started', () => {
     expect(await said(['true'], { cwd })).toEqual(['EACCES', expect.stringContaining('cannot be entered')])
   })
 
+  it('is a program that is nowhere, though one of the places may not be looked into', async () => {
+    const file = path.join(place.path, 'no-directory')
+    writeFileSync(file, '')
+    expect(await said(['no-such-thing'], { env: { PATH: `${file}:/usr/bin` } })).toEqual([
+      'ENOENT',
+      'no-such-thing: no such program in PATH',
+    ])
+    const plain = path.join(place.path, 'plain-program')
+    writeFileSync(plain, '')
+    expect(await said(['plain-program'], { env: { PATH: place.path } })).toEqual([
+      'EACCES',
+      expect.stringContaining('no permission to run it'),
+    ])
+  })
+
   it('is a value that is too large; what just fits is started', async () => {
     expect(await said(['true', 'x'.repeat(131_072)])).toEqual(['E2BIG', expect.stringContaining('argument 1 of true')])
     const { stdout } = await run(['sh', '-c', 'printf %s "$1" | wc -c', 'sh', 'x'.repeat(131_071)])

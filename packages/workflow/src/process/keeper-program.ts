@@ -6,8 +6,9 @@
  * ended · `d PATH` a directory of files to be removed at the end · `n` no grace for anybody. Imports nothing.
  *
  * With `/proc` it finds members of the groups and everything that has the mark in its environment, and checks the start
- * of a group's leader: a pid that is used again is not touched. Elsewhere it knows groups only, so what has
- * left its group, or was being started in the very moment, stays. Who is started in the grace is left to clean up. Two empty looks in a row, since a command may be between fork and exec at the first one.
+ * of a group's leader: a pid that is used again is not touched. Elsewhere it knows groups only: what has left its group,
+ * or was being started in the very moment, stays. Who is started in the grace is left to clean up. Two empty looks in a
+ * row end it, since a command may be between fork and exec at the first one.
  */
 
 /** Its arguments: the mark, as `NAME=value`. */
@@ -33,11 +34,20 @@ while read -r verb rest; do
   esac
 done
 
-if [ -n "$room" ]; then
-  rm -f -- "$room"/* 2>/dev/null
-  rmdir -- "$room" 2>/dev/null
-fi
-[ "$live" != ' ' ] || exit 0
+pause() { sleep 0.1 2>/dev/null || sleep 1; }
+
+# Somebody may be about to put something in.
+leave() {
+  tries=0
+  while [ -d "$room" ] && [ "$tries" -lt 50 ]; do
+    rm -f -- "$room"/* 2>/dev/null
+    rmdir -- "$room" 2>/dev/null || pause
+    tries=$((tries + 1))
+  done
+  exit 0
+}
+
+[ "$live" != ' ' ] || leave
 
 if [ -r /proc/self/stat ]; then has_proc=1; else has_proc=; fi
 
@@ -94,15 +104,13 @@ find_all() {
   done
 }
 
-pause() { sleep 0.1 2>/dev/null || sleep 1; }
-
 # Rounds of a tenth of a second, $1 at most, with the signal $2: TERM in the first that finds somebody, KILL in all.
 end_all() {
   rounds=0 empty=0 told=
   while [ "$rounds" -le "$1" ]; do
     find_all
     if [ "$found" = ' ' ]; then empty=$((empty + 1)); else empty=0; fi
-    [ "$empty" -lt 2 ] || exit 0
+    [ "$empty" -lt 2 ] || leave
     if [ "$empty$told" = 0 ]; then
       for pid in $found; do
         kill "-$2" "$pid" 2>/dev/null
@@ -122,4 +130,5 @@ for entry in $live; do
 done
 [ -n "$now" ] || end_all "$most" TERM
 end_all 100 KILL
+leave
 `

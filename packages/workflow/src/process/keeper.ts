@@ -16,8 +16,9 @@ import { KEEPER_PROGRAM } from './keeper-program.js'
 /** In the environment of everything that this process starts, and of nothing else. */
 export const PARENT_MARK = `REPRISE_PARENT=${randomUUID()}`
 
-/** A shell that ends again and again is of no use. */
+/** A shell that ends again and again is of no use; one that has lasted so long was ended by somebody. */
 const MOST_STARTS = 5
+const LASTED_MS = 10_000
 
 interface Kept {
   readonly graceMs: number
@@ -27,6 +28,7 @@ interface Kept {
 class Keeper {
   private child: ChildProcess | null = null
   private starts = 0
+  private startedAtMs = 0
   private count = 0
   private readonly live = new Map<number, Kept>()
   private room: string | null = null
@@ -68,6 +70,7 @@ class Keeper {
   private ensure(): void {
     if (this.child !== null || this.starts >= MOST_STARTS) return
     this.starts++
+    this.startedAtMs = performance.now()
     const child = startShell()
     if (child === null) return
     this.child = child
@@ -85,7 +88,9 @@ class Keeper {
   }
 
   private replace(child: ChildProcess): void {
-    if (this.child === child) this.child = null
+    if (this.child !== child) return
+    this.child = null
+    if (performance.now() - this.startedAtMs > LASTED_MS) this.starts = 0
     if (this.live.size > 0) this.ensure()
   }
 

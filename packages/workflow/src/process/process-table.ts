@@ -22,8 +22,8 @@ export interface ProcessRow {
 }
 
 const HAS_PROC = existsSync('/proc/self/stat')
-/** Read in one go: a millisecond or so. */
-const SLICE = 64
+/** Looked at in one go: a millisecond or so. */
+export const SLICE = 64
 
 /** Everything that runs; what has ended and was not yet taken note of by its parent is left out. */
 export async function listProcesses(from: 'proc' | 'ps' = HAS_PROC ? 'proc' : 'ps'): Promise<ProcessRow[]> {

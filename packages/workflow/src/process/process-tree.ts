@@ -7,7 +7,8 @@
  * cleared its environment, and lost its parent before anybody looked. Without `/proc` environments are not read.
  * Imports the process table.
  */
-import { environmentOf, listProcesses, ownLine, type ProcessRow } from './process-table.js'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { environmentOf, listProcesses, ownLine, type ProcessRow, SLICE } from './process-table.js'
 
 export interface TreeRoots {
   /** Groups, with the starts of their leaders; null: not known. A number that has another start is somebody else's. */
@@ -31,8 +32,8 @@ export class ProcessTree {
   /** Who lives of it, now. */
   async find(): Promise<ProcessRow[]> {
     const rows = await listProcesses()
-    const groups = this.ownGroups(rows)
-    const members = membersOf(rows, (row) => this.isRoot(row, groups))
+    const roots = await this.findRoots(rows)
+    const members = membersOf(rows, ({ pid }) => roots.has(pid))
     const spared = ownLine(rows)
     if (this.roots.sparesOwn === true) {
       for (const pid of membersOf(rows, (row) => row.pid === process.pid)) spared.add(pid)
@@ -40,6 +41,16 @@ export class ProcessTree {
     const found = rows.filter((row) => members.has(row.pid) && !spared.has(row.pid))
     this.seen = new Map(found.map((row) => [row.pid, row.start]))
     return found
+  }
+
+  private async findRoots(rows: readonly ProcessRow[]): Promise<Set<number>> {
+    const groups = this.ownGroups(rows)
+    const roots = new Set<number>()
+    for (const [index, row] of rows.entries()) {
+      if (index % SLICE === SLICE - 1) await nextTurn()
+      if (this.isRoot(row, groups)) roots.add(row.pid)
+    }
+    return roots
   }
 
   /** A number is not given again while the group has a member, so only a new leader can make it somebody else's. */

@@ -2,7 +2,8 @@
  * Why a program could not be started, in words. The system says ENOENT for a missing program and for a missing directory
  * alike; here they are told apart. Imports Node and the command.
  */
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import path from 'node:path'
 import { refusal, shown } from './command-limits.js'
 import type { Command } from './command.js'
 
@@ -18,18 +19,22 @@ const REASONS: Readonly<Record<string, string>> = {
   ETXTBSY: 'its file is being written: try again when that is done',
 }
 
-export function explainSpawnError(command: Pick<Command, 'argv' | 'cwd'>, error: unknown): Error {
+export function explainSpawnError(command: Pick<Command, 'argv' | 'env' | 'cwd'>, error: unknown): Error {
   const { code = 'UNKNOWN', message } = error as NodeJS.ErrnoException
   const place = directoryProblem(command.cwd)
   if (place !== null) return refusal(code, `the working directory ${shown(command.cwd)} ${place}`)
   const program = shown(command.argv[0] ?? '')
-  if (code === 'ENOENT') return refusal(code, `${program}: no such program${whereLooked(program)}`)
+  const isPath = program.includes('/')
+  // The system says the latter if it may not look into one of the directories.
+  if (code === 'ENOENT' || (code === 'EACCES' && !isPath && !isInPath(program, command.env['PATH'] ?? ''))) {
+    return refusal('ENOENT', `${program}: no such program${isPath ? '' : ' in PATH'}`)
+  }
   if (code === 'EACCES') return refusal(code, `${program}: no permission to run it (is it a program? chmod +x)`)
   return Object.assign(refusal(code, `${program}: ${REASONS[code] ?? message}`), { cause: error })
 }
 
-function whereLooked(program: string): string {
-  return program.includes('/') ? '' : ' in PATH'
+function isInPath(program: string, directories: string): boolean {
+  return directories.split(path.delimiter).some((directory) => existsSync(path.join(directory, program)))
 }
 
 function directoryProblem(directory: string): string | null {
