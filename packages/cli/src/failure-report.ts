@@ -4,7 +4,7 @@
  * Invariants: with `--json` it is data on stdout, else words on stderr; what is not known here is a bug of ours.
  * Imports commander, the errors of commands and of the library, and their output.
  */
-import { InputError, type Problem } from '@reprise/workflow'
+import { InputError, type Problem, StateError } from '@reprise/workflow'
 import type { CommanderError } from 'commander'
 import { isRepriseError, nearest } from 'reprise'
 import type { GateRefusal, GateRefusedError, LedgerError, RefusalKind, TaskRefusedError } from 'reprise/durable'
@@ -46,7 +46,7 @@ export function reportFailure(error: unknown, world: World, telling: Telling): E
   }
   const refusal = asRefusal(error)
   if (refusal !== undefined) return reportRefusal(refusal, world, telling)
-  if (error instanceof StoreError || isFailingStore(error)) {
+  if (error instanceof StoreError || error instanceof StateError || isFailingStore(error)) {
     reportProblems(new OutputError([problemOf(error)]), world, telling)
     return EXIT.unwritable
   }

@@ -9,6 +9,7 @@ import { type CommandPolicyTexts, readCommandPolicy } from '../input/command-pol
 import { definedOf } from '../runs/conduct.js'
 import { execDurably } from '../runs/exec-durably.js'
 import { ExecTelling } from '../runs/exec-telling.js'
+import { readId } from '../runs/read-id.js'
 import { withSignals } from '../runs/signals.js'
 
 type Options = CommandPolicyTexts & { readonly durable?: string }
@@ -20,7 +21,8 @@ export async function run(
   context: CommandContext,
 ): Promise<ExitCode> {
   const policy = readCommandPolicy(options)
-  if (options.durable !== undefined) return execDurably(options.durable, planOf(command, policy), context)
+  if (options.durable !== undefined)
+    return execDurably(readId(options.durable, '--durable'), planOf(command, policy), context)
   return execNow(command, policy.policy, context)
 }
 

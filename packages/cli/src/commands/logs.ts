@@ -1,19 +1,25 @@
 /**
  * `reprise logs RUN [STEP]`: what the steps have written. As it is in a pipe; on a terminal without what it would obey.
  * Imports the state directory and output.
+ *
+ * Invariant: no more of it is in memory than a reader is behind by one piece, however long it is.
  */
 import { closeSync, openSync, readSync } from 'node:fs'
-import { type LogEntry, StateDirectory } from '@reprise/workflow'
+import { isId, type LogEntry, StateDirectory, viewRun } from '@reprise/workflow'
+import { nearest } from 'reprise'
+import type { Ledger } from 'reprise/durable'
 import { plainText } from 'reprise/observe'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
-import { UsageError } from '../failures.js'
+import { RefusedError, UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { findRun } from '../runs/find-run.js'
 import { recordedPlan } from '../runs/load-plan.js'
 import { follow } from '../runs/follow.js'
+import { readerOf } from '../runs/reader.js'
 import { stateDirectoryOf, withLedger } from '../runs/store.js'
+import { written } from '../runs/written.js'
 
 type Options = {
   readonly follow?: boolean
@@ -46,11 +52,20 @@ export async function run({ values: { run: runId, step }, options }: Given, cont
         .logsOf(runId, step)
         .filter((log) => attempt === undefined || log.attempt === attempt)
         .toSorted((a, b) => placeOf(a) - placeOf(b))
+    if (step !== undefined) await expectStep(ledger, runId, step, context)
     if (settings.json) return writeJson(world.stdout, { logs: files() })
     const printer = new Printer(context)
-    await follow(ledger, runId, options.follow === true, async () => printer.print(files()))
+    await follow(ledger, runId, options.follow === true, () => printer.print(files()))
     if (!printer.hasPrinted && !settings.quiet) world.stderr.write('Nothing was written.\n')
   })
+}
+
+async function expectStep(ledger: Ledger, runId: string, step: string, context: CommandContext): Promise<void> {
+  const ids = ((await viewRun(readerOf(ledger, context), runId))?.steps ?? []).map(({ id }) => id)
+  if (isId(step) && ids.includes(step)) return
+  const near = nearest(step, ids)
+  const message = `Run ${runId} has no step ${step}.${near === undefined ? '' : ` Did you mean ${near}?`}`
+  throw new RefusedError({ kind: 'not_found', message, next: [`reprise show ${runId}`] })
 }
 
 function attemptOf(text: string): number {
@@ -70,17 +85,18 @@ class Printer {
     this.context = context
   }
 
-  print(files: readonly LogEntry[]): void {
-    for (const file of files) this.printFile(file, files.length > 1)
+  async print(files: readonly LogEntry[]): Promise<void> {
+    for (const file of files) await this.printFile(file, files.length > 1)
   }
 
-  private printFile(file: LogEntry, hasOthers: boolean): void {
+  private async printFile(file: LogEntry, hasOthers: boolean): Promise<void> {
     const { world, settings } = this.context
     const handle = openSync(file.path, 'r')
-    const buffer = Buffer.alloc(CHUNK_BYTES)
     try {
       for (;;) {
         const at = this.printed.get(file.path) ?? 0
+        // Its own each time: what is written may still be on its way when the next is read.
+        const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
         const length = readSync(handle, buffer, 0, buffer.length, at)
         if (length === 0) return
         if (this.last !== file.path && (hasOthers || this.last !== undefined)) {
@@ -91,23 +107,20 @@ class Printer {
         this.last = file.path
         this.hasPrinted = true
         this.printed.set(file.path, at + length)
-        this.write(buffer.subarray(0, length))
+        await this.write(buffer.subarray(0, length))
       }
     } finally {
       closeSync(handle)
     }
   }
 
-  private write(bytes: Buffer): void {
+  private write(bytes: Buffer): void | Promise<void> {
     const { stdout } = this.context.world
-    const text = bytes.toString('utf8')
-    stdout.write(
-      stdout.isTTY === true
-        ? text
-            .split('\n')
-            .map((line) => plainText(line, line.length))
-            .join('\n')
-        : text,
-    )
+    return written(stdout, stdout.isTTY === true ? Buffer.from(harmless(bytes.toString('utf8'))) : bytes)
   }
+}
+
+/** Word by word, so that what is set off stays so. */
+function harmless(text: string): string {
+  return text.replaceAll(/[^ \t\n]+/g, (word) => plainText(word, word.length))
 }

@@ -6,6 +6,7 @@ import { EXIT, type ExitCode } from '../exit-codes.js'
 import { RefusedError } from '../failures.js'
 import { conductRun } from '../runs/conduct.js'
 import { expectSecrets, loadPlan } from '../runs/load-plan.js'
+import { readId } from '../runs/read-id.js'
 import { readParams } from '../runs/params.js'
 import { showPlan } from '../runs/show-plan.js'
 import { hasStore, withLedger } from '../runs/store.js'
@@ -28,7 +29,7 @@ export async function run(
   }
   expectSecrets(plan, context.world.env)
   const runId = options.runId ?? newRunId(plan.name, new Date())
-  if (options.runId !== undefined) await expectNew(options.runId, context)
+  if (options.runId !== undefined) await expectNew(readId(options.runId, '--run-id'), context)
   const input = { runId, params, cwd: documentDir, documentDir }
   return conductRun(context, runId, (settings) => startRun(plan, input, settings))
 }

@@ -1,7 +1,10 @@
 /**
  * SIGINT, SIGTERM and SIGHUP while a run is conducted: the first asks for a stop that saves everything, the second kills
- * what runs and ends the process at once; the ledger loses nothing. A terminal or a reader that is gone is a first one.
+ * what runs and ends the process at once; the ledger loses nothing. Output that nobody reads any more stops the run too.
  * Imports the workflow package and the exit codes.
+ *
+ * Invariant: only a person makes it a second one. A terminal that closes says so several times: by the system, by the
+ * shell, and by refusing what is written.
  */
 import { killCommands } from '@reprise/workflow'
 import { EXIT, type ExitCode } from '../exit-codes.js'
@@ -23,24 +26,24 @@ export async function withSignals<T>(
 ): Promise<T> {
   const controller = new AbortController()
   let code: ExitCode | undefined
+  let isAsked = false
   const stop = (as: ExitCode, why: string): void => {
-    code = as
+    code ??= as
     controller.abort(new Error(why))
   }
   const hear = (name: SignalName): void => {
-    if (code !== undefined) {
+    if (isAsked && name !== 'SIGHUP') {
       killCommands()
       say.onSecond()
       process.exit(CODES[name])
     }
-    say.onFirst()
+    if (!isAsked) say.onFirst()
+    isAsked = true
     stop(CODES[name], name)
   }
   const names = Object.keys(CODES) as SignalName[]
   for (const name of names) process.on(name, hear)
-  const unhear = onOutputLoss((lost) => {
-    if (code === undefined) stop(lost ?? EXIT.terminated, 'the output is not read any more')
-  })
+  const unhear = onOutputLoss((lost) => stop(lost ?? EXIT.terminated, 'the output is not read any more'))
   try {
     return await act({ signal: controller.signal, code: () => code })
   } finally {

@@ -5,7 +5,7 @@
  * Invariant: who only looks creates nothing.
  */
 import { existsSync } from 'node:fs'
-import { statePathFor } from '@reprise/workflow'
+import { expectOwnStore, statePathFor } from '@reprise/workflow'
 import { type Ledger, openLedger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError } from '../failures.js'
@@ -17,6 +17,7 @@ export function stateDirectoryOf(store: string): string {
 /** Opens the ledger for as long as `act` takes. Refused if nothing was ever kept there. */
 export async function withLedger<T>({ settings }: CommandContext, act: (ledger: Ledger) => Promise<T>): Promise<T> {
   expectStore(settings.store)
+  expectOwnStore(settings.store, stateDirectoryOf(settings.store))
   const ledger = await openLedger(settings.store)
   try {
     return await act(ledger)

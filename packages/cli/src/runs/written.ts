@@ -6,5 +6,12 @@ export function written(output: Output, bytes: Uint8Array): Promise<void> | void
   const stream = output as unknown as NodeJS.WriteStream
   if (typeof stream.once !== 'function') return void output.write(Buffer.from(bytes).toString())
   if (stream.write(bytes)) return
-  return new Promise((resolve) => stream.once('drain', () => resolve()))
+  return new Promise((resolve) => {
+    const end = (): void => {
+      for (const event of ['drain', 'error', 'close']) stream.off(event, end)
+      resolve()
+    }
+    // What cannot be written any more is told elsewhere; nobody waits for it.
+    for (const event of ['drain', 'error', 'close']) stream.once(event, end)
+  })
 }

@@ -3,9 +3,10 @@
  * this even if it has cleared its environment. Not synced: when the machine dies, so do its processes.
  *
  * Invariants: only a plain file of our own is written or read, never what a link leads to. It counts in the same boot
- * and space of pids only. Imports the process table.
+ * and space of pids only. Imports the process table and the state's error.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { StateError, stateErrorOf } from '../state/state-error.js'
 import { pidSpace } from './process-table.js'
 
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = constants
@@ -23,12 +24,22 @@ const ownSpace = (): string => (space ??= pidSpace())
 
 export function writeGroupFile(file: string, note: GroupNote): void {
   // Without waiting: should it be a pipe, nobody may ever read it.
-  const fd = openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  const fd = openToWrite(file)
   try {
-    if (!fstatSync(fd).isFile()) throw new Error(`${file} is no plain file: remove it`)
+    if (!fstatSync(fd).isFile()) throw new StateError(file, 'is no plain file', 'remove it')
     writeSync(fd, `${JSON.stringify({ ...note, space: ownSpace() })}\n`)
+  } catch (error) {
+    throw stateErrorOf(file, error)
   } finally {
     closeSync(fd)
+  }
+}
+
+function openToWrite(file: string): number {
+  try {
+    return openSync(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  } catch (error) {
+    throw stateErrorOf(file, error)
   }
 }
 

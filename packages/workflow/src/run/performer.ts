@@ -12,6 +12,7 @@ import type { Masker } from '../masking/masker.js'
 import type { Action, Plan, StepPlan } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import type { StateDirectory } from '../state/state-directory.js'
+import { StateError } from '../state/state-error.js'
 import { performAction } from '../steps/perform.js'
 import type { StepContext, StepOutput } from '../steps/step-context.js'
 import type { StepTools } from '../steps/step-tools.js'
@@ -39,6 +40,8 @@ export interface PerformerParts {
   readonly tools: StepTools
   readonly onOutput: ((stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>) | undefined
   readonly onLine: (step: string, attempt: number, line: string) => void
+  /** Told before the attempt ends: what cannot be kept is not the attempt's failure, and nothing more is begun. */
+  readonly onStateFailure: (error: StateError) => void
 }
 
 export class Performer {
@@ -57,7 +60,10 @@ export class Performer {
 
   async perform(step: StepPlan, action: Action, context: DurableContext): Promise<StepResult> {
     await this.endings.get(step.id)
-    const work = this.attempt(step, action, context)
+    const work = this.attempt(step, action, context).catch((error: unknown) => {
+      if (error instanceof StateError) this.parts.onStateFailure(error)
+      throw error
+    })
     const ending = work.then(
       () => undefined,
       () => undefined,

@@ -1,7 +1,8 @@
 /**
  * What one process does for one run: opens the store, conducts, and leaves everything so that the next one can go on.
  * A stop that is asked for ends the attempts in flight, records them as interrupted, waits until their processes are
- * gone, and gives the run up. Imports the library and its own layer.
+ * gone, and gives the run up. So does a log that cannot be written, and then it says why. Imports the library and its own
+ * layer.
  */
 import { normalizePolicy } from 'reprise'
 import {
@@ -16,7 +17,9 @@ import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
 import type { Command } from '../process/command.js'
 import type { Plan } from '../plan/plan.js'
+import { expectOwnStore } from '../state/own-store.js'
 import { StateDirectory } from '../state/state-directory.js'
+import type { StateError } from '../state/state-error.js'
 import { failureOfCommand } from '../process/command-error.js'
 import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
@@ -53,6 +56,15 @@ interface SessionParts {
   readonly telling: RunTelling
 }
 
+/** What the hands of a run are made of. */
+interface Given {
+  readonly run: DurableRun
+  readonly notes: RunNotes
+  readonly scripts: ScriptPool
+  readonly recorded: ReadonlyMap<string, TaskRecord>
+  readonly onStateFailure: (error: StateError) => void
+}
+
 const GRACE_MS = 5000
 
 export class Session {
@@ -67,6 +79,7 @@ export class Session {
   /** `accept`: the plan may not be the one that the run was begun with. */
   static async open(plan: Plan, runId: string, settings: RunSettings, accept = false): Promise<Session> {
     const state = StateDirectory.open(settings.stateDirectory)
+    expectOwnStore(settings.store, settings.stateDirectory)
     const listener = settings.listener ?? (() => undefined)
     const telling = new RunTelling(runId, plan, timeBudgetsOf(plan), listener, Date.now)
     const masker = new Masker(Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? ''])))
@@ -75,6 +88,8 @@ export class Session {
       breakers: plan.breakers,
       policyChange: accept ? 'accept' : 'refuse',
       observers: [telling],
+      // Whoever uses it next is told, and the close at the latest.
+      onFailure: () => undefined,
     })
     return new Session({ plan, settings, durable, state, masker, telling })
   }
@@ -94,13 +109,18 @@ export class Session {
     const recorded = new Map<string, TaskRecord>()
     if (run.record.resumes > 0) for (const task of await run.tasks()) recorded.set(task.id, task)
     const scripts = new ScriptPool()
-    const { performer, conductor } = this.handsOf(run, notes, scripts, recorded)
-    this.tellStart(run, recorded)
     let stopped: Promise<void> | undefined
+    let failure: StateError | undefined
     const stop = (): void => {
       conductor.stop()
       stopped ??= durable.stop()
     }
+    const onStateFailure = (error: StateError): void => {
+      failure ??= error
+      stop()
+    }
+    const { performer, conductor } = this.handsOf({ run, notes, scripts, recorded, onStateFailure })
+    this.tellStart(run, recorded)
     settings.signal?.addEventListener('abort', stop, { once: true })
     if (settings.signal?.aborted === true) stop()
     try {
@@ -108,6 +128,7 @@ export class Session {
       await stopped
       await performer.settled()
       await this.conclude(run, end, notes)
+      if (failure !== undefined) throw failure as StateError
       return end
     } finally {
       settings.signal?.removeEventListener('abort', stop)
@@ -116,12 +137,8 @@ export class Session {
     }
   }
 
-  private handsOf(
-    run: DurableRun,
-    notes: RunNotes,
-    scripts: ScriptPool,
-    recorded: ReadonlyMap<string, TaskRecord>,
-  ): { performer: Performer; conductor: Conductor } {
+  private handsOf(given: Given): { performer: Performer; conductor: Conductor } {
+    const { run, notes, scripts, recorded, onStateFailure } = given
     const { plan, settings, state, masker, telling, durable } = this.parts
     const { env, graceMs = GRACE_MS, onOutput } = settings
     const { cwd, documentDir, params } = notes
@@ -137,7 +154,7 @@ export class Session {
       scripts,
       isKnown: (name: string) => Object.hasOwn(scope.values, name),
     }
-    const performer = new Performer({ ...where, plan, scope, state, masker, tools, onLine, onOutput })
+    const performer = new Performer({ ...where, plan, scope, state, masker, tools, onLine, onOutput, onStateFailure })
     const isCancelled = async (): Promise<boolean> => (await durable.runs.find(runId)).record.status === 'cancelled'
     const conductor = new Conductor({ run, plan, scope, performer, telling, recorded, isCancelled })
     return { performer, conductor }

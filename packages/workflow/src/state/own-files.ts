@@ -74,7 +74,8 @@ function expectOwner(path: string, { uid }: Stats): void {
   throw new StateError(path, `belongs to another user (${uid})`, 'run as that user, or choose another directory')
 }
 
-function kindOf(stats: Stats): string {
+/** In words: `a symbolic link`. */
+export function kindOf(stats: Stats): string {
   if (stats.isSymbolicLink()) return 'a symbolic link'
   if (stats.isFIFO()) return 'a pipe'
   if (stats.isSocket()) return 'a socket'
