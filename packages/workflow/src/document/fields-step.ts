@@ -36,8 +36,8 @@ export const STEP: FieldsShape = {
       examples: ['Fetch the items'],
     }),
     ...ACTION_FIELDS,
-    field('working_dir', text('template', { isLine: true }), 'Where it runs, from where the run was begun.', {
-      default: 'the directory in which the run was begun',
+    field('working_dir', text('template', { isLine: true }), "Where it runs, from the document's directory.", {
+      default: "the document's directory",
       examples: ['data'],
     }),
     field('env', ENV, 'Variables of the environment, over those of the document.', {
