@@ -29,6 +29,7 @@ type Options = {
 type Given = ParsedArguments<{ readonly run: string; readonly step?: string }, Options>
 
 const CHUNK_BYTES = 64 * 1024
+const NEWLINE = 0x0a
 
 export async function run({ values: { run: runId, step }, options }: Given, context: CommandContext): Promise<void> {
   const { world, settings } = context
@@ -80,6 +81,7 @@ class Printer {
   private readonly context: CommandContext
   private readonly printed = new Map<string, number>()
   private last: string | undefined = undefined
+  private isAtLineStart = true
 
   constructor(context: CommandContext) {
     this.context = context
@@ -102,11 +104,12 @@ class Printer {
         if (this.last !== file.path && (hasOthers || this.last !== undefined)) {
           const { dim } = lookFor(world, settings).style
           const title = `── ${file.step}, attempt ${file.attempt}${file.execution > 1 ? `, start ${file.execution}` : ''} ──`
-          if (!settings.quiet) world.stdout.write(`${dim(plainText(title))}\n`)
+          if (!settings.quiet) world.stdout.write(`${this.isAtLineStart ? '' : '\n'}${dim(plainText(title))}\n`)
         }
         this.last = file.path
         this.hasPrinted = true
         this.printed.set(file.path, at + length)
+        this.isAtLineStart = buffer[length - 1] === NEWLINE
         await this.write(buffer.subarray(0, length))
       }
     } finally {

@@ -10,7 +10,7 @@ import { reporterFor } from '../output/run-reporter.js'
 import { written } from './written.js'
 import { showEnd } from './show-end.js'
 import { withSignals } from './signals.js'
-import { stateDirectoryOf } from './store.js'
+import { expectKept, stateDirectoryOf } from './store.js'
 
 export type Conduct = (settings: RunSettings) => Promise<RunEnd>
 
@@ -26,6 +26,7 @@ export async function conductRun(
   { isPassedOn = false }: ConductOptions = {},
 ): Promise<ExitCode> {
   const { settings, world } = context
+  expectKept(settings.store)
   const teller = reporterFor(world, settings, { live: !isPassedOn })
   const resume = commandWords(settings, world.env)(['resume', runId])
   const say = {

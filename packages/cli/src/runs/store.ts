@@ -8,10 +8,16 @@ import { existsSync } from 'node:fs'
 import { expectOwnStore, statePathFor } from '@reprise/workflow'
 import { type Ledger, openLedger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
-import { RefusedError } from '../failures.js'
+import { RefusedError, UsageError } from '../failures.js'
 
 export function stateDirectoryOf(store: string): string {
   return statePathFor(fileOf(store) ?? null, process.cwd())
+}
+
+/** What is in memory is gone with the command, and nothing could be said of it. */
+export function expectKept(store: string): void {
+  if (!store.startsWith('memory:')) return
+  throw new UsageError(`--store ${store} keeps nothing once the command has ended`, 'such as sqlite:./runs.db')
 }
 
 /** Opens the ledger for as long as `act` takes. Refused if nothing was ever kept there. */
@@ -32,6 +38,7 @@ export function hasStore(store: string): boolean {
 }
 
 export function expectStore(store: string): void {
+  expectKept(store)
   if (hasStore(store)) return
   throw new RefusedError({
     kind: 'not_found',

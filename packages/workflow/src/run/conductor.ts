@@ -94,11 +94,12 @@ export class Conductor {
   }
 
   /** An expression that makes no sense of the values is the step's failure, recorded as such. */
-  private async isWanted({ when }: StepPlan): Promise<boolean | Error> {
+  private async isWanted(step: StepPlan): Promise<boolean | Error> {
+    const { when } = step
     if (when === null) return true
     try {
       const expression = await compileExpression(when)
-      return expression.evaluateBoolean(this.parts.scope.values)
+      return expression.evaluateBoolean(this.parts.performer.valuesOf(step))
     } catch (error) {
       return Object.assign(new Error(`when: ${(error as Error).message}`), { retryable: false })
     }

@@ -14,7 +14,7 @@ import { endLeftovers } from '../process/end-leftovers.js'
 import type { StateDirectory } from '../state/state-directory.js'
 import { StateError } from '../state/state-error.js'
 import { performAction } from '../steps/perform.js'
-import type { StepContext, StepOutput } from '../steps/step-context.js'
+import type { StepContext, StepOutput, Values } from '../steps/step-context.js'
 import type { StepTools } from '../steps/step-tools.js'
 import { captured } from '../values/capture.js'
 import { fillText } from '../values/template.js'
@@ -56,6 +56,11 @@ export class Performer {
   /** Resolves when no attempt has left anything behind. */
   async settled(): Promise<void> {
     await Promise.all(this.endings.values())
+  }
+
+  /** What the texts of a step mean: `env` is what its commands get. */
+  valuesOf(step: StepPlan): Values {
+    return this.parts.scope.withVariables(this.variablesOf(step))
   }
 
   async perform(step: StepPlan, action: Action, context: DurableContext): Promise<StepResult> {
@@ -112,8 +117,9 @@ export class Performer {
     tag: string,
     log: MaskedOutput,
   ): Omit<StepContext, 'groupFile'> {
-    const { runId, scope, cwd, documentDir, graceMs, onLine } = this.parts
+    const { runId, cwd, documentDir, graceMs, onLine } = this.parts
     const { taskId, attempt, execution, idempotencyKey, signal } = context
+    const values = this.valuesOf(step)
     let toldAtMs = -Infinity
     const tell = (bytes: Uint8Array): void => {
       if (performance.now() - toldAtMs < OUTPUT_EVERY_MS) return
@@ -129,9 +135,9 @@ export class Performer {
       execution,
       idempotencyKey,
       signal,
-      values: scope.values,
+      values,
       env: this.environmentOf(step, context, tag),
-      cwd: step.workingDir === null ? cwd : resolve(cwd, this.filled(step.workingDir)),
+      cwd: step.workingDir === null ? cwd : resolve(cwd, fillText(step.workingDir, values)),
       documentDir,
       tag,
       graceMs,
@@ -144,17 +150,23 @@ export class Performer {
   }
 
   private environmentOf(step: StepPlan, context: DurableContext, tag: string): Record<string, string> {
-    const { env, plan, runId } = this.parts
-    const given = Object.entries({ ...plan.env, ...step.env }).map(([name, text]) => [name, this.filled(text)])
+    const { env, runId } = this.parts
     return {
       ...env,
-      ...(Object.fromEntries(given) as Record<string, string>),
+      ...this.variablesOf(step),
       REPRISE_RUN_ID: runId,
       REPRISE_TASK_ID: context.taskId,
       REPRISE_ATTEMPT: String(context.attempt),
       REPRISE_IDEMPOTENCY_KEY: context.idempotencyKey,
       REPRISE_TAG: tag,
     }
+  }
+
+  /** Those that the document and the step add. They refer to what the process has. */
+  private variablesOf(step: StepPlan): Record<string, string> {
+    const { plan, scope } = this.parts
+    const given = Object.entries({ ...plan.env, ...step.env })
+    return Object.fromEntries(given.map(([name, text]) => [name, fillText(text, scope.values)]))
   }
 
   /** What it says is kept in the ledger. The error itself stays the one it was: matchers look at more than its text. */
@@ -164,10 +176,6 @@ export class Performer {
     const masked = masker.maskText(error.message)
     if (masked !== error.message) Object.defineProperty(error, 'message', { value: masked, configurable: true })
     return error
-  }
-
-  private filled(text: string): string {
-    return fillText(text, this.parts.scope.values)
   }
 
   private tagOf(step: StepPlan): string {

@@ -4,7 +4,7 @@
  */
 import { faultsOfTasks, type Ledger, livingOwners, type RunRecord, type TaskRecord } from 'reprise/durable'
 import { type Difference, differencesOf } from '../plan/differences.js'
-import type { Plan } from '../plan/plan.js'
+import type { InterruptAction, Plan } from '../plan/plan.js'
 import { isOlder, retryStateOf } from '../view/retry-state.js'
 import type { ResumePreview } from '../view/views.js'
 
@@ -156,18 +156,21 @@ function previewOf(
   open: readonly TaskRecord[],
   failed: readonly TaskRecord[],
   kept: number,
-  { resetRetries }: ResumeChoices,
+  { resetRetries, done, rerun }: ResumeChoices,
 ): ResumePreview {
   const allowed = new Map(plan.steps.map(({ id, policy }) => [id, policy.attempts ?? 1]))
+  const rules = new Map(plan.steps.map(({ id, onInterrupt }) => [id, onInterrupt]))
   // Stopped in order, an attempt waits to be run again.
-  const isAgain = ({ status, progress }: TaskRecord): boolean =>
-    status === 'running' || status === 'undecided' || (status === 'waiting' && progress.current !== null)
+  const isInterrupted = ({ status, progress }: TaskRecord): boolean =>
+    status === 'running' || (status === 'waiting' && progress.current !== null)
+  const isAgain = (task: TaskRecord): boolean =>
+    isInterrupted(task) ? (rules.get(task.id) ?? 'rerun') === 'rerun' : rerun.includes(task.id)
   const again = open.filter(isAgain)
-  const waiting = open.filter((task) => !isAgain(task))
+  const waiting = open.filter((task) => !isInterrupted(task) && task.status !== 'undecided')
   const known = new Set([...open, ...failed].map(({ id }) => id))
   return {
     run: run.id,
-    kept,
+    kept: kept + done.length,
     rerun: again.map((task) => ({
       step: task.id,
       attempt: task.progress.current?.number ?? 1,
@@ -185,8 +188,16 @@ function previewOf(
       const { expiresAtMs } = retryStateOf(task)
       return expiresAtMs === null ? [] : { step: task.id, expiresAtMs }
     }),
-    warnings: open
-      .filter(isOlder)
-      .map(({ id }) => `step ${id} was recorded without a retry state: it gets a fresh one`),
+    warnings: [
+      ...open.filter(isOlder).map(({ id }) => `step ${id} was recorded without a retry state: it gets a fresh one`),
+      ...open.filter(isInterrupted).flatMap(({ id }) => warningOf(id, rules.get(id))),
+    ],
   }
+}
+
+/** What becomes of an attempt in flight, where it is not simply run again. */
+function warningOf(id: string, rule: InterruptAction = 'rerun'): string[] {
+  if (rule === 'rerun') return []
+  const what = rule === 'fail' ? '`on_interrupt: fail` leaves it to you' : 'its `verify` command looks first'
+  return [`step ${id} was interrupted: ${what}`]
 }

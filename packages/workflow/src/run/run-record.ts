@@ -1,4 +1,4 @@
-/** What a workflow keeps with its run beside the document. Imports types of the library. */
+/** What a workflow keeps with its run beside the document, and with its steps. Imports types of the library. */
 import type { StopReason } from 'reprise'
 import type { Json, RunRecord } from 'reprise/durable'
 
@@ -16,6 +16,18 @@ export interface RunNotes {
   readonly failedStep: string | null
   /** Steps of the document. */
   readonly steps: number
+}
+
+/** What is recorded of a step that succeeded. */
+export interface StepResult {
+  readonly exit_code: number
+  /** Of an HTTP request. */
+  readonly status?: number
+  readonly attempts: number
+  /** Only where the step captures it. */
+  readonly output?: Json
+  /** Why it was not needed; the other fields are then as if it had done nothing. */
+  readonly skipped?: string
 }
 
 export function notesOf({ detail }: RunRecord): RunNotes {

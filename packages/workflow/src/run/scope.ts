@@ -7,18 +7,9 @@
 import type { Json } from 'reprise/durable'
 import type { StepPlan } from '../plan/plan.js'
 import type { Values } from '../steps/step-context.js'
+import type { StepResult } from './run-record.js'
 
-/** What is recorded of a step that succeeded. */
-export interface StepResult {
-  readonly exit_code: number
-  /** Of an HTTP request. */
-  readonly status?: number
-  readonly attempts: number
-  /** Only where the step captures it. */
-  readonly output?: Json
-  /** Why it was not needed; the other fields are then as if it had done nothing. */
-  readonly skipped?: string
-}
+export type { StepResult }
 
 export interface ScopeInput {
   readonly runId: string
@@ -39,6 +30,12 @@ export class Scope {
     this.names['run'] = Object.assign(bare(), { id: runId, name: workflow })
     this.names['steps'] = this.steps
     this.values = this.names
+  }
+
+  /** The same, with these variables of the environment over those of the process. */
+  withVariables(variables: Readonly<Record<string, string>>): Values {
+    const env = Object.assign(bare(), this.names['env'], variables)
+    return Object.assign(bare(), this.names, { env })
   }
 
   /** The step succeeded, or was skipped: then what it would have captured is null. */

@@ -14,8 +14,7 @@ import {
   type TaskStatus,
 } from 'reprise/durable'
 import type { Plan, StepPlan } from '../plan/plan.js'
-import { notesOf } from '../run/run-record.js'
-import type { StepResult } from '../run/scope.js'
+import { notesOf, type StepResult } from '../run/run-record.js'
 import { fallbackId, fallbackName } from '../run/step-task.js'
 import { isOlder, retryStateOf } from './retry-state.js'
 import type {

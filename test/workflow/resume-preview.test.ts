@@ -1,0 +1,46 @@
+/** What a resume says that it will do is what it does, whatever a step asks for when it is interrupted. Needs a build. */
+import type { ResumePreview } from '@reprise/workflow'
+import { afterEach, expect, test } from 'vitest'
+import { Scene } from './scene.js'
+
+let scene: Scene
+afterEach(() => scene.remove())
+
+/** The first step is done, the second in flight. */
+async function killedWith(rule: string): Promise<void> {
+  scene = new Scene(`
+steps:
+  - { id: first, shell: echo x }
+  - { id: second, shell: "echo x >> ran; test -e go || sleep 60", ${rule} }
+`)
+  await scene.killed(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 1)
+  scene.write('go', '')
+}
+
+async function preview(...options: string[]): Promise<ResumePreview> {
+  const { stdout } = await scene.reprise('resume', 'r1', '--dry-run', '--json', ...options)
+  return (JSON.parse(stdout) as { preview: ResumePreview }).preview
+}
+
+const again = [{ step: 'second', attempt: 1, of: 1 }]
+
+test('a step that is rerun is named with its number', async () => {
+  await killedWith('on_interrupt: rerun')
+  expect(await preview()).toMatchObject({ kept: 1, rerun: again, waiting: [], warnings: [] })
+})
+
+test('a step that is left to a person is not said to run again, unless the person said so', async () => {
+  await killedWith('on_interrupt: fail')
+  expect(await preview()).toMatchObject({ kept: 1, rerun: [], waiting: [] })
+  expect((await preview()).warnings).toEqual(['step second was interrupted: `on_interrupt: fail` leaves it to you'])
+  expect((await scene.reprise('resume', 'r1')).code).toBe(4)
+  expect(await preview('--rerun', 'second')).toMatchObject({ kept: 1, rerun: again, warnings: [] })
+  expect(await preview('--done', 'second')).toMatchObject({ kept: 2, rerun: [], waiting: [], warnings: [] })
+  expect(scene.count('ran')).toBe(1)
+})
+
+test('a step that is looked into is said to be', async () => {
+  await killedWith('on_interrupt: { verify: "true" }')
+  expect(await preview()).toMatchObject({ kept: 1, rerun: [], waiting: [] })
+  expect((await preview()).warnings).toEqual(['step second was interrupted: its `verify` command looks first'])
+})

@@ -1,0 +1,70 @@
+/** What a step is given, and what is shown of it: values, variables, places. Needs a build. */
+import { mkdirSync } from 'node:fs'
+import { afterEach, expect, test } from 'vitest'
+import { Scene } from './scene.js'
+
+let scene: Scene
+afterEach(() => scene.remove())
+
+const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
+
+test('`env` in texts and conditions is what the commands of the step get', async () => {
+  scene = new Scene(`
+env: { REGION: eu, PLACE: "\${env.HOME}/data" }
+steps:
+  - id: file
+    write_file: { path: file, content: "\${env.REGION} \${env.PLACE} \${env.OWN}" }
+    env: { OWN: mine, REGION: us }
+  - { id: wanted, shell: "echo \${env.REGION} $REGION > wanted", when: env.REGION == "eu" }
+  - { id: unwanted, shell: touch unwanted, when: env.REGION == "us" }
+`)
+  scene.env = { HOME: '/nowhere' }
+  const { code, stderr } = await scene.reprise(...RUN)
+  expect(code, stderr).toBe(0)
+  expect(scene.read('file')).toBe('us /nowhere/data mine')
+  expect(scene.read('wanted')).toBe('eu eu\n')
+  expect(scene.has('unwanted')).toBe(false)
+})
+
+test('commands run in the directory of the document, wherever it was called from', async () => {
+  scene = new Scene()
+  mkdirSync(scene.path('flows'))
+  mkdirSync(scene.path('flows/data'))
+  scene.write('flows/where.mjs', 'export default ({ cwd }) => cwd\n')
+  scene.write(
+    'flows/nightly.yaml',
+    `
+steps:
+  - { id: here, shell: pwd, capture: here }
+  - { id: there, shell: pwd, working_dir: data, capture: there }
+  - { id: module, script: ./where.mjs, capture: module }
+  - { id: file, write_file: { path: places, content: "\${here}\\n\${there}\\n\${module}" } }
+`,
+  )
+  const { code, stderr } = await scene.reprise('run', 'flows/nightly.yaml')
+  expect(code, stderr).toBe(0)
+  const [here, there, module] = scene.read('flows/places').split('\n')
+  expect(there).toBe(`${here}/data`)
+  expect(module).toBe(here)
+  expect(here?.endsWith(`${scene.directory}/flows`)).toBe(true)
+})
+
+test('logs come in the order of the steps, and the title of each begins a line', async () => {
+  scene = new Scene(`
+steps:
+  - { id: second-by-name, shell: printf one }
+  - { id: first-by-name, shell: printf two }
+`)
+  await scene.reprise(...RUN)
+  const { stdout } = await scene.reprise('logs', 'r1')
+  expect(stdout).toBe('── second-by-name, attempt 1 ──\none\n── first-by-name, attempt 1 ──\ntwo')
+})
+
+test('a run in memory is refused: nothing could be said of it afterwards', async () => {
+  scene = new Scene('steps: [{ shell: touch ran }]')
+  const { code, stderr } = await scene.reprise('run', 'workflow.yaml', '--store', 'memory:')
+  expect(code).toBe(2)
+  expect(stderr).toContain('keeps nothing')
+  expect(scene.has('ran')).toBe(false)
+  expect((await scene.reprise('show', 'r1', '--store', 'memory:')).code).toBe(2)
+})
