@@ -143,7 +143,10 @@ itWhere(hasProc && has('ps'), '/proc and ps', 'processes are listed alike from /
   const { processes, stop, end } = await start('echo $$; sleep 1000 & echo $!; wait', 2)
   const pids = new Set([process.pid, ...processes.map(({ pid }) => pid)])
   const of = (rows: readonly ProcessRow[]): unknown[] =>
-    rows.flatMap(({ pid, parent, group }) => (pids.has(pid) ? [{ pid, parent, group }] : []))
+    rows
+      .filter(({ pid }) => pids.has(pid))
+      .map(({ pid, parent, group }) => ({ pid, parent, group }))
+      .toSorted((one, other) => one.pid - other.pid)
   const listed = await listProcesses('ps')
   expect(of(listed)).toEqual(of(await listProcesses('proc')))
   expect(of(listed)).toHaveLength(3)
