@@ -88,7 +88,14 @@ describe('network', () => {
   it.each([
     ...['Connection refused', 'connection reset by peer', 'Network is unreachable', 'No route to host', 'Broken pipe'],
     ...['curl: (6) Could not resolve host: x', 'Name or service not known', 'Temporary failure in name resolution'],
-    ...['fetch failed', 'socket hang up'],
+    ...[
+      'fetch failed',
+      'socket hang up',
+      'curl: (52) Empty reply from server',
+      'Connection closed by 10.0.0.7 port 22',
+    ],
+    "curl: (7) Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server",
+    'psql: error: could not connect to server',
   ])('is the text "%s"', (message) => {
     expect(words(new Error(message))).toBe('network')
     expect(words(message)).toBe('network')

@@ -21,6 +21,8 @@ const NETWORK = [
   /\b(?:ENOTFOUND|EAI_AGAIN|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)\b/i,
   /connection (?:refused|reset)|network is unreachable|no route to host|broken pipe|socket hang up|fetch failed|failed to fetch|load failed|networkerror/i,
   /could not resolve host|name or service not known|temporary failure in name resolution/i,
+  // What curl, wget, psql and ssh say where they do not name the cause.
+  /(?:failed|unable) to connect|could(?: not|n't) connect|empty reply from server|connection closed by/i,
 ]
 /** Finds codes such as `ESOCKETTIMEDOUT` and `UND_ERR_BODY_TIMEOUT`, and the name `TimeoutError`, too. */
 const TIMEOUT = /timed?[ -]?out/i
