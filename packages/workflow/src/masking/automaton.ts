@@ -14,6 +14,8 @@ export interface Automaton {
   readonly next: Int32Array
   readonly depths: Int32Array
   readonly longest: Int32Array
+  /** By state: the length of the shortest word that begins with what it stands for. */
+  readonly shortest: Int32Array
 }
 
 export function buildAutomaton(words: readonly Uint8Array[]): Automaton {
@@ -24,6 +26,7 @@ export function buildAutomaton(words: readonly Uint8Array[]): Automaton {
   const next = new Int32Array(most * classCount).fill(-1)
   const depths = new Int32Array(most)
   const longest = new Int32Array(most)
+  const shortest = new Int32Array(most).fill(most)
   let count = 1
   for (const word of words) {
     let state = 0
@@ -34,11 +37,12 @@ export function buildAutomaton(words: readonly Uint8Array[]): Automaton {
         next[slot] = count++
       }
       state = next[slot] ?? 0
+      shortest[state] = Math.min(shortest[state] ?? most, word.length)
     }
     longest[state] = word.length
   }
   link(next, longest, classCount, count)
-  return { classes, classCount, next, depths, longest }
+  return { classes, classCount, next, depths, longest, shortest }
 }
 
 /** Where no word goes on, the longest end that is the beginning of another one does. In the order of depth. */
