@@ -10,7 +10,7 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { resumePreview } from '../output/runs/resume-preview.js'
 import { conductRun } from '../runs/conduct.js'
-import { expectSecrets, loadPlan, recordedPlan } from '../runs/load-plan.js'
+import { expectNoSecrets, expectSecrets, loadPlan, recordedPlan } from '../runs/load-plan.js'
 import { findRun, interruptedRun } from '../runs/find-run.js'
 import { refusedBy } from '../runs/refused-by.js'
 import { withLedger } from '../runs/store.js'
@@ -46,6 +46,7 @@ export async function run(
   tellPreview(check, options.dryRun === true, context)
   if (options.dryRun === true) return EXIT.done
   expectSecrets(plan, world.env)
+  expectNoSecrets(plan, world.env)
   const input = { choices, differences: check.differences }
   return conductRun(context, record.id, (session) => resumeRun(plan, record.id, input, session))
 }

@@ -5,7 +5,7 @@ import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { RefusedError } from '../failures.js'
 import { conductRun } from '../runs/conduct.js'
-import { expectSecrets, loadPlan } from '../runs/load-plan.js'
+import { expectNoSecrets, expectSecrets, loadPlan } from '../runs/load-plan.js'
 import { readId } from '../runs/read-id.js'
 import { readParams } from '../runs/params.js'
 import { showPlan } from '../runs/show-plan.js'
@@ -22,6 +22,12 @@ export async function run(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { plan, documentDir } = await loadPlan(file, context)
+  const given = { '--param': [...(options.param ?? [])], '--run-id': options.runId ?? null }
+  expectNoSecrets(plan, context.world.env, {
+    ...given,
+    'the path of the file': plan.file,
+    'the directory of the file': documentDir,
+  })
   const params = readParams(options.param ?? [], plan)
   if (options.dryRun === true) {
     showPlan(plan, context)

@@ -1,6 +1,14 @@
 /** A plan from a file that somebody named, or from what is recorded of a run. Imports the workflow package and input. */
 import path from 'node:path'
-import { SHORTEST_SECRET, BLIND_READERS, type Plan, planFromDocument, planOf, readersFor } from '@reprise/workflow'
+import {
+  BLIND_READERS,
+  type Plan,
+  planFromDocument,
+  planOf,
+  readersFor,
+  secretPlaces,
+  SHORTEST_SECRET,
+} from '@reprise/workflow'
 import type { Json, RunRecord } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { UsageError } from '../failures.js'
@@ -39,5 +47,21 @@ export function expectSecrets({ secrets }: Plan, env: Readonly<Record<string, st
   throw new UsageError(
     `the workflow needs ${missing.length === 1 ? 'the secret' : 'the secrets'} ${missing.join(', ')} in the environment`,
     `set it before the command: ${variables} reprise …`,
+  )
+}
+
+/** What is kept of a run cannot hold a secret: as it is it would be none, and masked nobody could go on with it. */
+export function expectNoSecrets(
+  { secrets, document }: Plan,
+  env: Readonly<Record<string, string | undefined>>,
+  given: Readonly<Record<string, Json>> = {},
+): void {
+  const values = Object.fromEntries(secrets.map((name) => [name, env[name] ?? '']))
+  const [found] = secretPlaces(values, { 'the workflow': document, ...given })
+  if (found === undefined) return
+  const { secret, place } = found
+  throw new UsageError(
+    `the value of the secret ${secret} stands in ${place}, and would be kept with the run`,
+    `write \${env.${secret}} where it is used; if it only looks the same, choose another value`,
   )
 }

@@ -11,6 +11,8 @@
 export class Automaton {
   readonly depths: Int32Array
   readonly longest: Int32Array
+  /** By state: the length of the shortest word that begins with what it stands for. */
+  readonly shortest: Int32Array
   /** By state and byte, up to `lastShallow`: the next state. */
   readonly table: Int32Array
   readonly lastShallow: number
@@ -24,6 +26,7 @@ export class Automaton {
     const most = words.reduce((sum, word) => sum + word.length, 1)
     this.depths = new Int32Array(most)
     this.longest = new Int32Array(most)
+    this.shortest = new Int32Array(most).fill(most)
     this.bytes = new Uint8Array(most)
     this.children = new Int32Array(most)
     this.siblings = new Int32Array(most)
@@ -32,7 +35,7 @@ export class Automaton {
     for (const word of words) count = this.add(word.subarray(0, 1), count)
     this.lastShallow = count - 1
     for (const word of words) count = this.add(word, count)
-    for (const word of words) this.longest[this.walk(word)] = word.length
+    for (const word of words) this.mark(word)
     this.table = new Int32Array((this.lastShallow + 1) * 256)
     this.link()
   }
@@ -54,8 +57,14 @@ export class Automaton {
     return child
   }
 
-  private walk(word: Uint8Array): number {
-    return word.reduce((state, byte) => this.childOf(state, byte), 0)
+  /** Its beginnings know how short a word may still be, its last state that one ends here. */
+  private mark(word: Uint8Array): void {
+    const last = word.reduce((state, byte) => {
+      const child = this.childOf(state, byte)
+      this.shortest[child] = Math.min(this.shortest[child] ?? word.length, word.length)
+      return child
+    }, 0)
+    this.longest[last] = word.length
   }
 
   /** The first state that is free afterwards. */

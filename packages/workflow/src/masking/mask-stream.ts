@@ -81,7 +81,7 @@ export class MaskStream {
 }
 
 /** A new one may reach back over several. */
-function addSpan(spans: number[], start: number, end: number): void {
+export function addSpan(spans: number[], start: number, end: number): void {
   let from = start
   while (spans.length > 0 && (spans.at(-1) ?? 0) >= from) {
     spans.pop()

@@ -28,13 +28,15 @@ export function maskOutput(masker: Masker, sink: OutputSink): MaskedOutput {
   }
 }
 
-/** The texts of an end; before they are cut to what a message holds. */
+/**
+ * The texts of an end; before they are cut to what a message holds. Not `stdout`: that is captured as a value, and masked
+ * as one; in the text of JSON a number that is a secret would leave no JSON.
+ */
 export function maskCommandEnd(masker: Masker, end: CommandEnd): CommandEnd {
   if (masker.isEmpty) return end
   return {
     ...end,
     spawnError: end.spawnError === null ? null : maskError(masker, end.spawnError),
-    stdout: masker.maskText(end.stdout),
     stdoutTail: masker.maskText(end.stdoutTail),
     stderrTail: masker.maskText(end.stderrTail),
   }

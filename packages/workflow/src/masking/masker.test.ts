@@ -196,6 +196,27 @@ test('a text in which nothing is found is the same text, halves of characters in
   expect(maskerOf('secret').maskText('\uD800 and sec')).toBe('\uD800 and sec')
 })
 
+describe('a text that was cut', () => {
+  test('shows no half of a secret, wherever it was cut', () => {
+    const long = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 12, maxLength: 30 })
+    fc.assert(
+      fc.property(long, fc.double({ min: 0.5, max: 1, noNaN: true }), text, text, (value, part, before, after) => {
+        const half = value.slice(0, Math.ceil(value.length * part))
+        for (const cut of [`${before}${half}…"${after}`, `${before}${half}`])
+          expect(maskerOf(value).maskCutText(cut)).not.toContain(half)
+      }),
+    )
+  })
+
+  test('is masked like any other, and left as it is if there is nothing', () => {
+    const masker = maskerOf('tok-0123456789', 'short')
+    expect(masker.maskCutText('a tok-0123456789 and short b')).toBe('a *** and *** b')
+    expect(masker.maskCutText('a tok-01234…')).toBe('a ***…')
+    expect(masker.maskCutText('a tok-0 b, shor')).toBe('a tok-0 b, shor')
+    expect(maskerOf().maskCutText('tok-0123456789')).toBe('tok-0123456789')
+  })
+})
+
 describe('the output of a command', () => {
   test('is masked stream by stream, and its end is not lost', async () => {
     const heard: string[] = []
@@ -222,7 +243,9 @@ describe('the output of a command', () => {
       ...{ spawnError, stdout: 'secret', stdoutTail: 'a secret', stderrTail: 'the secret' },
     }
     const masked = maskCommandEnd(maskerOf('secret'), end)
-    expect(JSON.stringify(masked)).not.toContain('secret')
+    // What is captured is masked as a value.
+    expect(masked.stdout).toBe(end.stdout)
+    expect(JSON.stringify({ ...masked, stdout: '' })).not.toContain('secret')
     expect(masked.spawnError).toMatchObject({ message: 'curl ***: no such program', code: 'ENOENT' })
     expect(maskCommandEnd(maskerOf(), end)).toBe(end)
   })

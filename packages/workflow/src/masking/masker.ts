@@ -7,6 +7,7 @@
  */
 import type { Json } from 'reprise/durable'
 import { Automaton } from './automaton.js'
+import { cutSpans } from './mask-cut.js'
 import { MaskStream } from './mask-stream.js'
 import { formsOf, SHORTEST_SECRET } from './secret-forms.js'
 
@@ -33,6 +34,17 @@ export class Masker {
     const bytes = Buffer.from(text)
     const masked = Buffer.concat([stream.write(bytes), stream.end()])
     return masked.equals(bytes) ? text : masked.toString()
+  }
+
+  /** A text that may have been cut: the beginning of a secret is masked as well, if it is half of it. */
+  maskCutText(text: string): string {
+    if (this.automaton === null || text === '') return text
+    const bytes = Buffer.from(text)
+    const spans = cutSpans(this.automaton, bytes)
+    if (spans.length === 0) return text
+    const ends = [0, ...spans.filter((_, index) => index % 2 === 1)]
+    const starts = [...spans.filter((_, index) => index % 2 === 0), bytes.length]
+    return ends.map((end, index) => bytes.toString('utf8', end, starts[index])).join('***')
   }
 
   /** Strings, keys, and numbers that are secrets; those become texts. */

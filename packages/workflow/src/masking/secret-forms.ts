@@ -44,6 +44,8 @@ function writtenForms(value: string): string[] {
     encoded,
     encoded.replaceAll('%20', '+'),
     encoded.replaceAll(/%../g, (code) => code.toLowerCase()),
+    // As the name of a host.
+    value.toLowerCase(),
     // As a form sends it.
     new URLSearchParams([['', value]]).toString().slice(1),
   ]

@@ -95,6 +95,7 @@ class RunningCommand {
   private readonly start: string | null
   private readonly pumps: readonly OutputPump[]
   private exit: Exit | null = null
+  private isNoted = false
   private failure: { readonly error: unknown } | null = null
   private callOff: () => void = () => undefined
   /** Settles when it is to end before its time. */
@@ -128,7 +129,8 @@ class RunningCommand {
     if (this.exit === null) await Promise.race([exited, sleep(EXIT_WAIT_MS)])
     await this.closePipes()
     signal.removeEventListener('abort', this.callOff)
-    if (groupFile !== undefined) removeGroupFile(groupFile)
+    // What could not be noted there is not ours to remove.
+    if (groupFile !== undefined && this.isNoted) removeGroupFile(groupFile)
     if (this.failure !== null) throw this.failure.error
     if (this.exit === null) this.exitedAtMs = performance.now()
     return this.exit ?? { exitCode: null, signal: 'SIGKILL' }
@@ -149,6 +151,7 @@ class RunningCommand {
     if (groupFile === undefined || this.start === null) return
     try {
       writeGroupFile(groupFile, { group: this.spawned.pid, start: this.start, tag })
+      this.isNoted = true
     } catch (error) {
       this.fail(error)
     }

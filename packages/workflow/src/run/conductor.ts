@@ -118,7 +118,7 @@ export class Conductor {
     const { run, plan, performer } = this.parts
     return stepTask(run, plan, step, {
       perform: async (context) => {
-        if (wanted !== true) throw wanted
+        if (wanted !== true) throw performer.masked(wanted)
         return (await performer.perform(step, step.action, context)) as unknown as Json
       },
       verify: (context) => performer.verify(step, context),

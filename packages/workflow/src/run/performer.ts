@@ -96,7 +96,11 @@ export class Performer {
     if (execution > 1) await endLeftovers(tag, { groupFiles: state.groupFilesOf(runId, context.taskId) })
     const name = { generation, attempt, execution }
     const log = state.openLog(runId, context.taskId, name)
-    const masked = maskOutput(masker, (stream, bytes) => log.write(stream, bytes))
+    const tell = this.teller(context.taskId, attempt)
+    const masked = maskOutput(masker, (stream, bytes) => {
+      tell(bytes)
+      return log.write(stream, bytes)
+    })
     try {
       const groupFile = state.groupFile(runId, context.taskId, name)
       const given = { ...this.contextOf(step, context, tag, masked), groupFile }
@@ -104,7 +108,7 @@ export class Performer {
       const result = masker.maskJson(resultOf(step, output, attempt) as unknown as Json)
       return result as unknown as StepResult
     } catch (error) {
-      throw this.maskError(error)
+      throw this.masked(error)
     } finally {
       await masked.end()
       await log.close()
@@ -117,17 +121,9 @@ export class Performer {
     tag: string,
     log: MaskedOutput,
   ): Omit<StepContext, 'groupFile'> {
-    const { runId, cwd, documentDir, graceMs, onLine } = this.parts
-    const { taskId, attempt, execution, idempotencyKey, signal } = context
+    const { runId, cwd, documentDir, graceMs } = this.parts
+    const { attempt, execution, idempotencyKey, signal } = context
     const values = this.valuesOf(step)
-    let toldAtMs = -Infinity
-    const tell = (bytes: Uint8Array): void => {
-      if (performance.now() - toldAtMs < OUTPUT_EVERY_MS) return
-      const line = lastLineOf(bytes)
-      if (line === '') return
-      toldAtMs = performance.now()
-      onLine(taskId, attempt, this.parts.masker.maskText(line))
-    }
     return {
       runId,
       stepId: step.id,
@@ -143,9 +139,20 @@ export class Performer {
       graceMs,
       captureBytes: step.capture === null ? 0 : CAPTURE_BYTES,
       log: async (stream, bytes) => {
-        tell(bytes)
         await Promise.all([log.write(stream, bytes), this.parts.onOutput?.(stream, bytes)])
       },
+    }
+  }
+
+  /** Tells the last line now and then, as it is in the log: masked, wherever the output was cut. */
+  private teller(taskId: string, attempt: number): (bytes: Uint8Array) => void {
+    let toldAtMs = -Infinity
+    return (bytes) => {
+      if (performance.now() - toldAtMs < OUTPUT_EVERY_MS) return
+      const line = lastLineOf(bytes)
+      if (line === '') return
+      toldAtMs = performance.now()
+      this.parts.onLine(taskId, attempt, line)
     }
   }
 
@@ -170,11 +177,16 @@ export class Performer {
   }
 
   /** What it says is kept in the ledger. The error itself stays the one it was: matchers look at more than its text. */
-  private maskError(error: unknown): unknown {
+  masked(error: unknown): unknown {
     const { masker } = this.parts
-    if (masker.isEmpty || !(error instanceof Error)) return error
-    const masked = masker.maskText(error.message)
-    if (masked !== error.message) Object.defineProperty(error, 'message', { value: masked, configurable: true })
+    if (masker.isEmpty) return error
+    if (!(error instanceof Error)) return typeof error === 'string' ? masker.maskCutText(error) : error
+    for (const field of ['message', 'name', 'code', 'stack'] as const) {
+      const text = (error as unknown as Readonly<Record<string, unknown>>)[field]
+      if (typeof text !== 'string') continue
+      const value = masker.maskCutText(text)
+      if (value !== text) Object.defineProperty(error, field, { value, configurable: true })
+    }
     return error
   }
 

@@ -161,7 +161,7 @@ export class Session {
   }
 
   private async conclude(run: DurableRun, end: RunEnd, notes: RunNotes): Promise<void> {
-    const detail = notesAsJson({ ...notes, stopReason: end.stopReason, failedStep: end.failedStep })
+    const detail = this.mask(notesAsJson({ ...notes, stopReason: end.stopReason, failedStep: end.failedStep }))
     try {
       if (end.state === 'interrupted') await run.leave(detail)
       else await run.finish(end.state, detail)
