@@ -3,17 +3,20 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { InputError, isWorkflow, parseSource, planOf, readersFor } from '@reprise/workflow'
 import { normalizePolicy, PolicyError } from 'reprise'
 import { parseAst } from 'rolldown/parseAst'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { documentedFences, type Fence, findFences, policyIn, ROOT, repriseCommands } from './fences.js'
+import { withoutStories } from './story.js'
 
 const fences = documentedFences()
 const inLanguage = (...languages: string[]): Fence[] => fences.filter((fence) => languages.includes(fence.language))
 const signatures = inLanguage('ts').filter((fence) => fence.flags.includes('signature'))
 const programs = inLanguage('ts').filter((fence) => !fence.flags.includes('signature'))
-const commands = inLanguage('sh', 'bash', 'console')
+const commands = withoutStories(fences)
+  .filter(({ language }) => ['sh', 'bash', 'console'].includes(language))
   .filter((fence) => !fence.flags.includes('no-run'))
   .flatMap((fence) => repriseCommands(fence.code).map((command) => ({ place: fence.place, command })))
 
@@ -61,11 +64,21 @@ test.each(signatures)('ts signature at $place parses', ({ code }) => {
   parseAst(code, { lang: 'dts' })
 })
 
-test.each(inLanguage('yaml', 'yml'))('yaml at $place is valid', ({ code, flags }) => {
+test.each(inLanguage('yaml', 'yml'))('yaml at $place is valid', async ({ code, flags, place }) => {
+  const isInvalid = flags.includes('invalid')
   for (const document of parseAllDocuments(code)) {
     expect([...document.errors, ...document.warnings]).toEqual([])
-    const policy = policyIn(document.toJS())
-    if (flags.includes('invalid')) expect(() => normalizePolicy(policy)).toThrow(PolicyError)
+    const data: unknown = document.toJS()
+    // A list is of steps.
+    const source = parseSource(place, Array.isArray(data) ? JSON.stringify({ steps: data }) : String(document))
+    if (isWorkflow(source)) {
+      const planned = readersFor(source).then((readers) => planOf(source, readers))
+      if (isInvalid) await expect(planned).rejects.toThrow(InputError)
+      else await planned
+      continue
+    }
+    const policy = policyIn(data)
+    if (isInvalid) expect(() => normalizePolicy(policy)).toThrow(PolicyError)
     else if (policy !== undefined) normalizePolicy(policy)
   }
 })

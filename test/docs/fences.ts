@@ -3,8 +3,10 @@
  *
  * - `ts` is type-checked and executed on its own, `sqlite:./` in a directory of its own; `ts signature` is a declaration,
  *   and only has to parse;
- * - `yaml` is parsed and, if it holds a policy, normalised; `yaml invalid` is a policy that must be refused;
- * - `sh` and `console` lines that call `reprise` are executed and must exit 0, unless the fence says `no-run`.
+ * - `yaml` is parsed and, if it holds a policy, normalised; a workflow, or a list of steps, is planned; what says `yaml
+ *   invalid` must be refused;
+ * - `sh` and `console` lines that call `reprise` are executed and must exit 0, unless the fence says `no-run`;
+ * - a page with `file=NAME` in a fence is a story, see `story.ts`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -36,6 +38,14 @@ export function documentedFences(): Fence[] {
   const docs = path.join(ROOT, 'docs')
   const pages = existsSync(docs) ? readdirSync(docs, { recursive: true, encoding: 'utf8' }) : []
   const files = ['README.md', ...pages.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)]
+  return files
+    .filter((file) => existsSync(path.join(ROOT, file)))
+    .flatMap((file) => findFences(readFileSync(path.join(ROOT, file), 'utf8'), file))
+}
+
+/** Those of the packages' own pages. */
+export function packageReadmeFences(): Fence[] {
+  const files = ['cli', 'reprise', 'workflow'].map((name) => `packages/${name}/README.md`)
   return files
     .filter((file) => existsSync(path.join(ROOT, file)))
     .flatMap((file) => findFences(readFileSync(path.join(ROOT, file), 'utf8'), file))
