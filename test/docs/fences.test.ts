@@ -6,12 +6,14 @@ import path from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { documentedFences, type Fence, findFences, ROOT, repriseCommands } from './fences.js'
+import { withoutStories } from './story.js'
 
 const fences = documentedFences()
 const inLanguage = (...languages: string[]): Fence[] => fences.filter((fence) => languages.includes(fence.language))
 const signatures = inLanguage('ts').filter((fence) => fence.flags.includes('signature'))
 const programs = inLanguage('ts').filter((fence) => !fence.flags.includes('signature'))
-const commands = inLanguage('sh', 'bash', 'console')
+const commands = withoutStories(fences)
+  .filter(({ language }) => ['sh', 'bash', 'console'].includes(language))
   .filter((fence) => !fence.flags.includes('no-run'))
   .flatMap((fence) => repriseCommands(fence.code).map((command) => ({ place: fence.place, command })))
 

@@ -3,8 +3,10 @@
  *
  * - `ts` is type-checked and executed on its own, `sqlite:./` in a directory of its own; `ts signature` is a declaration,
  *   and only has to parse;
- * - `yaml` is a workflow or a policy, and must be right; `yaml invalid` must be refused; `yaml other` is neither;
- * - `sh` and `console` lines that call `reprise` are executed and must exit 0, unless the fence says `no-run`.
+ * - `yaml` is a workflow, a list of steps or a policy, and must be right; `yaml invalid` must be refused; `yaml other` is
+ *   neither;
+ * - `sh` and `console` lines that call `reprise` are executed and must exit 0, unless the fence says `no-run`;
+ * - a page with `file=NAME` in a fence is a story, see `story.ts`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'

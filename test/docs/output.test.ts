@@ -1,17 +1,10 @@
 /** The output that `console` fences show is what the commands print. Needs a build. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import path from 'node:path'
 import { expect, test } from 'vitest'
-import { documentedFences, findFences, ROOT } from './fences.js'
+import { documentedFences, packageFences, ROOT } from './fences.js'
+import { withoutStories } from './story.js'
 
-const packageReadmes = ['packages/cli/README.md', 'packages/reprise/README.md'].filter((file) =>
-  existsSync(path.join(ROOT, file)),
-)
-const shown = [
-  ...documentedFences(),
-  ...packageReadmes.flatMap((file) => findFences(readFileSync(path.join(ROOT, file), 'utf8'), file)),
-]
+const shown = withoutStories([...documentedFences(), ...packageFences()])
   .filter(({ language, code }) => language === 'console' && /^\$ .*(reprise|npm run example)/.test(code))
   .map(({ place, code }) => {
     const [command = '', ...output] = code.split('\n')

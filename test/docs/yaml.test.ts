@@ -23,7 +23,12 @@ const examples = readdirSync(path.join(ROOT, 'examples'), { recursive: true, enc
   .map((name) => ({ place: `examples/${name}`, code: readFileSync(path.join(ROOT, 'examples', name), 'utf8') }))
 
 /** A fence may show several. */
-const documentsIn = (code: string): string[] => code.split(/^---$/m).filter((text) => text.trim() !== '')
+const documentsIn = (code: string): string[] =>
+  code
+    .split(/^---$/m)
+    .filter((text) => text.trim() !== '')
+    // A list is of steps.
+    .map((text) => (text.trimStart().startsWith('- ') ? `steps:\n${text}` : text))
 
 async function check(source: Source): Promise<void> {
   readPolicies(source, await readersFor(source))

@@ -44,3 +44,12 @@ test('a step that is looked into is said to be', async () => {
   expect(await preview()).toMatchObject({ kept: 1, rerun: [], waiting: [] })
   expect((await preview()).warnings).toEqual(['step second was interrupted: its `verify` command looks first'])
 })
+
+test('attempts that a policy does not count are those of the default policy', async () => {
+  await killedWith('retry: { initial_delay: 10s }')
+  expect((await preview()).rerun).toEqual([{ step: 'second', attempt: 1, of: 3 }])
+  const waiting = 'steps: [{ id: a, shell: exit 1 }, { id: b, shell: x, retry: { jitter: full } }]'
+  scene.write('other.yaml', waiting)
+  await scene.reprise('run', 'other.yaml', '--run-id', 'r2')
+  expect((await scene.show('r2')).steps.map(({ attemptsAllowed }) => attemptsAllowed)).toEqual([1, 3])
+})

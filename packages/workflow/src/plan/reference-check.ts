@@ -40,7 +40,9 @@ export function faultOfReference(name: string, reading: Reading, scope: Scope): 
     return rest === '' ? { message: '`env` alone is nothing', suggestion: 'name a variable: `${env.HOME}`' } : undefined
   if (root === 'run') return faultOfField(name, 'run', firstOf(rest), RUN_VALUES)
   if (root === 'steps') return faultOfStep(name, rest, scope)
-  if (scope.values.has(root) || reading === 'shell') return undefined
+  if (scope.values.has(root)) return undefined
+  // `${a.b}` means nothing to a shell.
+  if (reading === 'shell' && !rest.startsWith('.')) return undefined
   return unknownValue(root, rest, scope)
 }
 

@@ -73,6 +73,8 @@ test.each([
   ['{run: [x, "${params.region}"]}', '`params.region` is unknown', 'write `${region}`'],
   ['{run: [x, "${}"]}', 'an empty reference', undefined],
   ['{shell: "echo ${steps.fetsh.output}"}', 'no step has this id', 'did you mean `steps.fetch`?'],
+  ['{shell: "echo ${itmes.count}"}', '`itmes` is unknown', 'did you mean `items`?'],
+  ['{shell: "echo ${report.count}"}', '`report` is captured by step last', 'a reference is to an earlier step'],
   ['{shell: x, when: itmes > 0}', '`itmes` is unknown', 'did you mean `items`?'],
   ['{shell: x, env: {A: "${nope_nope}"}}', '`nope_nope` is unknown', 'known here: region, day, items'],
 ])('%s refers to nothing', (step, message, suggestion) => {

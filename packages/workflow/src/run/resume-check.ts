@@ -3,6 +3,7 @@
  * library, the plan and the shapes.
  */
 import { faultsOfTasks, type Ledger, livingOwners, type RunRecord, type TaskRecord } from 'reprise/durable'
+import { attemptsOf } from '../plan/attempts.js'
 import { type Difference, differencesOf } from '../plan/differences.js'
 import type { InterruptAction, Plan } from '../plan/plan.js'
 import { isOlder, retryStateOf } from '../view/retry-state.js'
@@ -158,7 +159,7 @@ function previewOf(
   kept: number,
   { resetRetries, done, rerun }: ResumeChoices,
 ): ResumePreview {
-  const allowed = new Map(plan.steps.map(({ id, policy }) => [id, policy.attempts ?? 1]))
+  const allowed = new Map(plan.steps.map((step) => [step.id, attemptsOf(step)]))
   const rules = new Map(plan.steps.map(({ id, onInterrupt }) => [id, onInterrupt]))
   // Stopped in order, an attempt waits to be run again.
   const isInterrupted = ({ status, progress }: TaskRecord): boolean =>

@@ -3,6 +3,7 @@
  */
 import type { Observer, RepriseEvent, StopReason } from 'reprise'
 import { type FailureRecord, failureOf } from 'reprise/durable'
+import { attemptsOf } from '../plan/attempts.js'
 import type { Plan, StepPlan } from '../plan/plan.js'
 import type { StepState } from '../view/views.js'
 import type { RunEvent } from './run-event.js'
@@ -45,7 +46,7 @@ export class RunTelling implements Observer {
     this.listener = listener
     this.now = now
     this.budgetMs = budgetMs
-    for (const { id, policy } of plan.steps) this.allowed.set(id, policy.attempts ?? 1)
+    for (const step of plan.steps) this.allowed.set(step.id, attemptsOf(step))
   }
 
   onEvent(event: RepriseEvent): void {

@@ -13,6 +13,7 @@ import {
   type TaskRecord,
   type TaskStatus,
 } from 'reprise/durable'
+import { attemptsOf } from '../plan/attempts.js'
 import type { Plan, StepPlan } from '../plan/plan.js'
 import { notesOf, type StepResult } from '../run/run-record.js'
 import { fallbackId, fallbackName } from '../run/step-task.js'
@@ -154,7 +155,7 @@ async function stepView(
     state: 'pending',
     generation: 1,
     attempts: 0,
-    attemptsAllowed: step.policy.attempts ?? 1,
+    attemptsAllowed: attemptsOf(step),
     nextAttemptAtMs: null,
     waitedMs: 0,
     retryBudgetMs: null,
