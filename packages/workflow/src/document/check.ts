@@ -214,8 +214,9 @@ export class ShapeCheck {
   }
 
   private suggestKey(key: string, shape: FieldsShape): string | undefined {
+    if (this.findings.problems.length >= MAX_SUGGESTIONS) return undefined
     const known = hintForKey(key, shape.title)
-    if (known !== undefined || this.findings.problems.length >= MAX_SUGGESTIONS) return known
+    if (known !== undefined) return known
     const near = nearest(
       key,
       shape.fields.flatMap((field) => [field.name, ...(field.aliases ?? [])]),

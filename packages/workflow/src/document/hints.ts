@@ -7,6 +7,8 @@ import type { Shape } from './shape.js'
 import { kindsOf, kindOfValue, type ValueKind } from './shape-words.js'
 import { shortened } from './shortened.js'
 
+/** `enviroment` is `environment`. */
+const MIN_FUZZY = 7
 /** Longer values are not written out again. */
 const MAX_FORM = 60
 
@@ -33,6 +35,7 @@ const STEP_KEYS: Hints = {
   ...meaning('retry: {on_failure: continue}', 'continueonerror allowfailure ignoreerrors'),
   ...said('steps run one after the other, in the order of the file', 'needs dependson after before parallel'),
   ...said('write it under `http:`: `http: {url: …}`', 'method headers body'),
+  ...said('it belongs to the document: write it beside `steps`', 'secrets params breakers budgets retrydefaults'),
   ...said('write it under `on_interrupt:`: `on_interrupt: {verify: …}`', 'verify'),
   ...said('write it under `retry:`: `retry: {on_failure: {fallback: {command: …}}}`', 'fallback onerror'),
 }
@@ -76,7 +79,10 @@ const KEYS: Readonly<Record<string, Hints>> = {
 export function hintForKey(key: string, title: string): string | undefined {
   const hints = KEYS[title] ?? {}
   const word = key.replaceAll(/[-_]/g, '').toLowerCase()
-  return Object.hasOwn(hints, word) ? hints[word] : undefined
+  if (Object.hasOwn(hints, word)) return hints[word]
+  // A slip in a word of some other tool; short words are near to everything.
+  const near = word.length < MIN_FUZZY ? undefined : nearest(word, Object.keys(hints))
+  return near === undefined ? undefined : hints[near]
 }
 
 /** A cure for a value that is not what should stand there. `owner` is the field, as `step.run`. */
@@ -90,9 +96,11 @@ export function hintForValue(value: unknown, shape: Shape, owner: string): strin
     if (shape.kind === 'list') return `write it as a list: \`[${shortened(value)}]\``
     if (shape.kind === 'number' && /^\d+(\.\d+)?$/.test(value)) return `write it without quotes: \`${value}\``
   }
-  if ((kind === 'number' || kind === 'flag') && kindsOf(shape).includes('text')) {
-    return `write it in quotes: '${String(value)}'`
+  if (kindsOf(shape).includes('text')) {
+    if (kind === 'number' || kind === 'flag') return `write it in quotes: '${String(value)}'`
+    if (kind === 'fields' && shape.kind === 'text') return 'text that holds `: ` needs quotes'
   }
+  if (kind === 'list' && shape.kind === 'fields' && shape.title === 'workflow') return 'write the list under `steps:`'
   return value === null ? EMPTY[owner] : undefined
 }
 

@@ -33,6 +33,8 @@ const CERTAIN_KEYS = [...STEP_KEYS, 'mode', 'setup', 'map', 'reduce', 'merge', '
 
 /** Whether a file is a workflow, or meant to be one, rather than a policy. */
 export function isWorkflow({ value }: Source): boolean {
+  // A list of steps that stands alone.
+  if (Array.isArray(value)) return value.some(hasFields)
   const has = (keys: readonly string[]): boolean => hasFields(value) && keys.some((key) => Object.hasOwn(value, key))
   return has(CERTAIN_KEYS) || hasMisspeltSteps(value) || (has(WORKFLOW_KEYS) && !has(RETRY_KEYS))
 }

@@ -1,5 +1,5 @@
 /** What the parser accepts and we do not, because two readers could take it for two things. Imports the `yaml` package. */
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
+import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
 import { MAX_VALUES } from './limits.js'
 
 interface Slip {
@@ -34,13 +34,18 @@ export function findSlips(document: Document): Slip[] {
       for (const item of node.items) look(item, inner)
     } else if (isAlias(node)) {
       const meant = node.resolve(document)
-      if (meant === undefined) slips.push({ node, message: `nothing before this is called &${node.source}` })
+      if (meant === undefined) slips.push(danglingSlip(node))
       else if (within.includes(meant)) slips.push({ node, message: `&${node.source} holds itself` })
     }
   }
   look(document.contents, [])
   if (values > MAX_VALUES) slips.push({ message: `has more than ${MAX_VALUES} values` })
   return slips
+}
+
+function danglingSlip(node: Alias): Slip {
+  const message = `nothing before this is called &${node.source}`
+  return { node, message, suggestion: 'text that begins with `*` needs quotes' }
 }
 
 function slipsOfKeys(map: YAMLMap): Slip[] {

@@ -4,7 +4,17 @@
  * Invariants: limits are checked before the parser sees the text; every fault of the syntax is told at once; keys are
  * strings, each at most once in its map; what the text says depends on no setting in it. Imports the `yaml` package.
  */
-import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
+import {
+  type Document,
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+} from 'yaml'
 import { findExpansion } from './expansion.js'
 import { findExcess, MAX_ALIASES } from './limits.js'
 import { byPlace, InputError, type Problem } from './problem.js'
@@ -18,6 +28,16 @@ const OPTIONS = {
   // Else `!!binary` makes bytes and `!!timestamp` a date, which JSON has not.
   resolveKnownTags: false,
 } as const
+
+/** By the parser's code, for slips that its words do not explain. */
+const CURES: Partial<Record<ErrorCode, string>> = {
+  BLOCK_AS_IMPLICIT_KEY: 'text that holds `: ` needs quotes, or a line of its own after `|`',
+  TAB_AS_INDENT: 'indent with spaces',
+  BAD_INDENT: 'look at the brackets and the indentation above',
+  BAD_SCALAR_START: 'text that begins so needs quotes',
+  TAG_RESOLVE_FAILED: 'text that begins with `!` needs quotes',
+  MULTIPLE_DOCS: 'a file holds one: split it at `---`',
+}
 
 /** Of the syntax: who has more has another kind of file. */
 const MAX_FAULTS = 1000
@@ -35,18 +55,19 @@ export interface Source {
 
 export function parseSource(file: string, text: string): Source {
   const lineCounter = new LineCounter()
-  const at = (offset: number, message: string): Problem => {
+  const at = (offset: number, message: string, suggestion?: string): Problem => {
     const { line, col } = lineCounter.linePos(offset)
-    return { file, line: Math.max(1, line), column: Math.max(1, col), message }
+    const place = { file, line: Math.max(1, line), column: Math.max(1, col) }
+    return { ...place, message, ...(suggestion !== undefined && { suggestion }) }
   }
   const excess = findExcess(text)
   if (excess !== undefined) throw new InputError([{ file, message: excess.message }], text)
 
   const document = parseDocument(text, { ...OPTIONS, lineCounter })
   const broken = [...document.errors, ...document.warnings].slice(0, MAX_FAULTS)
-  const faults = broken.map((fault) => at(fault.pos[0], tidy(fault.message)))
+  const faults = broken.map(({ code, pos, message }) => at(pos[0], tidy(message), CURES[code]))
   for (const { node, message, suggestion } of findSlips(document)) {
-    faults.push({ ...at(node?.range?.[0] ?? 0, message), ...(suggestion !== undefined && { suggestion }) })
+    faults.push(at(node?.range?.[0] ?? 0, message, suggestion))
   }
   if (faults.length > 0) throw new InputError(faults.toSorted(byPlace), text)
 

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { checkDocument } from './check-document.js'
+import { Findings } from './findings.js'
+import { byPlace, type Problem } from './problem.js'
+import { parseSource } from './source.js'
+
+function problemsOf(text: string): Problem[] {
+  const findings = new Findings(parseSource('f.yaml', text))
+  checkDocument(findings)
+  return findings.problems.toSorted(byPlace)
+}
+
+/** Where the problems point, as the text that stands there. */
+function pointedAt(text: string): string[] {
+  return problemsOf(text).map(({ line = 0, column = 0 }) => text.split('\n')[line - 1]?.slice(column - 1) ?? '')
+}
+
+const step = (text: string): string => `steps: [${text}]`
+
+test('every problem of a file is told at once, each at its place', () => {
+  const text = `nmae: x
+env:
+  1A: x
+secrets: API_TOKEN
+steps:
+  - shel: ls
+    timeout: 30
+  - run: []
+    retry:
+      atempts: 3
+`
+  expect(problemsOf(text).map(({ line, column, path, message }) => [line, column, path, message])).toEqual([
+    [1, 1, 'nmae', 'unknown field'],
+    [3, 3, 'env.1A', '"1A" is not a name for a variable: letters, digits and `_`, no digit first'],
+    [4, 10, 'secrets', '"API_TOKEN" is not a list'],
+    [6, 5, 'steps[0].shel', 'unknown field'],
+    [7, 14, 'steps[0].timeout', "30 is not a duration from 0ms to 365d such as '30s' or '30ms'"],
+    [8, 5, 'steps[1].run', 'needs a list of one or more'],
+    [10, 7, 'steps[1].retry.atempts', 'unknown field'],
+  ])
+})
+
+test('who misspelt a field that is needed is not told twice', () => {
+  expect(problemsOf('step: [{shell: x}]')).toMatchObject([{ path: 'step', suggestion: 'did you mean `steps`?' }])
+  expect(problemsOf(step('{shel: x}'))).toMatchObject([{ path: 'steps[0].shel' }])
+  expect(problemsOf(step('{http: {uri: "http://a"}}'))).toMatchObject([{ path: 'steps[0].http.uri' }])
+})
+
+test.each([
+  ['{shell: x, run: [x]}', 'run: [x]}]', '`shell` is there already, and a step does one thing', 'make it two steps'],
+  ['{shell: x, retry: 1, retry_config: 2}', 'retry_config: 2}]', '`retry` says the same: keep one of them', undefined],
+  ['{name: x}', '{name: x}]', 'needs one of shell, run, http, script, claude, write_file', 'such as `{name: fetch'],
+  ['{shell: x, capture_format: json}', 'capture_format: json}]', 'says nothing without `capture`', undefined],
+  ['{http: {method: GET}}', 'http: {method: GET}}]', 'needs `url`', 'such as `url: https://example.com/items`'],
+  ['{shell: x, retry: {hedge: {delay: 1s}}}', 'hedge: {delay: 1s}}}]', 'a workflow cannot hedge', 'one process'],
+  [
+    '{shell: x, retry: {on_failure: stop, onFailure: stop}}',
+    'onFailure: stop}}]',
+    'given in both spellings',
+    undefined,
+  ],
+])('%s is refused', (text, place, message, suggestion) => {
+  expect(pointedAt(step(text))).toEqual([place])
+  const [problem] = problemsOf(step(text))
+  expect(problem?.message).toBe(message)
+  if (suggestion !== undefined) expect(problem?.suggestion).toContain(suggestion)
+})
+
+test.each([
+  ['mode: mapreduce\nsteps: []', 'mode: mapreduce'],
+  ['setup: []\nmap: {}', 'setup: []'],
+  ['name: x\nreduce: []\nmerge: []\nerror_policy: {}', 'reduce: []'],
+])('%j is told once that it is map/reduce', (text, place) => {
+  expect(pointedAt(text)).toEqual([place])
+  expect(problemsOf(text)[0]?.message).toBe('this is map/reduce, and this version runs plain workflows only')
+})
+
+// ── what to write instead ────────────────────────────────────────────────────────────────────────
+
+test.each([
+  ['enviroment: {A: b}', 'did you mean `env`?'],
+  ['parameters: {a: b}', 'did you mean `params`?'],
+  ['retry: 3', 'did you mean `retry_defaults`?'],
+  ['jobs: []', 'did you mean `steps`?'],
+  ['timeout: 5m', 'a step has a timeout: write it there, or `attempt_timeout` under `retry_defaults:`'],
+  ['attempts: 5', 'write it under `retry_defaults:`: `retry_defaults: {attempts: …}`'],
+  ['env: [REGION=eu]', 'write `{REGION: eu}`'],
+  ['params: [region, day]', 'write `{region: , day: }`: empty ones must be given'],
+  ['secrets: API_TOKEN', 'write it as a list: `[API_TOKEN]`'],
+  ['breakers: {w: {key: x}}', 'the name of a breaker is its key'],
+  ['breakers: {w: {threshold: 3}}', 'did you mean `failure_threshold`?'],
+  ['breakers: {w: }', '`{}` has the defaults'],
+  ['budgets: {api: adaptive}', 'write `{type: adaptive}`'],
+  ['mode: workflows', 'did you mean `workflow`?'],
+])('beside the steps, %s: the cure is said', (text, suggestion) => {
+  expect(problemsOf(`${text}\nsteps: [{shell: x}]`)).toMatchObject([{ suggestion }])
+})
+
+test.each([
+  ['echo hello', 'write `- shell: echo hello`'],
+  ['{command: ls}', 'did you mean `shell`?'],
+  ['{shell: [ls, -l]}', 'a program with its arguments is `run`; several commands are lines after `shell: |`'],
+  ['{run: psql -f load.sql}', 'write `[psql, -f, load.sql]`, or use `shell`'],
+  ['{run: [{echo: hi}]}', 'text that holds `: ` needs quotes'],
+  ['{run: [x, 1.10]}', "write it in quotes: '1.10'"],
+  ['{shell: x, cwd: /tmp}', 'did you mean `working_dir`?'],
+  ['{shell: x, attempts: 5}', 'write it under `retry:`: `retry: {attempts: …}`'],
+  ['{shell: x, on_failure: continue}', 'write it under `retry:`: `retry: {on_failure: …}`'],
+  ['{shell: x, continue-on-error: true}', 'did you mean `retry: {on_failure: continue}`?'],
+  ['{shell: x, depends_on: [y]}', 'steps run one after the other, in the order of the file'],
+  ['{shell: x, if: y}', 'did you mean `when`?'],
+  ['{shell: x, secrets: [A]}', 'it belongs to the document: write it beside `steps`'],
+  ['{shell: x, capture: my-items}', 'did you mean `my_items`?'],
+  ['{shell: x, id: a b}', 'did you mean `a-b`?'],
+  ['{shell: x, id: 5}', "write it in quotes: '5'"],
+  ['{shell: x, env: A=b}', 'write `{A: b}`'],
+  ['{shell: x, rety: 5}', 'did you mean `retry`?'],
+  ['{shell: }', 'give it a value, or leave it out'],
+  ['{shell: " "}', 'give it a value, or leave it out'],
+  ['{http: https://example.com}', 'write `{url: https://example.com}`'],
+  ['{http: {url: "http://a", method: post}}', 'did you mean `POST`?'],
+  ['{http: {url: "http://a", expect: 200}}', 'write `{status: 200}`'],
+  ['{http: {url: "http://a", status: 200}}', 'write it as `expect: {status: [200]}`'],
+  ['{script: {file: x}}', 'did you mean `module`?'],
+  ['{claude: {message: x}}', 'did you mean `prompt`?'],
+  ['{write_file: out.txt}', 'write `{path: out.txt, content: …}`'],
+  ['{write_file: {path: a, content: b, mode: 0644}}', "write it in quotes: '0644'"],
+  ['{shell: x, retry: {on_failure: contine}}', 'did you mean `continue`?'],
+  ['{shell: x, retry: {on_failure: {fallback: ./y}}}', 'write `{command: ./y}`'],
+  [
+    '{shell: x, retry: {breaker: 5}}',
+    'give the name of one under `breakers:`, or fields such as `{failure_threshold: 5}`',
+  ],
+  ['{shell: x, on_interrupt: {check: y}}', 'did you mean `verify`?'],
+  ['{shell: x, on_interrupt: reruns}', 'did you mean `rerun`?'],
+])('%s: the cure is said', (text, suggestion) => {
+  expect(problemsOf(step(text))).toMatchObject([{ suggestion }])
+})
+
+test.each([
+  ['a list of steps alone', '- shell: x', 'write the list under `steps:`'],
+  ['nothing', '', 'a workflow is as short as `steps: [{shell: ./fetch}]`'],
+  ['no steps', 'name: x', 'such as `{steps: [{shell: ./fetch}]}`'],
+])('%s is told what a workflow is', (_, text, suggestion) => {
+  expect(problemsOf(text)).toMatchObject([{ suggestion }])
+})
+
+test.each(['params: {env: 1}', 'params: {package: 1}', 'params: {in: 1}'])('%s: the name is taken', (text) => {
+  expect(problemsOf(`${text}\nsteps: [{shell: x}]`)).toMatchObject([{ message: expect.stringContaining('is taken') }])
+})
+
+test('very many keys that nobody knows take no time, and the first are told a cure', () => {
+  const keys = Array.from({ length: 15_000 }, (_, index) => `retyr${index}: 1`).join(', ')
+  const problems = problemsOf(step(`{shell: x, ${keys}, retry: {${keys}}}`))
+  expect(problems).toHaveLength(30_000)
+  expect(problems.filter(({ suggestion }) => suggestion !== undefined).length).toBeLessThan(200)
+})
