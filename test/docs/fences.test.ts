@@ -1,13 +1,11 @@
-/** What the documentation shows is true: every `ts`, `yaml` and `reprise` command line in README and docs is tried. */
+/** What the documentation shows is true: every `ts` fence and `reprise` command line in README and docs is tried. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { normalizePolicy, PolicyError } from 'reprise'
 import { parseAst } from 'rolldown/parseAst'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { parseAllDocuments } from 'yaml'
-import { documentedFences, type Fence, findFences, policyIn, ROOT, repriseCommands } from './fences.js'
+import { documentedFences, type Fence, findFences, ROOT, repriseCommands } from './fences.js'
 
 const fences = documentedFences()
 const inLanguage = (...languages: string[]): Fence[] => fences.filter((fence) => languages.includes(fence.language))
@@ -59,15 +57,6 @@ test.each(programs)('ts at $place runs', async (fence) => {
 
 test.each(signatures)('ts signature at $place parses', ({ code }) => {
   parseAst(code, { lang: 'dts' })
-})
-
-test.each(inLanguage('yaml', 'yml'))('yaml at $place is valid', ({ code, flags }) => {
-  for (const document of parseAllDocuments(code)) {
-    expect([...document.errors, ...document.warnings]).toEqual([])
-    const policy = policyIn(document.toJS())
-    if (flags.includes('invalid')) expect(() => normalizePolicy(policy)).toThrow(PolicyError)
-    else if (policy !== undefined) normalizePolicy(policy)
-  }
 })
 
 test.each(commands)(

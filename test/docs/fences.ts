@@ -3,13 +3,12 @@
  *
  * - `ts` is type-checked and executed on its own, `sqlite:./` in a directory of its own; `ts signature` is a declaration,
  *   and only has to parse;
- * - `yaml` is parsed and, if it holds a policy, normalised; `yaml invalid` is a policy that must be refused;
+ * - `yaml` is a workflow or a policy, and must be right; `yaml invalid` must be refused; `yaml other` is neither;
  * - `sh` and `console` lines that call `reprise` are executed and must exit 0, unless the fence says `no-run`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { POLICY_FIELDS } from '../../packages/reprise/src/core/policy-fields.js'
 
 export interface Fence {
   /** `docs/budgets.md:41`, the line of the opening backticks. */
@@ -35,19 +34,18 @@ export function findFences(text: string, file: string): Fence[] {
 export function documentedFences(): Fence[] {
   const docs = path.join(ROOT, 'docs')
   const pages = existsSync(docs) ? readdirSync(docs, { recursive: true, encoding: 'utf8' }) : []
-  const files = ['README.md', ...pages.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)]
+  return fencesIn(['README.md', ...pages.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)])
+}
+
+/** Of the packages' own pages. */
+export function packageFences(): Fence[] {
+  return fencesIn(readdirSync(path.join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`))
+}
+
+function fencesIn(files: readonly string[]): Fence[] {
   return files
     .filter((file) => existsSync(path.join(ROOT, file)))
     .flatMap((file) => findFences(readFileSync(path.join(ROOT, file), 'utf8'), file))
-}
-
-const policyFields = new Set(POLICY_FIELDS.flatMap((field) => [field.yaml, field.typescript]))
-
-/** The policy in a YAML document: what `retry:` holds, or the document itself; undefined if it is something else. */
-export function policyIn(document: unknown): unknown {
-  if (typeof document !== 'object' || document === null) return undefined
-  if ('retry' in document) return document.retry
-  return Object.keys(document).some((key) => policyFields.has(key)) ? document : undefined
 }
 
 /** The command lines of a shell fence that call `reprise`, without prompt and `npx`, continuation lines joined. */

@@ -16,8 +16,10 @@ export async function run(
   const validations: Validation[] = []
   for (const name of names) {
     const validation = await validateFile(name, context)
-    validations.push(validation)
+    // Blocks of problems stand apart.
+    if (!settings.json && validation.error && validations.some(({ error }) => error)) world.stderr.write('\n')
     if (!settings.json) tell(validation, context)
+    validations.push(validation)
   }
   const bad = validations.filter(({ result }) => !result.ok).length
   if (settings.json) writeJson(world.stdout, { files: validations.map(({ result }) => result) })
