@@ -28,7 +28,7 @@ test.each(shown)(
     const bin = `"${process.execPath}" packages/cli/bin/reprise.js`
     const runnable = command
       .replace('npm run', 'npm run --silent')
-      .replace(/(npx )?\breprise (?=explain|simulate)/, `${bin} `)
+      .replace(/(npx )?\breprise (?=explain|simulate|validate|schema)/, `${bin} `)
     const { stdout, stderr } = spawnSync('sh', ['-c', runnable], { cwd: ROOT, encoding: 'utf8' })
     expect(stdout + stderr).toContain(output)
   },
