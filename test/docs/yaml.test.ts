@@ -7,12 +7,12 @@ import {
   parseSource,
   policySchema,
   readBudgetSection,
+  readersFor,
   readPolicies,
   type Source,
   workflowSchema,
 } from '@reprise/workflow'
 import { expect, test } from 'vitest'
-import { READERS } from '../../packages/cli/src/input/readers.js'
 import { faultsOf } from '../json-schema.js'
 import { documentedFences, packageFences, ROOT } from './fences.js'
 
@@ -25,25 +25,25 @@ const examples = readdirSync(path.join(ROOT, 'examples'), { recursive: true, enc
 /** A fence may show several. */
 const documentsIn = (code: string): string[] => code.split(/^---$/m).filter((text) => text.trim() !== '')
 
-function check(source: Source): void {
-  readPolicies(source, READERS)
+async function check(source: Source): Promise<void> {
+  readPolicies(source, await readersFor(source))
   readBudgetSection(source)
 }
 
 const schemaFaults = (source: Source): string[] =>
   faultsOf(isWorkflow(source) ? workflowSchema() : policySchema(), source.value)
 
-test.each([...shown.filter(({ flag }) => flag === ''), ...examples])('$place is right', ({ code, place }) => {
+test.each([...shown.filter(({ flag }) => flag === ''), ...examples])('$place is right', async ({ code, place }) => {
   for (const text of documentsIn(code)) {
     const source = parseSource(place, text)
-    check(source)
+    await check(source)
     expect(schemaFaults(source)).toEqual([])
   }
 })
 
-test.each(shown.filter(({ flag }) => flag === 'invalid'))('$place is refused, as it says', ({ code, place }) => {
+test.each(shown.filter(({ flag }) => flag === 'invalid'))('$place is refused, as it says', async ({ code, place }) => {
   const source = parseSource(place, code)
-  expect(() => check(source)).toThrow(InputError)
+  await expect(check(source)).rejects.toThrow(InputError)
   expect(schemaFaults(source)).not.toEqual([])
 })
 
