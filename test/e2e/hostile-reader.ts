@@ -2,12 +2,13 @@
  * Reads every hostile sample, twice in one process: the parser has been seen to abort it at the second deep one. Prints
  * what was said of each, as JSON.
  */
-import { BLIND_READERS, InputError, parseSource, planOf } from '@reprise/workflow'
+import { InputError, parseSource, planOf, readersFor } from '@reprise/workflow'
 import { HOSTILE_SAMPLES } from './hostile-samples.js'
 
-function read(text: string): string[] {
+async function read(text: string): Promise<string[]> {
   try {
-    planOf(parseSource('f.yaml', text), BLIND_READERS)
+    const source = parseSource('f.yaml', text)
+    planOf(source, await readersFor(source))
     return []
   } catch (error) {
     if (error instanceof InputError) return error.problems.slice(0, 3).map(({ message }) => message)
@@ -15,6 +16,12 @@ function read(text: string): string[] {
   }
 }
 
-const results = [1, 2].map(() => HOSTILE_SAMPLES.map(({ name, text }) => ({ name, said: read(text) })))
+async function readAll(): Promise<object[]> {
+  const results: object[] = []
+  for (const { name, text } of HOSTILE_SAMPLES) results.push({ name, said: await read(text) })
+  return results
+}
+
+const results = [await readAll(), await readAll()]
 const polluted = ({} as { polluted?: number }).polluted ?? null
 process.stdout.write(JSON.stringify({ results, polluted }))

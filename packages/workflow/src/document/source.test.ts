@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { InputError } from './problem.js'
+import { InputError, type Problem } from './problem.js'
 import { parseSource } from './source.js'
 
-function problemsOf(text: string): readonly { line?: number; column?: number; message: string }[] {
+function problemsOf(text: string): readonly Problem[] {
   try {
     parseSource('f.yaml', text)
   } catch (error) {
@@ -52,4 +52,24 @@ test('keys of prototypes are keys like any other', () => {
   expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor'])
   expect(({} as { polluted?: number }).polluted).toBeUndefined()
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+})
+
+test.each([
+  ['a byte order mark', '\ufeffa: 1\na: 2\n', [2, 1]],
+  ['a byte order mark in the same line', '\ufeff{a: 1, a: 2}\n', [1, 9]],
+  ['line ends of Windows', 'a: 1\r\n  \r\nb: 1\r\nb: 2\r\n', [4, 1]],
+])('places are right with %s', (_, text, place) => {
+  expect(problemsOf(text).map(({ line, column }) => [line, column])).toEqual([place])
+})
+
+test.each([
+  ['steps:\n\t- x\n', 'indent with spaces'],
+  ['a: echo: hi\n', 'text that holds `: ` needs quotes, or a line of its own after `|`'],
+  ['a: *.txt\n', 'text that begins with `*` needs quotes'],
+  ['a: !x y\n', 'text that begins with `!` needs quotes'],
+  ['a: @x\n', 'text that begins so needs quotes'],
+  ['a: 1\n---\nb: 1\n', 'a file holds one: split it at `---`'],
+  ['a: {<<: {b: 1}}\n', 'write the fields out; what many steps share goes under `retry_defaults:` or `env:`'],
+])('%j: the cure is said', (text, suggestion) => {
+  expect(problemsOf(text)).toMatchObject([{ suggestion }])
 })
