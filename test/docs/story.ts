@@ -70,7 +70,7 @@ function typedIn({ code, flags, place }: Fence): Typed[] {
   }
   const exit = flags.find((flag) => flag.startsWith('exit='))?.slice('exit='.length)
   return commands.map(({ command, shown }, index) => {
-    const isAsked = commands[index + 1]?.command.includes('$?') === true
+    const isAsked = commands[index + 1]?.command.includes('$?') ?? false
     const isLast = index === commands.length - 1
     return { place, command, shown, code: isAsked ? null : isLast && exit !== undefined ? Number(exit) : 0 }
   })
