@@ -66,6 +66,8 @@ interface Given {
 }
 
 const GRACE_MS = 5000
+/** How soon a process that was stopped for long notices that its run has been taken. */
+const LOOK_EVERY_MS = 1000
 
 export class Session {
   readonly durable: Durable
@@ -123,6 +125,7 @@ export class Session {
     this.tellStart(run, recorded)
     settings.signal?.addEventListener('abort', stop, { once: true })
     if (settings.signal?.aborted === true) stop()
+    const unwatch = this.watch(run, stop)
     try {
       const end = await conductor.conduct()
       await stopped
@@ -132,9 +135,23 @@ export class Session {
       return end
     } finally {
       settings.signal?.removeEventListener('abort', stop)
+      unwatch()
       await performer.settled()
       await scripts.close()
     }
+  }
+
+  /** Who has lost the run does not wait for what another process makes of it. A run that was cancelled tells its tasks. */
+  private watch(run: DurableRun, onLost: () => void): () => void {
+    const { runs } = this.parts.durable
+    const look = async (): Promise<void> => {
+      const { fence, status } = (await runs.find(run.id)).record
+      if (fence !== run.record.fence && status !== 'cancelled') onLost()
+    }
+    // A ledger that fails is told to whoever writes next.
+    const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS)
+    timer.unref()
+    return () => clearInterval(timer)
   }
 
   private handsOf(given: Given): { performer: Performer; conductor: Conductor } {
