@@ -5,11 +5,12 @@
  * time. Readable on purpose: users debug into it, and their bundlers minify. `npm run build` runs this after `tsc -b`.
  *
  * What a package names in `dependencies` stays an import; what it names in `devDependencies` becomes part of it, with its
- * licence. The command line takes in all but the library: somebody waits for each start, and `yaml` alone is 70 files
- * (35 ms to import as they are, 12 ms as part of a file).
+ * licence. The command line takes in everything, the library as well: somebody waits for each start, `yaml` alone is 70
+ * files (35 ms to import as they are, 12 ms as part of a file), and of the library a command needs only some.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 
 const LICENCES = 'third-party-licences.txt'
@@ -36,9 +37,9 @@ const markPureConstants = {
 
 /**
  * @param {string} name of the package's directory
- * @param {{ input: Record<string, string>, platform: 'neutral' | 'node', chunks?: { name: string, test: RegExp }[], isPure?: boolean }} options
+ * @param {{ input: Record<string, string>, platform: 'neutral' | 'node', chunks?: { name: string, test: RegExp }[], alias?: Record<string, string>, isPure?: boolean }} options
  */
-async function bundle(name, { input, platform, chunks = [], isPure = false }) {
+async function bundle(name, { input, platform, chunks = [], alias = {}, isPure = false }) {
   const root = path.resolve('packages', name)
   for (const file of await readdir(`${root}/dist`)) {
     if (file.endsWith('.js') || file === LICENCES) await rm(`${root}/dist/${file}`)
@@ -48,10 +49,12 @@ async function bundle(name, { input, platform, chunks = [], isPure = false }) {
     input,
     platform,
     external: externals(await manifest(name)),
+    preserveEntrySignatures: 'allow-extension',
     // Sources of our own packages can be taken apart by who needs what; their bundles cannot.
     resolve: {
       extensionAlias: { '.js': ['.ts', '.js'] },
       conditionNames: ['reprise-source', 'import', 'node', 'default'],
+      alias,
     },
     plugins: isPure ? [markPureConstants] : [],
     output: {
@@ -61,7 +64,8 @@ async function bundle(name, { input, platform, chunks = [], isPure = false }) {
       minifyInternalExports: false,
       // What they say is in the declarations; here they would only be read at every import.
       comments: { annotation: true, legal: true, jsdoc: false },
-      codeSplitting: chunks.length === 0 ? true : { groups: chunks },
+      // A group has what it names, and not what that imports: else the first would take in all the others.
+      codeSplitting: chunks.length === 0 ? true : { groups: chunks, includeDependenciesRecursively: false },
     },
   })
   const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
@@ -78,6 +82,38 @@ async function writeLicences(file, modules) {
     }),
   )
   if (texts.length > 0) await writeFile(file, texts.join(`\n${'-'.repeat(80)}\n\n`))
+}
+
+/**
+ * The files of the command line, each with what it holds: how paths below `packages` begin. The first that fits takes a
+ * module. Else every few lines that two commands share would be a file of their own.
+ */
+const CLI_FILES = {
+  frame: ['cli/src/exit-codes', 'cli/src/failures', 'cli/src/version', 'cli/src/write-failure'],
+  print: ['duration', 'json', 'look', 'problems', 'style', 'table', 'width', 'wrap'].map(
+    (name) => `cli/src/output/${name}.`,
+  ),
+  kernel: [
+    ...['reprise/src/core/', 'reprise/src/runtime/', 'reprise/src/observe/'],
+    ...['reprise/src/durable/policy-record.', 'reprise/src/durable/json.'],
+  ],
+  ledger: ['reprise/src/ledger/', 'reprise/src/durable/', 'reprise/src/open/'],
+  sqlite: ['reprise/src/sqlite/'],
+  document: ['workflow/src/document/', 'workflow/src/plan/', 'workflow/src/values/', 'cli/src/input/open-source.'],
+  look: [
+    ...['workflow/src/view/', 'workflow/src/state/', 'workflow/src/run/run-record.'],
+    ...['cli/src/runs/store.', 'cli/src/runs/find-run.', 'cli/src/output/state-', 'cli/src/output/failure-'],
+    ...['cli/src/output/relative-', 'cli/src/output/fitted-', 'cli/src/output/flat-'],
+  ],
+  runs: [
+    ...['workflow/src/run/', 'workflow/src/process/', 'workflow/src/steps/', 'workflow/src/masking/', 'cli/src/runs/'],
+    ...['cli/src/output/live/', 'cli/src/output/lines', 'cli/src/output/run-', 'cli/src/output/next-'],
+  ],
+}
+
+/** @param {readonly string[]} starts */
+function startingWith(starts) {
+  return new RegExp(`packages/(${starts.join('|')})`.replaceAll('.', '\\.').replaceAll('/', '[\\\\/]'))
 }
 
 await bundle('reprise', {
@@ -97,10 +133,10 @@ await bundle('workflow', { input: { index: 'src/index.ts' }, platform: 'node' })
 await bundle('cli', {
   input: { main: 'src/main.ts' },
   platform: 'node',
-  // Else every few lines that two commands share would be a file of their own.
+  // Its build for browsers: ES modules, of which what nobody uses is left out, and which need no wrapper at run time.
+  alias: { yaml: fileURLToPath(new URL('browser/index.js', import.meta.resolve('yaml/package.json'))) },
   chunks: [
-    { name: 'frame', test: /cli[\\/]src[\\/](exit-codes|failures|version|write-failure)\.ts$/ },
-    { name: 'print', test: /cli[\\/]src[\\/]output[\\/](duration|json|look|problems|style|table|width|wrap)\.ts$/ },
     { name: 'yaml', test: /node_modules[\\/]yaml[\\/]/ },
+    ...Object.entries(CLI_FILES).map(([name, starts]) => ({ name, test: startingWith(starts) })),
   ],
 })
