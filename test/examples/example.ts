@@ -67,7 +67,7 @@ export class Example extends Scene {
   }
 
   /** What is there beside the files that it came with. */
-  override left(): string[] {
+  leftFiles(): string[] {
     const own = new Set(readdirSync(path.join(examples, this.name)))
     return readdirSync(this.directory).filter((file) => !own.has(file) && file !== 'node_modules')
   }

@@ -63,7 +63,7 @@ async function tryOut(name: string, expected: Expected, context: TestContext): P
   expect(recovered((await example.show(example.run())).steps)).toEqual(expected.recovered)
   const [file, text] = expected.written
   expect(example.read(file)).toContain(text)
-  expect(example.left().toSorted()).toEqual(['.reprise', 'out'])
+  expect(example.leftFiles().toSorted()).toEqual(['.reprise', 'out'])
 }
 
 async function tryFirstRun(context: TestContext): Promise<void> {
