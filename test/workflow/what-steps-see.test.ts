@@ -1,5 +1,4 @@
-/** What a step is given, and what is shown of it: values, variables, places. Needs a build. */
-import { mkdirSync } from 'node:fs'
+/** What a step is given, and what is shown of it: values, variables, output. Needs a build. */
 import { afterEach, expect, test } from 'vitest'
 import { Scene } from './scene.js'
 
@@ -24,29 +23,6 @@ steps:
   expect(scene.read('file')).toBe('us /nowhere/data mine')
   expect(scene.read('wanted')).toBe('eu eu\n')
   expect(scene.has('unwanted')).toBe(false)
-})
-
-test('commands run in the directory of the document, wherever it was called from', async () => {
-  scene = new Scene()
-  mkdirSync(scene.path('flows'))
-  mkdirSync(scene.path('flows/data'))
-  scene.write('flows/where.mjs', 'export default ({ cwd }) => cwd\n')
-  scene.write(
-    'flows/nightly.yaml',
-    `
-steps:
-  - { id: here, shell: pwd, capture: here }
-  - { id: there, shell: pwd, working_dir: data, capture: there }
-  - { id: module, script: ./where.mjs, capture: module }
-  - { id: file, write_file: { path: places, content: "\${here}\\n\${there}\\n\${module}" } }
-`,
-  )
-  const { code, stderr } = await scene.reprise('run', 'flows/nightly.yaml')
-  expect(code, stderr).toBe(0)
-  const [here, there, module] = scene.read('flows/places').split('\n')
-  expect(there).toBe(`${here}/data`)
-  expect(module).toBe(here)
-  expect(here?.endsWith(`${scene.directory}/flows`)).toBe(true)
 })
 
 test('logs come in the order of the steps, and the title of each begins a line', async () => {

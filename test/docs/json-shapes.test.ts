@@ -1,0 +1,168 @@
+/** Every command prints with `--json` exactly the keys that docs/json.md lists. Needs a build. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { faultsOf, faultsOfFields, inlineShape, rowsOf, shapes } from './json-page.js'
+import { Shell } from './story.js'
+
+const WORKFLOW = `
+name: all
+params: { day: monday }
+breakers: { db: { failure_threshold: 2, recovery_timeout: 1h } }
+budgets: { few: { type: count, total: 1 }, one: { type: token_bucket, capacity: 1, refill_per_second: 0.001 } }
+steps:
+  - { name: ok, shell: echo hi, capture: said }
+  - { name: flaky, shell: test $REPRISE_ATTEMPT -ge 2, retry: { attempts: 3, initial_delay: 10ms, retry_budget: 1m } }
+  - { name: skipped, shell: x, when: "false" }
+  - { name: fallback, shell: exit 1, retry: { attempts: 1, on_failure: { fallback: { command: echo other } } } }
+  - { name: missing, run: [no-such-program], retry: { attempts: 1, on_failure: continue } }
+  - { name: down, shell: exit 3, retry: { attempts: 5, initial_delay: 10ms, breaker: db, on_failure: continue } }
+  - { name: counted, shell: exit 3, retry: { attempts: 5, initial_delay: 10ms, budget: few, on_failure: continue } }
+  - { name: denied, shell: exit 3, retry: { attempts: 3, initial_delay: 10ms, budget: one, on_failure: continue } }
+`
+/** Fails, and waits; stops until it is told to go on. */
+const WAITING = `
+steps:
+  - { name: waits, shell: test -e go, retry: { attempts: 5, backoff: fixed, initial_delay: 30s, retry_budget: 1h } }
+`
+const LONG = 'steps: [{ name: pay, shell: "touch paying; test -e go || sleep 60", on_interrupt: fail }]\n'
+
+/** By the first cell of the table; what is typed, and how it ends. In this order: they build on each other. */
+const TYPED: readonly (readonly [row: string, command: string, code: number])[] = [
+  ['`run FILE`', 'run all.yaml --run-id r1', 3],
+  ['`run FILE --dry-run`', 'run all.yaml --dry-run', 0],
+  ['`validate FILE…`', 'validate all.yaml bad.yaml', 2],
+  ['`ps`', 'ps', 0],
+  ['`ps --retrying`', 'ps --retrying', 0],
+  ['`show RUN`', 'show r1', 0],
+  ['`show RUN STEP`', 'show r1 flaky', 0],
+  ['`logs RUN`', 'logs r1', 0],
+  ['`events RUN`', 'events r1', 0],
+  ['`breakers list`', 'breakers list', 0],
+  ['`breakers reset NAME`', 'breakers reset db --reason back', 0],
+  ['`breakers trip NAME`', 'breakers trip db --reason maintenance', 0],
+  ['`budgets list`', 'budgets list', 0],
+  ['`budgets grant NAME`', 'budgets grant few@r1 --amount 2 --reason more', 0],
+  ['`exec -- CMD`', 'exec --attempts 2 --initial-delay 10ms -- sh -c "exit 7"', 1],
+  ['`exec --durable ID -- CMD`', 'exec --durable e1 -- echo hi', 0],
+  ['`exec --durable ID -- CMD` of one that has succeeded', 'exec --durable e1 -- echo hi', 0],
+  ['`resume RUN --dry-run`', 'resume w1 --dry-run', 0],
+  ['`retry-now RUN STEP`', 'retry-now w1 waits', 0],
+  ['a command that is refused, exit code 4', 'resume r1', 4],
+  ['`resume RUN`', 'resume p1', 4],
+  ['wrong usage or a bad file, exit code 2; a store that fails, 74', 'run bad.yaml', 2],
+  ['`resume RUN` of one that has succeeded', 'resume e1', 0],
+  ['`cancel RUN`', 'cancel w1', 0],
+  ['`clean`', 'clean --older-than 0s --yes', 0],
+]
+
+/** Nothing here makes a step stand in line: two would have to run at once. */
+const NOT_SEEN = ['parked']
+
+let shell: Shell
+beforeAll(async () => {
+  shell = new Shell()
+  shell.write('all.yaml', WORKFLOW)
+  shell.write('waiting.yaml', WAITING)
+  shell.write('long.yaml', LONG)
+  shell.write('bad.yaml', 'steps: [{ shel: x }]\n')
+  await shell.type('reprise run waiting.yaml --run-id w1 > w1.log 2>&1 &')
+  await shell.type('until grep -q Retrying w1.log; do sleep 0.1; done; kill -9 $!; wait')
+  await shell.type('reprise run long.yaml --run-id p1 > p1.log 2>&1 &')
+  await shell.type('until test -e paying; do sleep 0.1; done; kill -9 $!; wait')
+}, 60_000)
+afterAll(() => shell.end())
+
+async function printed(command: string, code: number): Promise<string> {
+  const { output, code: ended } = await shell.type(`reprise ${command} 2> talk`)
+  expect(ended, output).toBe(code)
+  return output
+}
+
+describe('the table of commands', () => {
+  const rows = new Map(rowsOf('| command | prints |').map(([command, shape]) => [command, shape ?? '']))
+
+  test('has a line for each that is tried here, and none besides', () => {
+    expect([...rows.keys()].toSorted()).toEqual(TYPED.map(([row]) => row).toSorted())
+  })
+
+  test.each(TYPED)('%s', { timeout: 30_000 }, async (row, command, code) => {
+    const value: unknown = JSON.parse(
+      await printed(`${command} --json`.replace(/^(exec .*?)(-- .*?) --json$/, '$1--json $2'), code),
+    )
+    expect(faultsOf(value, rows.get(row) ?? '')).toEqual([])
+  })
+})
+
+describe('events', () => {
+  test('while it runs, every type on the page is told with exactly its fields', { timeout: 60_000 }, async () => {
+    const rows = new Map(
+      rowsOf('| `type` | about a step | fields beside |').map(([type, ...others]) => [word(type), others]),
+    )
+    const lines = (await printed('run all.yaml --run-id r2 --ndjson', 3)).trim().split('\n')
+    const seen = new Set<string>()
+    for (const line of lines) {
+      const event = JSON.parse(line) as { type: string }
+      expect([...rows.keys()]).toContain(event.type)
+      seen.add(event.type)
+      const [about = '', fields = ''] = rows.get(event.type) ?? []
+      const ofStep = about.startsWith('yes') ? { step: 'text', attempt: 'number', attempts: 'number' } : {}
+      const base = { type: 'text', timeMs: 'number', run: 'text', ...ofStep }
+      const shape = new Map([...Object.entries(base), ...inlineShape(fields)])
+      expect(faultsOfFields(event, shape, event.type)).toEqual([])
+    }
+    expect([...rows.keys()].filter((type) => !seen.has(type))).toEqual(NOT_SEEN)
+  })
+
+  test('that are recorded have the details that the page lists', { timeout: 60_000 }, async () => {
+    const details = new Map(rowsOf('| `type` | `detail` |').map(([type, detail]) => [word(type), detail ?? '']))
+    await shell.type('reprise run waiting.yaml --run-id w2 > w2.log 2>&1 &')
+    await shell.type('until grep -q Retrying w2.log; do sleep 0.1; done; kill -9 $!; wait')
+    const seen = new Set<string>()
+    const look = async (run: string): Promise<void> => {
+      const { events } = JSON.parse(await printed(`events ${run} --json`, 0)) as {
+        events: { type: string; detail: unknown }[]
+      }
+      for (const { type, detail } of events) {
+        expect(details.has(type), type).toBe(true)
+        expect(faultsOf(detail, details.get(type) ?? '', type)).toEqual([])
+        seen.add(type)
+      }
+    }
+    await look('w2')
+    await shell.type('reprise retry-now w2 waits; touch go; reprise resume w2; sed -i.bak s/30s/20s/ waiting.yaml')
+    await look('w2')
+    await shell.type('rm go; sed -i.bak s/20s/30s/ waiting.yaml; reprise run waiting.yaml --run-id w3 > w3.log 2>&1 &')
+    await shell.type('until grep -q Retrying w3.log; do sleep 0.1; done; kill -9 $!; wait')
+    await shell.type('sed -i.bak s/30s/20s/ waiting.yaml; reprise resume w3 --accept-changes > w3.log 2>&1 &')
+    await shell.type('until grep -q "step done" w3.log; do sleep 0.1; done; reprise cancel w3; wait')
+    await shell.type('touch go; reprise resume w3 --reset-retries')
+    await look('w3')
+    await shell.type('rm -f go paying; reprise run long.yaml --run-id p2 > p2.log 2>&1 &')
+    await shell.type(
+      'until test -e paying; do sleep 0.1; done; kill -9 $!; wait; reprise resume p2; reprise resume p2 --done pay',
+    )
+    await look('p2')
+    expect([...details.keys()].filter((type) => !seen.has(type))).toEqual([])
+  })
+})
+
+const word = (cell: string): string => cell.replaceAll('`', '')
+
+describe('the page', () => {
+  test('says what every type is that it names', () => {
+    const types = [...shapes.values()].flatMap((shape) => [...shape.values()])
+    for (const type of types) expect(() => faultsOf(null, type)).not.toThrow()
+  })
+
+  test('would be found out', () => {
+    expect(faultsOf({ id: 'a' }, 'PreviewStep')).toEqual([
+      '$.id is printed, and not on the page',
+      '$.step is on the page, and not printed',
+      '$.attempt is on the page, and not printed',
+      '$.of is on the page, and not printed',
+    ])
+    expect(faultsOf({ name: 'x', message: 5 }, 'Failure')).toEqual(['$.message is 5, no text'])
+    expect(faultsOf('x', '`a` · `b`')).toEqual(['$ is "x", none of a, b'])
+    expect(faultsOf(null, 'Failure or null')).toEqual([])
+    expect(faultsOf([1], '`{ a: number }`')).toHaveLength(1)
+  })
+})
