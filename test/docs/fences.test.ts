@@ -64,7 +64,8 @@ test.each(signatures)('ts signature at $place parses', ({ code }) => {
 test.each(commands)(
   '$place: $command exits 0',
   ({ command }) => {
-    const env = { ...process.env, PATH: `${binDir}${path.delimiter}${process.env['PATH']}` }
+    const store = `sqlite:${path.join(ledgerDir, 'ledger.db')}`
+    const env = { ...process.env, PATH: `${binDir}${path.delimiter}${process.env['PATH']}`, REPRISE_STORE: store }
     execFileSync('sh', ['-c', command], { cwd: ROOT, env, stdio: 'pipe' })
   },
   180_000,

@@ -62,12 +62,12 @@ export class Example extends Scene {
   }
 
   /** What the first execution of an attempt of r1 has written so far. */
-  log(step: string, attempt = 1): string {
+  said(step: string, attempt = 1): string {
     return this.read(`.reprise/runs/r1/${step}/1.${attempt}.1.log`)
   }
 
   /** What is there beside the files that it came with. */
-  leftFiles(): string[] {
+  written(): string[] {
     const own = new Set(readdirSync(path.join(examples, this.name)))
     return readdirSync(this.directory).filter((file) => !own.has(file) && file !== 'node_modules')
   }

@@ -13,34 +13,34 @@ interface Expected {
   readonly code: number
   readonly recovered: readonly string[]
   /** A file that it writes, and what is in it. */
-  readonly written: readonly [file: string, text: string]
+  readonly file: readonly [file: string, text: string]
 }
 
 const EXPECTED: Readonly<Record<string, Expected>> = {
   'api-import': {
     code: 0,
     recovered: ['page-1', 'page-2', 'import'],
-    written: ['out/report.json', '"orders": 12'],
+    file: ['out/report.json', '"orders": 12'],
   },
   'claude-pipeline': {
     code: 0,
     recovered: ['draft'],
-    written: ['out/release-notes.md', '# Orders, exported\n\n- export orders as CSV\n- the basket'],
+    file: ['out/release-notes.md', '# Orders, exported\n\n- export orders as CSV\n- the basket'],
   },
   'database-migration': {
     code: 0,
     recovered: ['migrate'],
-    written: ['out/shop.db', 'SQLite format 3'],
+    file: ['out/shop.db', 'SQLite format 3'],
   },
   'deploy-verify': {
     code: 0,
     recovered: ['deploy', 'health'],
-    written: ['out/announcement.txt', '1.5.0 is out, after 3 looks\n'],
+    file: ['out/announcement.txt', '1.5.0 is out, after 3 looks\n'],
   },
   'flaky-tests': {
     code: 3,
     recovered: ['browser'],
-    written: ['out/report.md', '| browser | 0 | 3 |'],
+    file: ['out/report.md', '| browser | 0 | 3 |'],
   },
 }
 
@@ -61,9 +61,9 @@ async function tryOut(name: string, expected: Expected, context: TestContext): P
   const { code, said } = await example.type(example.command())
   expect(code, said).toBe(expected.code)
   expect(recovered((await example.show(example.run())).steps)).toEqual(expected.recovered)
-  const [file, text] = expected.written
+  const [file, text] = expected.file
   expect(example.read(file)).toContain(text)
-  expect(example.leftFiles().toSorted()).toEqual(['.reprise', 'out'])
+  expect(example.written().toSorted()).toEqual(['.reprise', 'out'])
 }
 
 async function tryFirstRun(context: TestContext): Promise<void> {

@@ -84,7 +84,7 @@ test.concurrent(
     const example = new Example('database-migration', context)
     await beside(example, context, 'db.mjs', 'hold', 'out/shop.db', '1')
     example.env = SLOW
-    await example.killed(RUN, () => example.log('backfill').includes('100 of 1000'))
+    await example.killed(RUN, () => example.said('backfill').includes('100 of 1000'))
     example.env = {}
     const run = await resumed(example)
     expect(stepOf(run, 'migrate').state).toBe('recovered')
@@ -102,7 +102,7 @@ test.concurrent(
   async (context) => {
     const example = new Example('deploy-verify', context)
     example.env = SLOW
-    await example.killed(RUN, () => example.log('deploy', 2).includes('server a'))
+    await example.killed(RUN, () => example.said('deploy', 2).includes('server a'))
     example.env = {}
     expect(example.count('out/history')).toBe(0)
     const run = await resumed(example)
@@ -118,7 +118,7 @@ test.concurrent(
   async (context) => {
     const example = new Example('deploy-verify', context)
     example.env = SLOW
-    await example.killed(RUN, () => example.log('deploy', 2).includes('server a'))
+    await example.killed(RUN, () => example.said('deploy', 2).includes('server a'))
     example.env = {}
     for (const server of ['a', 'b', 'c']) example.write(`out/server-${server}`, '1.5.0\n')
     const run = await resumed(example)
@@ -133,7 +133,7 @@ test.concurrent(
   async (context) => {
     const example = new Example('deploy-verify', context)
     example.env = SLOW
-    await example.killed(RUN, () => example.log('deploy', 2).includes('server a'))
+    await example.killed(RUN, () => example.said('deploy', 2).includes('server a'))
     example.env = {}
     const servers = example.read('servers.sh')
     rmSync(example.path('servers.sh'))
