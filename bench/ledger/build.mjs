@@ -9,18 +9,24 @@ import { build } from 'rolldown'
 const directory = fileURLToPath(new URL('.', import.meta.url))
 export const OUT = fileURLToPath(new URL('../../node_modules/.cache/reprise-bench-ledger/', import.meta.url))
 
-export async function bundle() {
+export const bundle = () => bundleDirectory(directory, OUT)
+
+/** @param {string} directory @param {string} out */
+export async function bundleDirectory(directory, out) {
   const files = await readdir(directory)
   const programs = files.filter((name) => name.endsWith('-child.ts')).map((name) => name.slice(0, -3))
-  await rm(OUT, { recursive: true, force: true })
+  await rm(out, { recursive: true, force: true })
   await build({
     cwd: directory,
     input: Object.fromEntries(programs.map((name) => [name, `${name}.ts`])),
     platform: 'node',
     external: (/** @type {string} */ id) => id.startsWith('node:') || id === 'better-sqlite3',
-    resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+    resolve: {
+      extensionAlias: { '.js': ['.ts', '.js'] },
+      conditionNames: ['reprise-source', 'import', 'node', 'default'],
+    },
     output: {
-      dir: OUT,
+      dir: out,
       format: 'esm',
       chunkFileNames: '[name].js',
       comments: { annotation: true, legal: true, jsdoc: false },

@@ -16,7 +16,7 @@ export function number(value: number): string {
   return rest === undefined || Number(rest) === 0 ? grouped : `${grouped}.${rest}`
 }
 
-function table(lines: readonly (readonly string[])[]): string {
+export function table(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
   const padded = (cell: string, column: number): string =>
     column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)

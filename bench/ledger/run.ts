@@ -2,18 +2,17 @@
  * The command `npm run bench:ledger`: durable tasks on SQLite against a loop written by hand over the same driver, and
  * what a kill, a restart and several processes cost. Prints tables; `--write` keeps them. Imports its own directory.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { openDatabase, type SqliteDriverName, SQLITE_DRIVERS } from '../../packages/reprise/src/sqlite/driver.js'
 import { bundle } from './build.mjs'
+import { driverFacts } from './facts.js'
 import { answerOf } from './processes.js'
 import { type Rates, type Workload, WORKLOADS } from './rates.js'
-import { linesTable, number, ratesTable } from './report.js'
+import { linesTable, ratesTable } from './report.js'
 import { type Effort, measureKill, measureMemory, measureRestart, measureShared, measureStart } from './rows.js'
-import { inNewDirectory } from './scratch.js'
-import { median } from './statistics.js'
+import { keepSections, textOf } from './sections.js'
 
 const ROWS = {
   kill: measureKill,
@@ -49,39 +48,6 @@ const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url))
 const isAsked = (name: string): boolean => options.only.length === 0 || options.only.includes(name)
 const effort: Effort = { quick: options.quick, rounds: options.quick ? 1 : 3 }
 
-/** The driver that the library would choose, with its SQLite, and what a commit with a sync costs just now. */
-async function facts(): Promise<string> {
-  for (const driver of SQLITE_DRIVERS) {
-    const version = await versionBy(driver).catch(() => undefined)
-    if (version === undefined) continue
-    const cpu = `${cpus().length} × ${cpus()[0]?.model.trim()}`
-    return `Node ${process.versions.node}, ${driver}, SQLite ${version}, ${cpu}, ${number(await syncMs())} ms a commit of one row.`
-  }
-  throw new Error('There is no driver for SQLite')
-}
-
-async function versionBy(driver: SqliteDriverName): Promise<string> {
-  const database = await openDatabase(':memory:', driver)
-  const { version } = database.prepare('SELECT sqlite_version() AS version').get() as { version: string }
-  database.close()
-  return version
-}
-
-function syncMs(): Promise<number> {
-  return inNewDirectory(async (directory) => {
-    const database = await openDatabase(`${directory}/file`)
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE rows (i)')
-    const insert = database.prepare('INSERT INTO rows VALUES (?)')
-    const times = Array.from({ length: 200 }, (_, i) => {
-      const startMs = performance.now()
-      insert.run(i)
-      return performance.now() - startMs
-    })
-    database.close()
-    return median(times)
-  })
-}
-
 /** Where a sync costs nothing: what the library itself takes cannot hide behind the disk. */
 const IN_MEMORY = '/dev/shm'
 
@@ -100,7 +66,7 @@ async function main(): Promise<void> {
   const unknown = options.only.filter((name) => !NAMES.includes(name))
   if (unknown.length > 0) throw new Error(`No such row: ${unknown.join(', ')}. Rows: ${NAMES.join(', ')}`)
   await bundle()
-  const said = await facts()
+  const said = await driverFacts()
   const sections = new Map<string, string>()
   if (isAsked('rates')) {
     sections.set('On this disk', await measuredRates(tmpdir()))
@@ -112,21 +78,7 @@ async function main(): Promise<void> {
     console.error(`${name}: measured`)
   }
   console.log(`\n${said}\n\n${textOf(sections)}`)
-  if (options.write) keep(said, sections)
-}
-
-const textOf = (sections: ReadonlyMap<string, string>): string =>
-  [...sections].map(([title, text]) => `## ${title}\n\n${text}`).join('\n\n')
-
-/** What was not measured this time stays. */
-function keep(said: string, sections: ReadonlyMap<string, string>): void {
-  const old = existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8').split(/^## /m).slice(1) : []
-  const kept = old.map((section) => {
-    const [title = ''] = section.split('\n', 1)
-    return [title, section.slice(title.length).trim()] as const
-  })
-  const head = '# Results\n\nWritten by `npm run bench:ledger -- --write`. How to read it: [README.md](README.md).'
-  writeFileSync(RESULTS, `${head}\n\n${said}\n\n${textOf(new Map([...kept, ...sections]))}\n`)
+  if (options.write) keepSections(RESULTS, 'bench:ledger', said, sections)
 }
 
 await main()
