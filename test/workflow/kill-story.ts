@@ -1,6 +1,6 @@
 /**
- * One run of a workflow that has a bit of everything, killed again and again at moments that a seed says, and taken up
- * again until it has ended. After each kill the ledger is held against what really ran. Imports the scene and the history
+ * One run of a workflow that has a bit of everything, killed or asked to stop again and again at moments that a seed says,
+ * and taken up again until it has ended. After each kill the ledger is held against what really ran. Imports the scene and the history
  * checker.
  *
  * Every start notes its step, its attempt and the life (the process of ours) it belongs to. Lives follow each other, so a
@@ -96,11 +96,30 @@ export class KillStory {
     const going = await this.live()
     await this.someTime(going)
     if (going.child.exitCode === null) this.kills++
-    going.child.kill('SIGKILL')
+    const chance = this.random()
+    if (chance < 0.3) await this.stopInOrder(going, chance < 0.15 ? 'SIGTERM' : 'SIGINT')
+    else going.child.kill('SIGKILL')
     await going.ended
     // Sometimes the next one comes while the keeper still clears up.
     if (this.random() < 0.5) await this.scene.isClean()
     return this.check(false)
+  }
+
+  /** Asked to stop it leaves everything in order, unless it was not yet listening, or had just come to its end. */
+  private async stopInOrder(going: Going, signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+    going.child.kill(signal)
+    const { code, signal: by, stderr } = await going.ended
+    if (by === signal || code === 3) return
+    if (code !== (signal === 'SIGINT' ? 130 : 143)) this.faults.push(`asked to stop it ended with ${code}: ${stderr}`)
+    const left = this.scene.left()
+    if (left.length > 0) this.faults.push(`asked to stop it left ${left.join()}`)
+    await this.scene.ledger(async (ledger) => {
+      const run = await ledger.run('r1')
+      if (run?.status !== 'interrupted' || run.owner !== null)
+        this.faults.push(`asked to stop the run is ${run?.status}`)
+      for (const { id, status } of await ledger.list({ run: 'r1' }))
+        if (status === 'running') this.faults.push(`asked to stop ${id} is still ${status}`)
+    })
   }
 
   private async comeToEnd(): Promise<void> {

@@ -47,7 +47,7 @@ export class Scene {
     if (workflow !== undefined) this.write('workflow.yaml', workflow)
   }
 
-  write(name: string, text: string): string {
+  write(name: string, text: string | Uint8Array): string {
     writeFileSync(this.path(name), text)
     return name
   }

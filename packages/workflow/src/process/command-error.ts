@@ -13,6 +13,7 @@ import { lastWords } from './last-words.js'
 
 /** What the matchers look at. */
 const MOST_OUTPUT = 8192
+const HOPELESS: ReadonlySet<string> = new Set(['E2BIG', 'EINVAL'])
 
 export class CommandError extends Error {
   override readonly name = 'CommandError'
@@ -24,6 +25,8 @@ export class CommandError extends Error {
   readonly stderr: string
   readonly stdout: string
   readonly timedOut: boolean
+  /** Only where no further attempt can be better: what it is given is too large, or cannot be given at all. */
+  declare readonly retryable?: false
 
   constructor(message: string, end: CommandEnd, timedOut: boolean) {
     super(message, end.spawnError === null ? undefined : { cause: end.spawnError })
@@ -31,6 +34,7 @@ export class CommandError extends Error {
     this.signal = end.signal
     const code = end.signal ?? codeOf(end.spawnError)
     if (code !== undefined) this.code = code
+    if (HOPELESS.has(codeOf(end.spawnError) ?? '')) this.retryable = false
     this.stderr = end.stderrTail.trim() === '' ? '' : end.stderrTail.slice(-MOST_OUTPUT)
     this.stdout = end.stdoutTail.slice(-MOST_OUTPUT)
     this.timedOut = timedOut

@@ -1,7 +1,11 @@
-/** What is done to a run from outside the process that conducts it. Imports the library and its own layer. */
+/**
+ * What is done to a run from outside the process that conducts it. Imports the library, the process runner and its own
+ * layer.
+ */
 import { type Json, openDurable, openLedger, type RunRecord, TaskRefusedError } from 'reprise/durable'
 import { nearest } from 'reprise'
 import type { Plan } from '../plan/plan.js'
+import { endLeftovers } from '../process/end-leftovers.js'
 import { budgetsOf } from './gates.js'
 import { FALLBACK_POLICY, stepTask } from './step-task.js'
 
@@ -11,6 +15,7 @@ export type PlanReader = (run: RunRecord, definition: Json) => Plan
 /** Ends a run for good, in whichever process it is; false if it had ended already. */
 export async function cancelRun(store: string, runId: string, planOf: PlanReader): Promise<boolean> {
   return withRun(store, runId, planOf, async ({ durable, run, plan }) => {
+    const conductor = await durable.runs.conductorOf(run.record)
     if (!(await durable.runs.cancel(runId))) return false
     const steps = new Map(plan.steps.map((step) => [step.id, step]))
     for (const task of await run.tasks()) {
@@ -18,6 +23,8 @@ export async function cancelRun(store: string, runId: string, planOf: PlanReader
       const handle = step === undefined ? run.step(task.id, FALLBACK_POLICY, () => null) : stepTask(run, plan, step)
       await handle.cancel()
     }
+    // Whoever conducts it ends what he started; what nobody conducts has nobody to do so.
+    if (conductor === undefined) await endLeftovers(run.record.correlationId, { isPrefix: true })
     return true
   })
 }

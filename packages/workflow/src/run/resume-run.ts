@@ -24,6 +24,7 @@ export async function resumeRun(plan: Plan, runId: string, input: ResumeInput, s
   const session = await Session.open(plan, runId, settings, differences.length > 0)
   try {
     const run = await session.durable.runs.take(runId, { force: choices.force })
+    await session.endLeftovers(run)
     if (differences.length > 0) await acceptChanges(run, plan, session, differences)
     await decide(run, plan, choices)
     if (choices.resetRetries) await reset(run, plan)

@@ -22,6 +22,7 @@ import { StateDirectory } from '../state/state-directory.js'
 import type { StateError } from '../state/state-error.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import { failureOfCommand } from '../process/command-error.js'
+import { endLeftovers } from '../process/end-leftovers.js'
 import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
 import { taskState } from '../view/read-runs.js'
@@ -100,6 +101,11 @@ export class Session {
   /** Nothing secret is written. */
   mask(value: Json): Json {
     return this.parts.masker.maskJson(value)
+  }
+
+  /** What a process that is gone has left running of this run, whether or not its step runs again. */
+  async endLeftovers({ id, record }: DurableRun): Promise<void> {
+    await endLeftovers(record.correlationId, { isPrefix: true, groupFiles: this.parts.state.groupFilesOf(id) })
   }
 
   close(): Promise<void> {
