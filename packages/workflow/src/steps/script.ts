@@ -23,8 +23,8 @@ export async function runScript(action: ScriptAction, context: StepContext, tool
   if (!isFile(file)) {
     throw new SetupError('missing_module', `there is no module \`${action.module}\` in ${context.documentDir}`)
   }
-  const input = { with: fillJson(action.with, values), values, cwd, attempt, runId, stepId, idempotencyKey }
-  const answer = await tools.scripts.call(file, { name: action.export, input, env, signal, graceMs, log })
+  const input = { with: fillJson(action.with, values), cwd, attempt, runId, stepId, idempotencyKey }
+  const answer = await tools.scripts.call(file, { name: action.export, input, values, env, signal, graceMs, log })
   switch (answer.type) {
     case 'done':
       if (captureBytes > 0 && Buffer.byteLength(answer.json) > captureBytes) throw captureExceeded(captureBytes)
