@@ -113,8 +113,13 @@ describe('a state directory', () => {
     const file = state.groupFile('run-1', 'a', FIRST)
     writeFileSync(file, '')
     expect(state.groupFilesOf('run-1')).toEqual([file])
+    writeFileSync(state.groupFile('run-1', 'a.b', FIRST), '')
+    expect(state.groupFilesOf('run-1')).toHaveLength(2)
+    expect(state.groupFilesOf('run-1', 'a')).toEqual([file])
     expect(state.groupFilesOf('run-1', 'b')).toEqual([])
     expect(state.logsOf('run-1')).toEqual([])
+    // Who says nothing needs no directory.
+    expect(existsSync(inPlace('runs/run-1/a'))).toBe(false)
   })
 
   it('removes a run, and nothing that a link in it leads to', async () => {
@@ -201,7 +206,8 @@ describe('what is refused', () => {
       symlinkSync(elsewhere, inPlace(name))
       const expected = [`project/.reprise/${name}`, 'is a symbolic link, not a directory: remove it']
       expect(await writing(state, 'run-1', 'a')).toEqual(expected)
-      expect(refused(() => state.groupFile('run-1', 'a', FIRST))).toEqual(expected)
+      // Notes of groups are not in the directory of the step.
+      if (name !== 'runs/run-1/a') expect(refused(() => state.groupFile('run-1', 'a', FIRST))).toEqual(expected)
       expect(refused(() => state.logsOf('run-1'))).toEqual(expected)
       expect(refused(() => state.logsOf('run-1', 'a'))).toEqual(expected)
       if (name !== 'runs/run-1/a') expect(refused(() => state.removeRun('run-1'))).toEqual(expected)

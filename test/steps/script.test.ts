@@ -75,6 +75,47 @@ it('everything it says is in the log when it has ended, in order', async () => {
   expect(context.logged.stderr).toBe('oh\n')
 })
 
+it('the values of the run are a copy of its own, for every call', async () => {
+  const dir = directory()
+  file(
+    dir,
+    's.mjs',
+    `let calls = 0
+    export default (given) => {
+      const seen = JSON.stringify(given.values)
+      given.values.list.push(++calls)
+      return { seen, isSame: given.values === given.values, keys: Object.keys(given), now: given.values.list }
+    }`,
+  )
+  const all = tools()
+  const values = { list: [0], steps: { first: { exit_code: 0 } } }
+  for (const calls of [1, 2]) {
+    const { output } = await runScript(script(), contextIn(dir, values), all)
+    const { keys, ...rest } = output as { keys: string[] }
+    expect(rest).toEqual({ seen: JSON.stringify(values), isSame: true, now: [0, calls] })
+    expect(keys).toContain('values')
+  }
+  expect(values.list).toEqual([0])
+})
+
+it('values can be put in the place of those of the run, and looked at after a wait', async () => {
+  const dir = directory()
+  file(
+    dir,
+    's.mjs',
+    `export default async (given) => {
+      console.log('said before')
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      const { a } = given.values
+      given.values = { a: 2 }
+      return [a, given.values.a]
+    }`,
+  )
+  const context = contextIn(dir, { a: 1 })
+  expect((await runScript(script(), context, tools())).output).toEqual([1, 2])
+  expect(context.logged.stdout).toBe('said before\n')
+})
+
 it('a log that cannot be written fails the step with its own error', async () => {
   const dir = directory()
   file(dir, 's.mjs', `export default () => console.log('x')`)

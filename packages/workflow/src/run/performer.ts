@@ -102,8 +102,13 @@ export class Performer {
       return log.write(stream, bytes)
     })
     try {
-      const groupFile = state.groupFile(runId, context.taskId, name)
-      const given = { ...this.contextOf(step, context, tag, masked), groupFile }
+      const given: StepContext = {
+        ...this.contextOf(step, context, tag, masked),
+        // Its directory is made for those that start processes.
+        get groupFile() {
+          return state.groupFile(runId, context.taskId, name)
+        },
+      }
       const output = await performAction(action, given, this.parts.tools)
       const result = masker.maskJson(resultOf(step, output, attempt) as unknown as Json)
       return result as unknown as StepResult

@@ -1,6 +1,6 @@
 /**
  * Where a run's files are: `runs/RUN/STEP/G.N.E.log` for the output of an attempt (generation, number, execution), and
- * `G.N.E.group` beside it while its processes run.
+ * `runs/RUN/STEP@G.N.E.group` while its processes run: a step that says nothing needs no directory.
  *
  * Invariants: no path leaves the directory, since ids are names and nothing else. Directories are 0700, files 0600, all
  * of them our own; links, pipes, devices and other people's files in their place are refused. Nothing is made before it
@@ -22,6 +22,9 @@ export interface LogEntry extends AttemptName {
 
 const NAME = '.reprise'
 const RUNS = 'runs'
+/** Stands in no id: what has one in its name is no step's directory, and belongs to one step. */
+const OF_STEP = '@'
+const GROUP = /@[\d.]+\.group$/
 
 /** Beside a ledger that is a file, or the directory it is in, if that is one already; else in the working directory. */
 export function statePathFor(ledgerFile: string | null, cwd: string): string {
@@ -65,14 +68,17 @@ export class StateDirectory {
   /** To write to; the file is made at the first byte. */
   openLog(run: string, step: string, attempt: AttemptName): AttemptLog {
     const file = this.logFile(run, step, attempt)
-    return new AttemptLog(file, { ...SYSTEM_FILES, open: () => this.inside(run, step, () => openOwnFile(file)) })
+    return new AttemptLog(file, {
+      ...SYSTEM_FILES,
+      open: () => this.inside(path.dirname(file), () => openOwnFile(file)),
+    })
   }
 
   /** Where the group of the attempt is noted; its directory is there. */
   groupFile(run: string, step: string, attempt: AttemptName): string {
-    const directory = this.stepPath(run, step)
-    this.inside(run, step, () => lstatSync(directory))
-    return path.join(directory, `${stemOf(attempt)}.group`)
+    const directory = this.runPath(run)
+    this.inside(directory, () => lstatSync(directory))
+    return path.join(directory, `${expectId('step', step)}${OF_STEP}${stemOf(attempt)}.group`)
   }
 
   /** Of a run, or of one of its steps: steps by name, attempts as they were made. */
@@ -82,10 +88,10 @@ export class StateDirectory {
 
   /** Notes of groups that were running when somebody last wrote here. */
   groupFilesOf(run: string, step?: string): string[] {
-    return this.stepsOf(run, step).flatMap((name) => {
-      const directory = this.stepPath(run, name)
-      return this.list(directory).flatMap((file) => (file.endsWith('.group') ? [path.join(directory, file)] : []))
-    })
+    const start = step === undefined ? '' : `${expectId('step', step)}${OF_STEP}`
+    const directory = this.runPath(run)
+    const files = this.list(directory).filter((file) => file.startsWith(start) && GROUP.test(file))
+    return files.map((file) => path.join(directory, file))
   }
 
   /** All of a run's files. Links in it are removed, not followed. */
@@ -125,21 +131,20 @@ export class StateDirectory {
       .toSorted(compareAttempts)
   }
 
-  /** Does something in a step's directory, which is there by then. Should somebody have removed it, it is made again. */
-  private inside<T>(run: string, step: string, act: () => T): T {
-    this.makeStep(run, step)
+  /** Does something in a directory, which is there by then. Should somebody have removed it, it is made again. */
+  private inside<T>(directory: string, act: () => T): T {
+    this.make(directory)
     try {
       return act()
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       this.known.clear()
-      this.makeStep(run, step)
+      this.make(directory)
       return act()
     }
   }
 
-  private makeStep(run: string, step: string): void {
-    const directory = this.stepPath(run, step)
+  private make(directory: string): void {
     if (this.known.has(directory)) return
     for (const part of this.partsOf(directory)) {
       if (this.known.has(part)) continue

@@ -38,8 +38,10 @@ export function shellFor(env: Environment, cwd: string): readonly string[] {
 
 function isProgram(file: string): boolean {
   try {
+    // Most places do not have it, and an error that is thrown for each is slow.
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false
     accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
+    return true
   } catch {
     return false
   }

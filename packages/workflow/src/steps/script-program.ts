@@ -2,17 +2,20 @@
  * What runs in the thread of a script: text, because a thread begins with a file or a text, and a bundle has no file for it.
  *
  * Everything goes through one port that the module cannot reach, in order: output, then the result. Output waits until it
- * has been taken, so a script that says more than can be written fills its own memory, not ours. Imports nothing.
+ * has been taken, so a script that says more than can be written fills its own memory, not ours. The values of the run are
+ * fetched when the script looks at them: most do not, and after a thousand steps they are many. Imports nothing.
  */
 
 export const SCRIPT_PROGRAM = String.raw`
 'use strict'
-const { parentPort, workerData } = require('node:worker_threads')
+const { parentPort, receiveMessageOnPort, workerData } = require('node:worker_threads')
 const { Writable } = require('node:stream')
 
 const MAX_DEPTH = 60
 const MAX_FIELDS = 20
 let port
+let valuesPort
+let answered
 let taken = []
 let controller
 
@@ -97,6 +100,29 @@ function takeEnvironment(env) {
   for (const [key, value] of Object.entries(env)) if (process.env[key] !== value) process.env[key] = value
 }
 
+/** The other thread answers at once: it never waits for this one. */
+function fetchValues() {
+  Atomics.store(answered, 0, 0)
+  port.postMessage({ type: 'values' })
+  Atomics.wait(answered, 0, 0)
+  return receiveMessageOnPort(valuesPort).message
+}
+
+/** From the first look on it is a field as any other. */
+function withValues(given) {
+  const become = (value) => {
+    Object.defineProperty(given, 'values', { value, enumerable: true, writable: true, configurable: true })
+    return value
+  }
+  Object.defineProperty(given, 'values', {
+    get: () => become(fetchValues()),
+    set: become,
+    enumerable: true,
+    configurable: true,
+  })
+  return given
+}
+
 async function answerTo({ name, input, env }) {
   takeEnvironment(env)
   controller = new AbortController()
@@ -112,7 +138,7 @@ async function answerTo({ name, input, env }) {
   const before = process.getActiveResourcesInfo().length
   const isClean = () => process.getActiveResourcesInfo().length <= before
   try {
-    const value = (await run({ ...input, env, signal: controller.signal, log })) ?? null
+    const value = (await run(withValues({ ...input, env, signal: controller.signal, log }))) ?? null
     const problem = problemIn(value, 'the result', MAX_DEPTH)
     if (problem !== undefined) return { type: 'no_json', problem, isClean: isClean() }
     return { type: 'done', json: JSON.stringify(value), isClean: isClean() }
@@ -122,7 +148,9 @@ async function answerTo({ name, input, env }) {
 }
 
 parentPort.once('message', (given) => {
-  port = given
+  port = given.port
+  valuesPort = given.valuesPort
+  answered = given.answered
   port.on('message', async (message) => {
     if (message.type === 'taken') taken.shift()?.()
     else if (message.type === 'abort') controller?.abort(new DOMException('the attempt was ended', 'AbortError'))

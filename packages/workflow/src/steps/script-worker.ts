@@ -10,11 +10,14 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Json } from 'reprise/durable'
 import { type ScriptFailure, ScriptExitError, scriptFailure } from './script-error.js'
 import { SCRIPT_PROGRAM } from './script-program.js'
+import type { Values } from './step-context.js'
 
 export interface ScriptCall {
   /** The export. */
   readonly name: string
   readonly input: Readonly<Record<string, Json>>
+  /** What the script may look at beside it; copied when it does. */
+  readonly values: Values
   readonly env: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   readonly graceMs: number
@@ -38,7 +41,7 @@ interface Output {
   readonly bytes: Uint8Array
 }
 
-type Message = ScriptAnswer | Output
+type Message = ScriptAnswer | Output | { readonly type: 'values' }
 
 type Request =
   | ({ readonly type: 'call' } & Pick<ScriptCall, 'name' | 'input' | 'env'>)
@@ -56,12 +59,16 @@ interface Current {
 export class ScriptWorker {
   readonly #worker: Worker
   readonly #port: MessagePort
+  readonly #valuesPort: MessagePort
+  /** 1: the values have been sent. The thread waits for it. */
+  readonly #answered: Int32Array
   #current: Current | null
   #isEnded: boolean
   /** Output is taken in order, and each piece waited for. */
   #taking: Promise<void>
 
   constructor(file: string, env: Readonly<Record<string, string>>) {
+    this.#answered = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
     this.#worker = new Worker(SCRIPT_PROGRAM, {
       eval: true,
       name: 'reprise script',
@@ -74,9 +81,11 @@ export class ScriptWorker {
     this.#current = null
     this.#isEnded = false
     this.#taking = Promise.resolve()
-    const { port1, port2 } = new MessageChannel()
+    const { port1, port2: port } = new MessageChannel()
+    const { port1: valuesPort1, port2: valuesPort } = new MessageChannel()
     this.#port = port1
-    this.#worker.postMessage(port2, [port2])
+    this.#valuesPort = valuesPort1
+    this.#worker.postMessage({ port, valuesPort, answered: this.#answered }, [port, valuesPort])
     this.#worker.on('error', (error) => this.#end(scriptFailure(error)))
     this.#worker.on('exit', (code) => this.#end(new ScriptExitError(code)))
     this.#port.on('message', (message: Message) => this.#hear(message))
@@ -125,6 +134,7 @@ export class ScriptWorker {
 
   #hear(message: Message): void {
     const current = this.#current
+    if (message.type === 'values') return this.#sendValues(current?.call.values ?? {})
     if (message.type !== 'output') {
       // The log has all of it before the step ends.
       void this.#taking.then(() => current?.resolve(message))
@@ -144,15 +154,26 @@ export class ScriptWorker {
     }
   }
 
+  #sendValues(values: Values): void {
+    this.#valuesPort.postMessage(values)
+    Atomics.store(this.#answered, 0, 1)
+    Atomics.notify(this.#answered, 0)
+  }
+
   #send(message: Request): void {
     this.#port.postMessage(message, [])
+  }
+
+  #closePorts(): void {
+    this.#port.close()
+    this.#valuesPort.close()
   }
 
   #end(reason: unknown): void {
     const current = this.#current
     this.#current = null
     this.#isEnded = true
-    this.#port.close()
+    this.#closePorts()
     const gone = this.#worker.terminate()
     if (current === null) return
     // A thread within a call of the system, such as `execSync`, ends only after it.

@@ -23,16 +23,10 @@ export async function runScript(action: ScriptAction, context: StepContext, tool
   if (!isFile(file)) {
     throw new SetupError('missing_module', `there is no module \`${action.module}\` in ${context.documentDir}`)
   }
-  const input = { with: fillJson(action.with, values), values, cwd, attempt, runId, stepId, idempotencyKey }
-  const answer = await tools.scripts.call(file, {
-    name: action.export,
-    input,
-    // So that programs it starts are found should they be left over.
-    env: { ...env, REPRISE_TAG: tag },
-    signal,
-    graceMs,
-    log,
-  })
+  const input = { with: fillJson(action.with, values), cwd, attempt, runId, stepId, idempotencyKey }
+  // The tag, so that programs it starts are found should they be left over.
+  const given = { name: action.export, input, values, env: { ...env, REPRISE_TAG: tag }, signal, graceMs, log }
+  const answer = await tools.scripts.call(file, given)
   switch (answer.type) {
     case 'done':
       if (captureBytes > 0 && Buffer.byteLength(answer.json) > captureBytes) throw captureExceeded(captureBytes)
