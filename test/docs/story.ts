@@ -76,7 +76,7 @@ function typedIn({ code, flags, place }: Fence): Typed[] {
   })
 }
 
-/** A shell in a directory of its own, in which `reprise` is the built command line. */
+/** A shell in a directory of its own, in which `reprise` is the built command line and programs find the packages. */
 export class Shell {
   readonly directory: string
   private readonly own: string
@@ -91,6 +91,7 @@ export class Shell {
     const bin = path.join(this.own, 'bin')
     for (const directory of [this.directory, bin]) mkdirSync(directory)
     symlinkSync(path.join(ROOT, 'packages/cli/bin/reprise.js'), path.join(bin, 'reprise'))
+    symlinkSync(path.join(ROOT, 'node_modules'), path.join(this.own, 'node_modules'))
     const plain = Object.entries(process.env).filter(([name]) => !/^(NO_COLOR|FORCE_COLOR|CI|REPRISE_.*)$/.test(name))
     const env = { ...Object.fromEntries(plain), PATH: `${bin}${path.delimiter}${process.env['PATH']}`, LANG: 'C.UTF-8' }
     const options = { cwd: this.directory, env, detached: true, stdio: ['pipe', 'pipe', 'inherit'] as const }

@@ -3,6 +3,8 @@ import type { DurableContext, DurableRun, Json, StepHandle, VerifyAnswer } from 
 import type { Plan, StepPlan } from '../plan/plan.js'
 import { policyFor } from './gates.js'
 
+export { fallbackId, fallbackName } from '../plan/fallback.js'
+
 /** What runs it; for whoever only changes what is recorded, nothing does. */
 export interface StepHands {
   readonly perform: (context: DurableContext) => Promise<Json>
@@ -20,16 +22,6 @@ export function stepTask(run: DurableRun, plan: Plan, step: StepPlan, hands: Ste
     onInterrupt:
       typeof step.onInterrupt === 'string' ? step.onInterrupt : { verify: (_input, context) => hands.verify(context) },
   })
-}
-
-/** The id of the task that stands in for a step that has failed. */
-export function fallbackId({ id }: Pick<StepPlan, 'id'>): string {
-  return `${id}.fallback`
-}
-
-/** For people. */
-export function fallbackName({ name }: Pick<StepPlan, 'name'>): string {
-  return `fallback of ${name}`
 }
 
 /** Runs once, however the step itself is retried. */

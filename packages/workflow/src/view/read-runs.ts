@@ -14,9 +14,9 @@ import {
   type TaskStatus,
 } from 'reprise/durable'
 import { attemptsOf } from '../plan/attempts.js'
+import { fallbackId, fallbackName } from '../plan/fallback.js'
 import type { Plan, StepPlan } from '../plan/plan.js'
 import { notesOf, type StepResult } from '../run/run-record.js'
-import { fallbackId, fallbackName } from '../run/step-task.js'
 import { isOlder, retryStateOf } from './retry-state.js'
 import type {
   AttemptView,

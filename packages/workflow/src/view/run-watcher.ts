@@ -3,8 +3,8 @@
  * look becomes events. Imports the library and the shapes.
  */
 import type { Ledger, TaskRecord } from 'reprise/durable'
+import { fallbackId } from '../plan/fallback.js'
 import type { RunEvent } from '../run/run-event.js'
-import { fallbackId } from '../run/step-task.js'
 import { type RunReader, taskState, viewRun } from './read-runs.js'
 import { retryStateOf } from './retry-state.js'
 import type { RunDetail, RunState, StepView } from './views.js'

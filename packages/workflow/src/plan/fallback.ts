@@ -1,0 +1,12 @@
+/** What stands in for a step that has failed is called by these names. Imports types only. */
+import type { StepPlan } from './plan.js'
+
+/** The id of its task; no step can be given such an id. */
+export function fallbackId({ id }: Pick<StepPlan, 'id'>): string {
+  return `${id}.fallback`
+}
+
+/** For people. */
+export function fallbackName({ name }: Pick<StepPlan, 'name'>): string {
+  return `fallback of ${name}`
+}
