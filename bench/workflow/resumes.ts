@@ -49,7 +49,7 @@ async function untilBegun(file: string, mark: string, directory: string): Promis
   copyFileSync(file, copy)
   const [program, ...args] = [...REPRISE, 'resume', 'large', '--store', `sqlite:${copy}`]
   const startMs = performance.now()
-  const child = spawn(program as string, args, { cwd: directory, stdio: 'ignore' })
+  const child = spawn(program, args, { cwd: directory, stdio: 'ignore' })
   const ended = once(child, 'exit')
   while (!existsSync(mark) && child.exitCode === null) await sleep(1)
   const wallMs = performance.now() - startMs

@@ -5,6 +5,7 @@ const [file = ''] = process.argv.slice(2)
 const answer = await new ScriptPool().call(file, {
   name: 'default',
   input: {},
+  values: {},
   env: {},
   signal: new AbortController().signal,
   graceMs: 1000,

@@ -20,7 +20,6 @@ import type { Plan } from '../plan/plan.js'
 import { expectOwnStore } from '../state/own-store.js'
 import { StateDirectory } from '../state/state-directory.js'
 import type { StateError } from '../state/state-error.js'
-import { endLeftovers } from '../process/end-leftovers.js'
 import { failureOfCommand } from '../process/command-error.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import { runCommand } from '../process/run-command.js'
@@ -138,7 +137,7 @@ export class Session {
       await stopped
       await performer.settled()
       // What left its step's group on purpose lives as long as the run, and no longer.
-      await endLeftovers(run.record.correlationId, { isPrefix: true })
+      await this.endLeftovers(run)
       await this.conclude(run, end, notes)
       if (failure !== undefined) throw failure
       return end
