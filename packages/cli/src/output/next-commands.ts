@@ -14,7 +14,8 @@ export function commandWords({ store }: Pick<Settings, 'store'>, env: World['env
 
 export const plainCommand: CommandWords = commandWords({ store: DEFAULT_STORE }, {})
 
-function shellWord(word: string): string {
+/** Quoted, where it has to be. */
+export function shellWord(word: string): string {
   const plain = plainText(word, 1000)
   return /^[\w./:@%+=,-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", String.raw`'\''`)}'`
 }

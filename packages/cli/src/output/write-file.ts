@@ -1,5 +1,16 @@
-/** A file that somebody asked for. Imports Node and the problem type. */
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+/** Files that somebody asked for. Imports Node and the problem type. */
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
 import { InputError } from '@reprise/workflow'
 import { OutputError } from '../output-error.js'
 
@@ -7,6 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such directory',
   ENOTDIR: 'there is no such directory',
   EISDIR: 'this is a directory',
+  EEXIST: 'something is there already',
   EACCES: 'no permission',
   EPERM: 'no permission',
   EROFS: 'the file system is read-only',
@@ -35,10 +47,49 @@ function isAnotherKind(file: string): boolean {
 }
 
 export function writeFile(file: string, text: string): void {
+  orSay(file, 'written', () => writeFileSync(file, text))
+}
+
+/** Never over something that is there; one that cannot be written whole is not left. */
+export function writeNewFile(file: string, text: string): void {
+  orSay(file, 'written', () => {
+    const handle = openSync(file, 'wx')
+    try {
+      writeFileSync(handle, text)
+    } catch (error) {
+      rmSync(file, { force: true })
+      throw error
+    } finally {
+      closeSync(handle)
+    }
+  })
+}
+
+/**
+ * Makes a directory with those above it; answers with the first that had to be made, if any. One by one, since Node's
+ * own way never ends where a system says that there is no such directory, as it does of one in /proc.
+ */
+export function makeDirectory(directory: string): string | undefined {
+  const missing: string[] = []
+  for (let at = path.resolve(directory); !existsSync(at); at = path.dirname(at)) missing.unshift(at)
+  const made: string[] = []
   try {
-    writeFileSync(file, text)
+    for (const one of missing) {
+      orSay(one, 'made', () => mkdirSync(one))
+      made.unshift(one)
+    }
+  } catch (error) {
+    for (const one of made) rmdirSync(one)
+    throw error
+  }
+  return missing[0]
+}
+
+function orSay<T>(file: string, done: string, act: () => T): T {
+  try {
+    return act()
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
-    throw new OutputError([{ file, message: `cannot be written: ${REASONS[code] ?? message}` }])
+    throw new OutputError([{ file, message: `cannot be ${done}: ${REASONS[code] ?? message}` }])
   }
 }

@@ -18,7 +18,9 @@ export const FILE_COMMANDS: readonly CommandEntry[] = [
       ['init demo', 'the same in a directory of its own'],
       ['init demo --template library', 'a program that uses the library'],
     ],
-    more: 'Nothing that is there is overwritten.',
+    more: `Nothing that is there is overwritten: it is refused with exit code 4, and nothing
+is written. --json prints { files, next }: what was written, and what to type.`,
+    load: () => import('../init.js'),
   },
   {
     name: 'validate',

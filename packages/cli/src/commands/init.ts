@@ -1,0 +1,74 @@
+/**
+ * `reprise init [DIR]`: writes a working example. Imports the templates and output.
+ *
+ * Invariant: all files are written, or none: what is there stays as it is, and what was begun is taken back.
+ */
+import { lstatSync, rmSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { plainText } from 'reprise/observe'
+import type { ParsedArguments } from '../command.js'
+import type { CommandContext } from '../command-context.js'
+import { RefusedError } from '../failures.js'
+import { writeJson } from '../output/json.js'
+import { lookFor } from '../output/look.js'
+import { shellWord } from '../output/next-commands.js'
+import { makeDirectory, writeNewFile } from '../output/write-file.js'
+import { type Template, type TemplateName, TEMPLATES } from '../templates/template.js'
+
+type Options = {
+  readonly template?: TemplateName
+}
+
+export async function run(
+  { values: { dir = '.' }, options: { template = 'shell' } }: ParsedArguments<{ readonly dir?: string }, Options>,
+  { world, settings }: CommandContext,
+): Promise<void> {
+  const chosen = TEMPLATES[template]
+  const files = Object.keys(chosen.files).map((name) => path.join(dir, name))
+  expectNothing(dir, files)
+  writeAll(dir, chosen)
+  const next = [...(path.resolve(dir) === process.cwd() ? [] : [`cd ${shellWord(dir)}`]), ...chosen.next]
+  if (settings.json) return writeJson(world.stdout, { files, next })
+  for (const file of files) world.stdout.write(`${plainText(file, file.length)}\n`)
+  if (settings.quiet) return
+  const { cyan } = lookFor(world, settings, world.stderr).style
+  world.stderr.write(next.map((command) => `${cyan('next:')} ${command}\n`).join(''))
+}
+
+function expectNothing(dir: string, files: readonly string[]): void {
+  const directory = statSync(dir, { throwIfNoEntry: false })
+  if (directory === undefined) return
+  if (!directory.isDirectory()) throw refusal(`${dir} is there already, and is no directory`, `${dir}-demo`)
+  const taken = files.filter(isThere)
+  if (taken.length === 0) return
+  throw refusal(`${taken.join(' and ')} ${taken.length === 1 ? 'is' : 'are'} there already`, path.join(dir, 'demo'))
+}
+
+/** A link that leads nowhere is there as well. */
+function isThere(file: string): boolean {
+  return lstatSync(file, { throwIfNoEntry: false }) !== undefined
+}
+
+function refusal(why: string, other: string): RefusedError {
+  return new RefusedError({
+    kind: 'not_possible',
+    message: `${why}: nothing was written.`,
+    next: [`reprise init ${shellWord(other)}`],
+  })
+}
+
+function writeAll(dir: string, { files }: Template): void {
+  const made = makeDirectory(dir)
+  const written: string[] = []
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      const file = path.join(dir, name)
+      writeNewFile(file, text)
+      written.push(file)
+    }
+  } catch (error) {
+    for (const file of written) rmSync(file, { force: true })
+    if (made !== undefined) rmSync(made, { recursive: true, force: true })
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+/** A workflow of commands, with a stand-in that fails twice. Imports types only. */
+import type { Template } from './template.js'
+
+const WORKFLOW = `# A workflow to start from: run it, look at it, then change it.
+#
+#   reprise run workflow.yaml
+#   reprise explain workflow.yaml fetch   what the policy of a step does when everything fails
+#   reprise validate workflow.yaml        after a change
+#
+# What a run did is kept in .reprise/. One that was stopped, by Ctrl-C or otherwise, goes on with \`reprise resume\`.
+name: hello
+
+retry_defaults: # for every step that does not say otherwise
+  attempts: 4
+  backoff: exponential
+  initial_delay: 300ms
+  max_delay: 10s
+  jitter: full # those that failed together do not come back together
+  retry_on: [network, timeout, 5xx] # a failure of another kind is the end at once
+  attempt_timeout: 30s
+
+steps:
+  - id: fetch
+    shell: sh flaky.sh # fails twice, then prints JSON: put your own command here
+    capture: items # what it prints, for the steps after it
+    capture_format: json
+    retry:
+      attempts: 5
+
+  - id: report
+    when: size(items) > 0
+    shell: echo "there are \${items[0].name} and others"
+`
+
+const FLAKY = `#!/bin/sh
+# Fails twice, then answers: every command is told by its environment which attempt it is.
+if [ "\${REPRISE_ATTEMPT:-1}" -lt 3 ]; then
+  echo 'connect ECONNREFUSED 127.0.0.1:8080' >&2
+  exit 1
+fi
+echo '[{ "name": "apples" }, { "name": "pears" }]'
+`
+
+export const SHELL: Template = {
+  files: { 'workflow.yaml': WORKFLOW, 'flaky.sh': FLAKY },
+  next: ['reprise run workflow.yaml', 'reprise ps'],
+}

@@ -1,0 +1,128 @@
+/** `reprise init`: what it writes works at once, and it never writes over anything. Needs a build. */
+import { execFile } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { root, Scene } from '../workflow/scene.js'
+
+let scene: Scene
+beforeEach(() => {
+  scene = new Scene()
+})
+afterEach(() => scene.remove())
+
+/** A command that was printed, as somebody types it. */
+function type(command: string, cwd: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const bin = `'${process.execPath}' '${path.join(root, 'packages/cli/bin/reprise.js')}'`
+  const typed = command.replace(/^reprise/, bin).replace(/^node/, `'${process.execPath}'`)
+  return new Promise((resolve) =>
+    execFile('sh', ['-c', typed], { cwd, env: { ...process.env, NO_COLOR: '1' } }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr }),
+    ),
+  )
+}
+
+interface Told {
+  readonly files: readonly string[]
+  readonly next: readonly string[]
+}
+
+async function told(...args: string[]): Promise<Told> {
+  const { code, stdout, stderr } = await scene.reprise('init', ...args, '--json')
+  expect(code, stderr).toBe(0)
+  return JSON.parse(stdout) as Told
+}
+
+describe('a workflow', () => {
+  test('is valid, runs, and a step of it recovers', async () => {
+    const { code, stdout, stderr } = await scene.reprise('init', 'demo')
+    expect(code).toBe(0)
+    expect(stdout).toBe('demo/workflow.yaml\ndemo/flaky.sh\n')
+    expect(stderr).toBe('next: cd demo\nnext: reprise run workflow.yaml\nnext: reprise ps\n')
+    const demo = scene.path('demo')
+    const valid = await type('reprise validate workflow.yaml', demo)
+    expect(valid).toEqual({ code: 0, stdout: 'workflow.yaml: ok, 2 steps\n', stderr: '' })
+    const ran = await type('reprise run workflow.yaml', demo)
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stderr).toContain('ok fetch (recovered at attempt 3/5')
+    const explained = await type('reprise explain workflow.yaml fetch', demo)
+    expect(explained.stdout).not.toContain('hint:')
+  })
+
+  test('is written where somebody stands, unless they say where to', async () => {
+    expect(await told()).toEqual({
+      files: ['workflow.yaml', 'flaky.sh'],
+      next: ['reprise run workflow.yaml', 'reprise ps'],
+    })
+    expect((await type('reprise run workflow.yaml', scene.directory)).code).toBe(0)
+    expect((await told('a b/c')).next[0]).toBe("cd 'a b/c'")
+    expect(scene.has('a b/c/workflow.yaml')).toBe(true)
+  })
+})
+
+describe('a program', () => {
+  test('runs against the built library, and its call recovers', async () => {
+    const { files, next } = await told('demo', '--template', 'library')
+    expect(files).toEqual(['demo/example.mjs'])
+    expect(next).toEqual(['cd demo', 'npm install reprise', 'node example.mjs'])
+    mkdirSync(scene.path('node_modules'))
+    symlinkSync(path.join(root, 'packages/reprise'), scene.path('node_modules/reprise'))
+    const { code, stdout, stderr } = await type('node example.mjs', scene.path('demo'))
+    expect(code, stderr).toBe(0)
+    expect(stdout).toMatch(
+      /^attempt 1: failure\nattempt 2: failure, after .*\nattempt 3: success, after .*\nthe price is 42\n$/,
+    )
+  })
+})
+
+describe('what is there', () => {
+  test.each(['workflow.yaml', 'flaky.sh'])('stays as it is: with %s nothing is written', async (name) => {
+    scene.write(name, 'mine')
+    const { code, stdout, stderr } = await scene.reprise('init')
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
+    expect(stderr).toBe(`refused: ${name} is there already: nothing was written.\n  next: reprise init demo\n`)
+    expect(readdirSync(scene.directory)).toEqual([name])
+    expect(scene.read(name)).toBe('mine')
+  })
+
+  test('is refused as data too', async () => {
+    mkdirSync(scene.path('demo'))
+    scene.write('demo/example.mjs', 'mine')
+    const { code, stdout } = await scene.reprise('init', 'demo', '--template', 'library', '--json')
+    expect(code).toBe(4)
+    expect(JSON.parse(stdout)).toMatchObject({
+      refused: { kind: 'not_possible', message: expect.stringContaining('demo/example.mjs') as string },
+    })
+  })
+
+  test('is also a link that leads nowhere, and a file in the place of the directory', async () => {
+    symlinkSync('nowhere', scene.path('workflow.yaml'))
+    expect((await scene.reprise('init')).code).toBe(4)
+    writeFileSync(scene.path('demo'), 'mine')
+    const { code, stderr } = await scene.reprise('init', 'demo')
+    expect(code).toBe(4)
+    expect(stderr).toContain('demo is there already, and is no directory')
+    expect(readFileSync(scene.path('demo'), 'utf8')).toBe('mine')
+    expect(readdirSync(scene.directory).toSorted()).toEqual(['demo', 'workflow.yaml'])
+  })
+
+  test('beside it does not matter', async () => {
+    scene.write('other.txt', 'mine')
+    expect((await scene.reprise('init')).code).toBe(0)
+    expect(readdirSync(scene.directory).toSorted()).toEqual(['flaky.sh', 'other.txt', 'workflow.yaml'])
+  })
+})
+
+test.runIf(process.platform === 'linux')('a directory that cannot be made is named, and nothing is left', async () => {
+  symlinkSync('/proc', scene.path('proc'))
+  const { code, stderr } = await scene.reprise('init', 'proc/demo')
+  expect(code).toBe(74)
+  expect(stderr).toContain('proc/demo: error: cannot be made: there is no such directory')
+})
+
+test('an unknown template is wrong usage, and those that there are are named', async () => {
+  const { code, stderr } = await scene.reprise('init', '--template', 'librar')
+  expect(code).toBe(2)
+  expect(stderr).toContain('shell, library')
+  expect(readdirSync(scene.directory)).toEqual([])
+})
