@@ -99,7 +99,7 @@ await bundle('cli', {
   platform: 'node',
   // Else every few lines that two commands share would be a file of their own.
   chunks: [
-    { name: 'frame', test: /cli[\\/]src[\\/](exit-codes|failures|version|write-failure)\.ts$/ },
+    { name: 'frame', test: /cli[\\/]src[\\/](exit-codes|failures|output-loss|version|write-failure)\.ts$/ },
     { name: 'print', test: /cli[\\/]src[\\/]output[\\/](duration|json|look|problems|style|table|width|wrap)\.ts$/ },
     { name: 'yaml', test: /node_modules[\\/]yaml[\\/]/ },
   ],

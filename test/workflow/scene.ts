@@ -79,10 +79,10 @@ export class Scene {
 
   /** Any program, such as one that starts the command line in its turn. */
   startProgram(program: string, args: readonly string[]): Going {
-    const [name = '', value = ''] = this.mark.split('=')
+    const [markName = '', mark = ''] = this.mark.split('=')
     const child = spawn(program, args, {
       cwd: this.directory,
-      env: { ...plainEnv, ...this.env, [name]: value },
+      env: { ...plainEnv, ...this.env, [markName]: mark },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.living.add(child)

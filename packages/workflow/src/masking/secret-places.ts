@@ -37,7 +37,7 @@ function placeIn(masker: Masker, json: Json, place: string): string | undefined 
   for (const [key, item] of Object.entries(json)) {
     // A key that is secret is not shown.
     if (masker.maskText(key) !== key) return `${place}, in the name of a field`
-    const found = placeIn(masker, item as Json, Array.isArray(json) ? `${place}[${key}]` : `${place}.${key}`)
+    const found = placeIn(masker, item, Array.isArray(json) ? `${place}[${key}]` : `${place}.${key}`)
     if (found !== undefined) return found
   }
   return undefined

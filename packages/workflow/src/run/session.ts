@@ -137,7 +137,7 @@ export class Session {
       await stopped
       await performer.settled()
       await this.conclude(run, end, notes)
-      if (failure !== undefined) throw failure as StateError
+      if (failure !== undefined) throw failure
       return end
     } finally {
       settings.signal?.removeEventListener('abort', stop)
