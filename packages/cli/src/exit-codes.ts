@@ -13,11 +13,11 @@ export const EXIT = {
   refused: 4,
   /** Our own bug. */
   bug: 70,
-  /** The store cannot be read or written, or the output cannot be written: a full disk, a broken device. */
+  /** The store, a log or the output cannot be read or written: a full disk, a broken device, a link in its place. */
   unwritable: 74,
   /** By SIGINT; the state is saved. */
   interrupted: 130,
-  /** By SIGTERM; the state is saved. */
+  /** By SIGTERM or SIGHUP, or since nobody reads the output any more; the state is saved. */
   terminated: 143,
 } as const
 
@@ -31,6 +31,9 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[
   ['3', 'the run completed, with failures'],
   ['4', 'refused, and nothing was touched: locked, changed, exhausted, inconsistent, undecided, newer format'],
   ['70', 'a bug of ours: please report it with the trace that is named'],
-  ['74', 'the store cannot be read or written, or the output cannot be written'],
-  ['130, 143', 'interrupted by SIGINT, SIGTERM: the state is saved, and the command to resume is printed'],
+  ['74', 'the store, a log or the output cannot be read or written, or something else is in its place'],
+  [
+    '130, 143',
+    'interrupted by SIGINT, by SIGTERM or a closed terminal: the state is saved, and the command to resume is printed',
+  ],
 ]

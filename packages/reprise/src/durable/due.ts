@@ -7,7 +7,8 @@ import type { Timer } from '../core/time.js'
 import type { Decided, QueueRef, View } from '../ledger/ledger.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Started } from './beginning.js'
-import type { Definition } from './definition.js'
+import { type Definition, isConducted, runsOf } from './definition.js'
+import { TaskRefusedError } from './errors.js'
 import { faultsOfState, lacksState } from './state-check.js'
 import { migrate, seedOf } from './transitions.js'
 import type { Worker } from './worker.js'
@@ -17,7 +18,12 @@ const POLL_MS = 1000
 /** So many at a time: others write between two transactions. */
 const MAX_BATCH = 500
 
-type Claimed = Started | { readonly faults: readonly string[]; readonly task: TaskRecord } | { readonly error: unknown }
+type Claimed =
+  | Started
+  /** Somebody else conducts its run. */
+  | { readonly lost: TaskRecord }
+  | { readonly faults: readonly string[]; readonly task: TaskRecord }
+  | { readonly error: unknown }
 
 interface Refused {
   readonly key: TaskKey
@@ -129,7 +135,8 @@ export class DueTasks implements Timer {
     if (queues.length === 0) return false
     const limit = Math.min(slots.free, MAX_BATCH)
     const gates = [...new Set([...definitions.values()].flatMap((definition) => parts.gates.keysOf(definition)))]
-    const request = { queues, limit, gates: gates.toSorted(), except: this.except() }
+    const runs = [...new Set([...definitions.values()].flatMap(runsOf))]
+    const request = { queues, limit, gates: gates.toSorted(), runs, except: this.except() }
     slots.take(limit)
     try {
       const claimed = await parts.ledger.claim(request, (task, view) => this.claimOne(task, view))
@@ -144,15 +151,25 @@ export class DueTasks implements Timer {
     const { worker } = this
     for (const one of claimed) {
       if ('faults' in one) this.refuse(worker.definitions.get(one.task.queue) as Definition, one.task, one.faults)
+      else if ('lost' in one) this.leave(one.lost)
       else if ('era' in one) worker.follow(one)
     }
     for (const one of claimed) if ('error' in one) throw one.error
+  }
+
+  /** Whoever waits for it here hears that it is not this process's any more. */
+  private leave(task: TaskRecord): void {
+    const { definitions, parts } = this.worker
+    definitions.delete(task.queue)
+    const message = `Run ${task.run} was taken over by another process`
+    parts.waiters.gone(task, new TaskRefusedError('run_lost', message))
   }
 
   /** What was claimed before it is committed with it, so it does not throw. */
   private claimOne(task: TaskRecord, view: View): Decided<Claimed> {
     const { definitions, beginning, parts } = this.worker
     const definition = definitions.get(task.queue) as Definition
+    if (!isConducted(definition, view)) return { result: { lost: task } }
     try {
       const older = lacksState(task) ? migrate(task, seedOf(parts.environment.random), view.now) : undefined
       const known = older?.task ?? task

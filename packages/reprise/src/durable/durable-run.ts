@@ -191,6 +191,8 @@ export class DurableRun {
       name,
       queue: `${this.id}/${id}`,
       runId: this.id,
+      // A run's name may be used again; what it asks others to do once may be asked again then.
+      idempotencyScope: this.current.correlationId,
       policy: normal,
       record: recordOf(normal, rule),
       run,

@@ -121,7 +121,7 @@ export class Execution {
 }
 
 export function contextOf(
-  { name }: Definition,
+  { name, idempotencyScope }: Definition,
   task: TaskRecord,
   signal: () => AbortSignal,
   remainingMs: number | undefined,
@@ -139,7 +139,7 @@ export function contextOf(
     previousError: errorOf(lastFailure),
     taskId: task.id,
     generation: task.generation,
-    idempotencyKey: `${task.run}/${task.id}`,
+    idempotencyKey: `${idempotencyScope ?? task.run}/${task.id}`,
     correlationId: task.correlationId,
     execution: current?.execution ?? 1,
   }

@@ -7,7 +7,7 @@ import type { Timer } from '../core/time.js'
 import type { Decided, View } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
 import { report, reportLater } from '../runtime/hook-errors.js'
-import type { Definition } from './definition.js'
+import { type Definition, isConducted, runsOf } from './definition.js'
 import { persistently } from './persistence.js'
 import { type Begun, leaveLine, unpark } from './transitions.js'
 import type { Worker } from './worker.js'
@@ -145,12 +145,14 @@ export class Parked implements Timer {
   private async commit(change: (task: TaskRecord, now: number) => Begun): Promise<void> {
     const { ledger, gates, onFailure } = this.worker.parts
     try {
-      const keys = { tasks: [this.task], gates: gates.keysOf(this.definition) }
+      const keys = { tasks: [this.task], gates: gates.keysOf(this.definition), runs: runsOf(this.definition) }
       const decide = (view: View): Decided<Begun | undefined> => {
         const current = view.task(this.task)
         if (current?.fence !== this.task.fence || current.owner !== this.task.owner) return { result: undefined }
         gates.refresh(this.definition, view)
-        const changed = change(current, view.now)
+        // Whoever conducts the run now begins it.
+        const isOurs = isConducted(this.definition, view)
+        const changed = isOurs ? change(current, view.now) : { ...unpark(current, view.now), era: 0 }
         return { ...changed, gates: gates.records(this.definition), result: changed }
       }
       const after = await persistently(

@@ -8,7 +8,7 @@ import type { Decided, View } from '../ledger/ledger.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
 import type { Started } from './beginning.js'
-import type { Definition } from './definition.js'
+import { type Definition, isConducted, runsOf } from './definition.js'
 import { contextOf, Execution, type ExecutionEnd } from './execution.js'
 import { persistently } from './persistence.js'
 import { type AttemptEnd, interrupt, settle, type Settled, verified } from './transitions.js'
@@ -141,12 +141,12 @@ export class RunningAttempts {
   ): Promise<Concluded | undefined> {
     const { definition, task } = running
     const { ledger, gates } = this.worker.parts
-    const keys = { tasks: [task], gates: gates.keysOf(definition) }
+    const keys = { tasks: [task], gates: gates.keysOf(definition), runs: runsOf(definition) }
     const decide = (view: View): Decided<Concluded | undefined> => {
       const current = view.task(task)
       if (current?.fence !== task.fence || current.owner !== task.owner) return { result: undefined }
       const isRestored = gates.refresh(definition, view)
-      const concluded = this.withNext(definition, change(current, view.now, isRestored), view.now)
+      const concluded = this.withNext(definition, change(current, view.now, isRestored), view)
       return { ...changesOf(concluded), gates: gates.records(definition), result: concluded }
     }
     // What an attempt did is not forgotten because somebody holds the store for long.
@@ -159,10 +159,11 @@ export class RunningAttempts {
     return after
   }
 
-  private withNext(definition: Definition, settled: Settled, now: number): Concluded {
+  private withNext(definition: Definition, settled: Settled, view: View): Concluded {
     const { task } = settled
+    const { now } = view
     const isDue = task.status === 'waiting' && (task.dueAtMs as number) <= now
-    if (!isDue || this.worker.stopped) return { settled, next: undefined }
+    if (!isDue || this.worker.stopped || !isConducted(definition, view)) return { settled, next: undefined }
     return { settled, next: this.worker.beginning.start(definition, task, now) }
   }
 

@@ -27,6 +27,8 @@ export interface NewRun {
 export interface TakeOptions {
   /** Takes it from a process that still holds its lease too; what that one does with the run is not written any more. */
   readonly force?: boolean
+  /** As it was when somebody looked: taken meanwhile, or removed, it is refused. */
+  readonly fence?: number
 }
 
 export interface RunsParts extends RunParts {
@@ -72,14 +74,14 @@ export class Runs {
   }
 
   /** Takes up a run that nobody conducts any more, whatever became of it; refused while somebody does. */
-  async take(id: string, { force = false }: TakeOptions = {}): Promise<DurableRun> {
+  async take(id: string, { force = false, fence }: TakeOptions = {}): Promise<DurableRun> {
     const { ledger, owner } = this.parts
     const seen = await this.expectRun(id)
     if (!force) await this.expectFree(seen)
     const resumeId = randomUUID()
     const record = await ledger.transact({ tasks: [], runs: [id] }, (view) => {
       const run = view.run(id)
-      if (run?.fence !== seen.fence)
+      if (run?.fence !== (fence ?? seen.fence))
         throw new TaskRefusedError('locked', `Run ${id} has just been taken by another process`)
       const next: RunRecord = {
         ...run,

@@ -17,7 +17,7 @@ import {
   TERMINAL,
 } from '../ledger/records.js'
 import type { Adoption } from './adoption.js'
-import type { Conductor, Definition } from './definition.js'
+import { type Conductor, type Definition, runsOf } from './definition.js'
 import { RecordedFailureError, TaskRefusedError } from './errors.js'
 import { expectOptions } from './expect-options.js'
 import { expectJson } from './json.js'
@@ -269,7 +269,9 @@ export class Tasks {
     expectOpen()
     const { gates, waiters, owner } = worker.parts
     const key: TaskKey = { run: definition.runId, id }
-    const after = await ledger.transact({ tasks: [key], gates: gates.keysOf(definition) }, (view) => {
+    const keys = { tasks: [key], gates: gates.keysOf(definition), runs: runsOf(definition) }
+    const after = await ledger.transact(keys, (view) => {
+      if (definition.conductor !== undefined) expectConductor(view.run(key.run), key.run, definition.conductor)
       const task = view.task(key)
       if (task === undefined) throw new TaskRefusedError('not_found', `There is no task ${key.run}/${key.id}`)
       const changes = how(task, view.now)

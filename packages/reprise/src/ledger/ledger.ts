@@ -101,6 +101,8 @@ export interface DueRequest {
   readonly limit: number
   /** Gates that the deciding function may look at and change. */
   readonly gates?: readonly string[]
+  /** Runs that the deciding function may look at. */
+  readonly runs?: readonly string[]
   /** Tasks to pass over: this program cannot make sense of them. */
   readonly except?: readonly TaskKey[]
 }

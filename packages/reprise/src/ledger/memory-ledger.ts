@@ -98,7 +98,9 @@ export class MemoryLedger implements Ledger {
       .slice(0, request.limit)
     const undo = this.remember(due)
     try {
-      return due.map((task) => this.commit(decide(task, this.view({ gates: request.gates ?? [], tasks: [task] }))))
+      return due.map((task) =>
+        this.commit(decide(task, this.view({ gates: request.gates ?? [], runs: request.runs ?? [], tasks: [task] }))),
+      )
     } catch (error) {
       undo()
       throw error
