@@ -1,5 +1,7 @@
 /** Every command prints with `--json` exactly the keys that docs/json.md lists. Needs a build. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CommandEntry, isThere } from '../../packages/cli/src/command.js'
+import { COMMAND_GROUPS } from '../../packages/cli/src/commands/command-table.js'
 import { faultsOf, faultsOfFields, inlineShape, rowsOf, shapes } from './json-page.js'
 import { Shell } from './story.js'
 
@@ -27,6 +29,7 @@ const LONG = 'steps: [{ name: pay, shell: "touch paying; test -e go || sleep 60"
 
 /** By the first cell of the table; what is typed, and how it ends. In this order: they build on each other. */
 const TYPED: readonly (readonly [row: string, command: string, code: number])[] = [
+  ['`init`', 'init demo', 0],
   ['`run FILE`', 'run all.yaml --run-id r1', 3],
   ['`run FILE --dry-run`', 'run all.yaml --dry-run', 0],
   ['`validate FILE…`', 'validate all.yaml bad.yaml', 2],
@@ -53,6 +56,9 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`cancel RUN`', 'cancel w1', 0],
   ['`clean`', 'clean --older-than 0s --yes', 0],
 ]
+
+/** Described elsewhere, or without `--json`; the page says so below its table. */
+const ELSEWHERE = ['explain', 'simulate', 'schema', 'watch']
 
 /** Nothing here makes a step stand in line: two would have to run at once. */
 const NOT_SEEN = ['parked']
@@ -82,6 +88,17 @@ describe('the table of commands', () => {
 
   test('has a line for each that is tried here, and none besides', () => {
     expect([...rows.keys()].toSorted()).toEqual(TYPED.map(([row]) => row).toSorted())
+  })
+
+  test('has every command that there is', () => {
+    const named = (name: string, { subcommands }: CommandEntry): string[] =>
+      subcommands === undefined ? [name] : subcommands.map((sub) => `${name} ${sub.name}`)
+    const commands = COMMAND_GROUPS.flatMap((group) => group.commands.filter(isThere))
+    const names = commands
+      .flatMap((command) => named(command.name, command))
+      .filter((name) => !ELSEWHERE.includes(name))
+    const isOnPage = (name: string): boolean => [...rows.keys()].some((row) => row.startsWith(`\`${name}`))
+    expect(names.filter((name) => !isOnPage(name))).toEqual([])
   })
 
   test.each(TYPED)('%s', { timeout: 30_000 }, async (row, command, code) => {

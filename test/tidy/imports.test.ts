@@ -44,12 +44,13 @@ const WORDS = ['output/duration.ts', 'output/figures.ts', 'output/scale.ts']
 /** `frame` are the files beside the directories. */
 const COMMAND_LINE: Table = {
   words: ['reprise'],
+  templates: [],
   input: ['frame', ...PACKAGES],
   explain: ['words', ...PACKAGES],
   simulate: ['words', 'input', 'explain', ...PACKAGES],
   output: ['words', 'explain', 'simulate', 'frame', ...PACKAGES, 'node'],
   runs: ['words', 'input', 'output', 'frame', ...PACKAGES, 'node'],
-  commands: ['words', 'input', 'explain', 'simulate', 'output', 'runs', 'frame', ...PACKAGES, 'node'],
+  commands: ['words', 'templates', 'input', 'explain', 'simulate', 'output', 'runs', 'frame', ...PACKAGES, 'node'],
 }
 
 interface Import {
