@@ -206,3 +206,81 @@ describe('a run', () => {
     await second.durable.close()
   })
 })
+
+describe('who has lost a run', () => {
+  test('begins no further attempt of a step that waits: the new conductor does', async () => {
+    const world = new World()
+    const [first, second] = [await world.open(), await world.open()]
+    const policy = { attempts: 3, initialDelay: 1000, backoff: 'fixed' } as const
+    const ran: string[] = []
+    const failing = (who: string) => (): never => {
+      ran.push(who)
+      throw new Error('no')
+    }
+    const mine = (await first.durable.runs.start(NEW)).step('a', policy, failing('first'))
+    const lost = expect(mine.run()).rejects.toMatchObject({ kind: 'run_lost' })
+    await until(async () => (await mine.status())?.state === 'waiting')
+    // Its line is held, as of a process that is stopped, until the attempt is due.
+    first.line.hold()
+    const theirs = (await second.durable.runs.take('night-1', { force: true })).step('a', policy, failing('second'))
+    const ended = expect(theirs.run()).rejects.toMatchObject({ stopReason: 'attempts_exhausted', attempts: 3 })
+    await turns()
+    second.line.hold()
+    await world.clock.advance(1000)
+    first.line.release()
+    await lost
+    expect(ran).toEqual(['first'])
+    second.line.release()
+    await until(() => ran.length === 2)
+    await until(async () => (await theirs.status())?.state === 'waiting')
+    await world.clock.advance(1000)
+    await ended
+    expect(ran).toEqual(['first', 'second', 'second'])
+    await Promise.all([first.durable.close(), second.durable.close()])
+  })
+
+  test('changes none of its steps', async () => {
+    const world = new World()
+    const [first, second] = [await world.open(), await world.open()]
+    const step = (await first.durable.runs.start(NEW)).step('a', { attempts: 1 }, () => {
+      throw new Error('no')
+    })
+    await expect(step.run()).rejects.toThrow('no')
+    await second.durable.runs.take('night-1', { force: true })
+    await expect(step.reset()).rejects.toMatchObject({ kind: 'run_lost' })
+    expect(await step.status()).toMatchObject({ generation: 1, state: 'failed' })
+    await Promise.all([first.durable.close(), second.durable.close()])
+  })
+})
+
+test('a run that was taken, or is being removed, since somebody looked is refused', async () => {
+  const world = new World()
+  const { durable } = await world.open()
+  const run = await durable.runs.start(NEW)
+  await run.leave()
+  await (await durable.runs.take('night-1', { fence: 1 })).leave()
+  await expect(durable.runs.take('night-1', { fence: 1 })).rejects.toMatchObject({ kind: 'locked' })
+  const { record } = await durable.runs.find('night-1')
+  await world.ledger.transact({ tasks: [], runs: ['night-1'] }, () => ({
+    runs: [{ run: { ...record, status: 'removing' } }],
+    result: undefined,
+  }))
+  await expect(durable.runs.take('night-1')).rejects.toMatchObject({ kind: 'not_found' })
+  await durable.close()
+})
+
+test('the key of a step is the same over resumes, and another one in another run of the same name', async () => {
+  const world = new World()
+  const { durable } = await world.open()
+  const keys: string[] = []
+  const conductOnce = async (): Promise<void> => {
+    const run = await durable.runs.start(NEW)
+    await run.step('a', QUICK, (_input, { idempotencyKey }) => keys.push(idempotencyKey)).run()
+    await run.finish('succeeded')
+  }
+  await conductOnce()
+  await world.ledger.removeRun('night-1', 10)
+  await conductOnce()
+  expect(new Set(keys).size).toBe(2)
+  await durable.close()
+})

@@ -37,7 +37,7 @@ export {
 } from './run/resume-check.js'
 export { type ResumeInput, resumeRun } from './run/resume-run.js'
 export type { RunSettings } from './run/session.js'
-export { fallbackId } from './run/step-task.js'
+export { fallbackId } from './plan/fallback.js'
 export { newRunId, type NewRunInput, startRun } from './run/start-run.js'
 export { SHORTEST_SECRET } from './masking/secret-forms.js'
 export { type SecretPlace, secretPlaces } from './masking/secret-places.js'

@@ -1,11 +1,11 @@
 /** `reprise cancel RUN`: ends a run for good, whichever process conducts it. Imports the workflow package. */
-import { cancelRun } from '@reprise/workflow'
+import { cancelRun, StateDirectory } from '@reprise/workflow'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { writeJson } from '../output/json.js'
 import { findRun } from '../runs/find-run.js'
 import { recordedPlan } from '../runs/load-plan.js'
-import { withLedger } from '../runs/store.js'
+import { stateDirectoryOf, withLedger } from '../runs/store.js'
 
 export async function run(
   { values }: ParsedArguments<{ readonly run: string }>,
@@ -13,7 +13,8 @@ export async function run(
 ): Promise<void> {
   const { world, settings } = context
   const before = await withLedger(context, (ledger) => findRun(ledger, values.run))
-  const cancelled = await cancelRun(settings.store, values.run, recordedPlan)
+  const state = StateDirectory.at(stateDirectoryOf(settings.store))
+  const cancelled = await cancelRun(settings.store, values.run, recordedPlan, state)
   if (settings.json)
     writeJson(world.stdout, { run: values.run, cancelled, state: cancelled ? 'cancelled' : before.status })
   else if (!settings.quiet)

@@ -30,10 +30,10 @@ export async function run({ options }: ParsedArguments<object, Options>, context
       world.stderr.write(`${runsTable(runs, Date.now(), lookFor(world, settings, world.stderr)).join('\n')}\n`)
     if (!isDry && options.yes !== true) await expectYes(runs.length, context)
     const state = StateDirectory.at(stateDirectoryOf(settings.store))
-    if (!isDry) await removeRuns(ledger, state, runs, recordedPlan)
-    if (settings.json) writeJson(world.stdout, { removed: isDry ? [] : runs.map(({ id }) => id), runs })
+    const gone = isDry ? [] : await removeRuns(ledger, state, runs, recordedPlan)
+    if (settings.json) writeJson(world.stdout, { removed: gone.map(({ id }) => id), runs })
     else if (!isDry && !settings.quiet)
-      world.stderr.write(`${runs.length === 1 ? '1 run is' : `${runs.length} runs are`} gone.\n`)
+      world.stderr.write(`${gone.length === 1 ? '1 run is' : `${gone.length} runs are`} gone.\n`)
     return EXIT.done
   })
 }

@@ -5,7 +5,8 @@
  * Invariant: no more of it is in memory than a reader is behind by one piece, however long it is.
  */
 import { closeSync, openSync, readSync } from 'node:fs'
-import { isId, type LogEntry, StateDirectory, viewRun } from '@reprise/workflow'
+import { StringDecoder } from 'node:string_decoder'
+import { fallbackId, isId, type LogEntry, StateDirectory, viewRun } from '@reprise/workflow'
 import { nearest } from 'reprise'
 import type { Ledger } from 'reprise/durable'
 import { plainText } from 'reprise/observe'
@@ -43,7 +44,7 @@ export async function run({ values: { run: runId, step }, options }: Given, cont
         ({ id }, index) =>
           [
             [id, index],
-            [`${id}.fallback`, index + 0.5],
+            [fallbackId({ id }), index + 0.5],
           ] as const,
       ),
     )
@@ -81,6 +82,8 @@ class Printer {
   private readonly context: CommandContext
   private readonly printed = new Map<string, number>()
   private last: string | undefined = undefined
+  /** What a character begins with may be the last of what was read. */
+  private decoder = new StringDecoder('utf8')
   private isAtLineStart = true
 
   constructor(context: CommandContext) {
@@ -106,6 +109,7 @@ class Printer {
           const title = `── ${file.step}, attempt ${file.attempt}${file.execution > 1 ? `, start ${file.execution}` : ''} ──`
           if (!settings.quiet) world.stdout.write(`${this.isAtLineStart ? '' : '\n'}${dim(plainText(title))}\n`)
         }
+        if (this.last !== file.path) this.decoder = new StringDecoder('utf8')
         this.last = file.path
         this.hasPrinted = true
         this.printed.set(file.path, at + length)
@@ -119,7 +123,7 @@ class Printer {
 
   private write(bytes: Buffer): void | Promise<void> {
     const { stdout } = this.context.world
-    return written(stdout, stdout.isTTY === true ? Buffer.from(harmless(bytes.toString('utf8'))) : bytes)
+    return written(stdout, stdout.isTTY === true ? Buffer.from(harmless(this.decoder.write(bytes))) : bytes)
   }
 }
 

@@ -47,7 +47,7 @@ export async function run(
   if (options.dryRun === true) return EXIT.done
   expectSecrets(plan, world.env)
   expectNoSecrets(plan, world.env)
-  const input = { choices, differences: check.differences }
+  const input = { choices, check }
   return conductRun(context, record.id, (session) => resumeRun(plan, record.id, input, session))
 }
 

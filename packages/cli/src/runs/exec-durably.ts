@@ -30,7 +30,7 @@ export async function execDurably(id: string, plan: Plan, context: CommandContex
     return EXIT.done
   }
   if (check.refusals.length > 0) throw refusedBy(check.refusals)
-  const input = { choices: CHOICES, differences: [] }
+  const input = { choices: CHOICES, check }
   return conductRun(context, id, (session) => resumeRun(plan, id, input, session), options)
 }
 

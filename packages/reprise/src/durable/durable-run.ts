@@ -142,7 +142,7 @@ export class DurableRun {
   }
 
   /** The run has ended so. */
-  async finish(status: Exclude<RunStatus, 'running' | 'interrupted'>, detail?: Json): Promise<void> {
+  async finish(status: Exclude<RunStatus, 'running' | 'interrupted' | 'removing'>, detail?: Json): Promise<void> {
     await this.write(
       (run, now) => ({ ...run, status, owner: null, detail: detail ?? run.detail, updatedAtMs: now, endedAtMs: now }),
       undefined,

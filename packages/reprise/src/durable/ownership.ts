@@ -41,14 +41,21 @@ interface Sighting {
 
 const BATCH = 500
 
-/** Who holds a lease by what can be seen from here, by id; for those who only look and own nothing. */
+/**
+ * Who lives by what can be seen from here, by id; for those who only look and own nothing. One that is seen to live may
+ * be stopped, with its lease over: whoever watches it for a lease, or is told to, takes over from it.
+ */
 export async function livingOwners(ledger: Ledger): Promise<ReadonlyMap<string, OtherOwner>> {
   const [now, owners, self] = [await ledger.leaseNow(), await ledger.owners(), ownIdentity()]
-  const living = owners.filter((owner) => lifeOf(owner, self) !== 'gone' && owner.leaseUntilMs > now)
+  const isLiving = (owner: OwnerRecord): boolean => {
+    const life = lifeOf(owner, self)
+    return life === 'unseen' ? owner.leaseUntilMs > now : life === 'alive'
+  }
+  const living = owners.filter(isLiving)
   return new Map(
     living.map(({ id, host, pid, startedAtMs, leaseUntilMs }) => [
       id,
-      { host, pid, startedAtMs, leaseLeftMs: leaseUntilMs - now },
+      { host, pid, startedAtMs, leaseLeftMs: Math.max(0, leaseUntilMs - now) },
     ]),
   )
 }

@@ -136,7 +136,7 @@ export class Runs {
     this.parts.expectOpen()
     expectId('run', id)
     const run = await this.parts.ledger.run(id)
-    if (run === undefined) throw new TaskRefusedError('not_found', `There is no run ${id}`)
+    if (run === undefined || run.status === 'removing') throw new TaskRefusedError('not_found', `There is no run ${id}`)
     return run
   }
 

@@ -125,9 +125,10 @@ export const RUN_STATUSES = [
   'completed_with_failures',
   'failed',
   'cancelled',
+  'removing',
 ] as const
 
-/** `interrupted`: stopped in order; one whose owner is lost still says `running`. */
+/** `interrupted`: stopped in order; one whose owner is lost still says `running`. `removing`: nobody takes it up any more. */
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
 /** What groups tasks that follow each other: who conducts it, and how far it is. */

@@ -9,6 +9,7 @@
 import { endProcesses } from './end-tree.js'
 import { type GroupNote, readGroupFile, removeGroupFile } from './group-file.js'
 import { processStart } from './process-table.js'
+import { PARENT_MARK } from './keeper.js'
 import { ProcessTree } from './process-tree.js'
 
 const GRACE_MS = 5000
@@ -18,19 +19,21 @@ export interface LeftoverOptions {
   readonly isPrefix?: boolean
   /** Notes of groups; removed when their groups are gone. */
   readonly groupFiles?: readonly string[]
+  /** Only what this process has started: another one may go on with the same work. */
+  readonly isOwn?: boolean
   /** From TERM to KILL; 5 seconds unless said. */
   readonly graceMs?: number
 }
 
 /** How many processes there were. */
 export async function endLeftovers(tag: string, options: LeftoverOptions = {}): Promise<number> {
-  const { isPrefix = false, groupFiles = [], graceMs = GRACE_MS } = options
+  const { isPrefix = false, isOwn = false, groupFiles = [], graceMs = GRACE_MS } = options
   const entry = `REPRISE_TAG=${tag}`
   const isOurs = (text: string): boolean => text === entry || (isPrefix && text.startsWith(`${entry}/`))
   const notes = groupFiles.map(readGroupFile).filter((note) => note !== null)
   const tree = new ProcessTree({
     groups: new Map(notes.filter(isStillThere).map((note) => [note.group, note.start])),
-    isMarked: (environment) => environment.some(isOurs),
+    isMarked: (environment) => environment.some(isOurs) && (!isOwn || environment.includes(PARENT_MARK)),
     since: null,
     sparesOwn: true,
   })

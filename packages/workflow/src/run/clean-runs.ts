@@ -1,5 +1,5 @@
 /** Forgets runs that have ended, with their logs. Imports the library, the state directory and the shapes. */
-import type { Ledger } from 'reprise/durable'
+import type { Ledger, RunRecord } from 'reprise/durable'
 import type { StateDirectory } from '../state/state-directory.js'
 import { viewRuns } from '../view/read-runs.js'
 import type { RunView } from '../view/views.js'
@@ -9,24 +9,40 @@ import { ownGates } from './gates.js'
 /** Others write between two of them. */
 const TASKS_AT_ONCE = 500
 
+/** What a removal left behind, as well. */
+const ENDED = ['succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'] as const
+
 /** Those that ended before; what runs, waits or can be resumed stays. */
 export async function cleanableRuns(ledger: Ledger, beforeMs: number): Promise<RunView[]> {
-  const ended = await viewRuns(ledger, { statuses: ['succeeded', 'completed_with_failures', 'failed', 'cancelled'] })
+  const ended = await viewRuns(ledger, { statuses: ENDED })
   return ended.filter(({ endedAtMs }) => endedAtMs !== null && endedAtMs < beforeMs)
 }
 
-/** The records last: while they are there, another try finds what is left. */
+/** The records last: while they are there, another try finds what is left. Answers with those that are gone. */
 export async function removeRuns(
   ledger: Ledger,
   state: StateDirectory,
   runs: readonly RunView[],
   planOf: PlanReader,
-): Promise<void> {
-  for (const { id } of runs) {
-    const record = await ledger.run(id)
+): Promise<RunView[]> {
+  const gone: RunView[] = []
+  for (const run of runs) {
+    const record = await claimForRemoval(ledger, run)
     if (record === undefined) continue
-    const gates = ownGates(planOf(record, (await ledger.definition(id)) ?? null), id)
-    state.removeRun(id)
-    while (!(await ledger.removeRun(id, TASKS_AT_ONCE, gates)).isDone);
+    const gates = ownGates(planOf(record, (await ledger.definition(run.id)) ?? null), run.id)
+    state.removeRun(run.id)
+    while (!(await ledger.removeRun(run.id, TASKS_AT_ONCE, gates)).isDone);
+    gone.push(run)
   }
+  return gone
+}
+
+/** Somebody may have taken it up again since it was listed: then it stays. From here on nobody can. */
+function claimForRemoval(ledger: Ledger, { id, endedAtMs }: RunView): Promise<RunRecord | undefined> {
+  return ledger.transact({ tasks: [], runs: [id] }, (view) => {
+    const run = view.run(id)
+    if (run === undefined || run.endedAtMs === null || run.endedAtMs !== endedAtMs) return { result: undefined }
+    const claimed: RunRecord = { ...run, status: 'removing', fence: run.fence + 1 }
+    return { runs: [{ run: claimed }], result: claimed }
+  })
 }

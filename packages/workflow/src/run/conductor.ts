@@ -180,13 +180,17 @@ export class Conductor {
       telling.finished({ id }, SUCCEEDED)
       return this.taken(step, result)
     } catch (error) {
-      if (!(error instanceof RecordedFailureError)) return this.afterError(step, error)
+      const isOver = error instanceof RecordedFailureError && !STOPPED.has(error.stopReason)
+      if (!isOver) return this.afterError({ ...step, id }, error)
       const { stopReason, failure } = error
       telling.finished({ id }, { state: 'failed', stopReason, failure, continued: false })
       return { type: 'end', end: ended('failed', stopReason, id) }
     }
   }
 }
+
+/** Nobody knows how it ended, or nobody wanted to know: that is no failure. */
+const STOPPED: ReadonlySet<StopReason> = new Set(['aborted', 'interrupted'])
 
 interface FailedStep {
   readonly stopReason: StopReason

@@ -2,30 +2,51 @@
  * What is done to a run from outside the process that conducts it. Imports the library, the process runner and its own
  * layer.
  */
-import { type Json, openDurable, openLedger, type RunRecord, TaskRefusedError } from 'reprise/durable'
+import {
+  type Durable,
+  type DurableRun,
+  type Json,
+  openDurable,
+  openLedger,
+  type RunRecord,
+  type TaskStatus,
+  TaskRefusedError,
+} from 'reprise/durable'
 import { nearest } from 'reprise'
 import type { Plan } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
+import type { StateDirectory } from '../state/state-directory.js'
 import { budgetsOf } from './gates.js'
 import { FALLBACK_POLICY, stepTask } from './step-task.js'
+
+const TERMINAL: ReadonlySet<TaskStatus> = new Set(['succeeded', 'failed', 'cancelled'])
 
 /** Gives the plan of a run from what is recorded of it. */
 export type PlanReader = (run: RunRecord, definition: Json) => Plan
 
 /** Ends a run for good, in whichever process it is; false if it had ended already. */
-export async function cancelRun(store: string, runId: string, planOf: PlanReader): Promise<boolean> {
+export async function cancelRun(
+  store: string,
+  runId: string,
+  planOf: PlanReader,
+  state: StateDirectory,
+): Promise<boolean> {
   return withRun(store, runId, planOf, async ({ durable, run, plan }) => {
     const conductor = await durable.runs.conductorOf(run.record)
-    if (!(await durable.runs.cancel(runId))) return false
+    const isNew = await durable.runs.cancel(runId)
+    // Whoever cancelled it before may have been stopped on the way: its tasks are looked at again.
+    if (!isNew && run.record.status !== 'cancelled') return false
     const steps = new Map(plan.steps.map((step) => [step.id, step]))
     for (const task of await run.tasks()) {
+      if (TERMINAL.has(task.status)) continue
       const step = steps.get(task.id)
       const handle = step === undefined ? run.step(task.id, FALLBACK_POLICY, () => null) : stepTask(run, plan, step)
       await handle.cancel()
     }
     // Whoever conducts it ends what he started; what nobody conducts has nobody to do so.
-    if (conductor === undefined) await endLeftovers(run.record.correlationId, { isPrefix: true })
-    return true
+    const groupFiles = state.groupFilesOf(runId)
+    if (conductor === undefined) await endLeftovers(run.record.correlationId, { isPrefix: true, groupFiles })
+    return isNew
   })
 }
 
@@ -44,8 +65,8 @@ export async function retryStepNow(store: string, runId: string, stepId: string,
 }
 
 interface Found {
-  readonly durable: Awaited<ReturnType<typeof openDurable>>
-  readonly run: Awaited<ReturnType<Awaited<ReturnType<typeof openDurable>>['runs']['find']>>
+  readonly durable: Durable
+  readonly run: DurableRun
   readonly plan: Plan
 }
 

@@ -5,6 +5,7 @@
 import { faultsOfTasks, type Ledger, livingOwners, type RunRecord, type TaskRecord } from 'reprise/durable'
 import { attemptsOf } from '../plan/attempts.js'
 import { type Difference, differencesOf } from '../plan/differences.js'
+import { fallbackId } from '../plan/fallback.js'
 import type { InterruptAction, Plan } from '../plan/plan.js'
 import { isOlder, retryStateOf } from '../view/retry-state.js'
 import type { ResumePreview } from '../view/views.js'
@@ -42,6 +43,8 @@ export interface ResumeCheck {
   readonly refusals: readonly Refusal[]
   /** There is nothing left to do. */
   readonly isDone: boolean
+  /** Whether the plan is another one: it may still mean the same. */
+  readonly isChanged: boolean
   readonly differences: readonly Difference[]
 }
 
@@ -56,7 +59,8 @@ export async function checkResume(
   const open = await ledger.list({ run: run.id, statuses: ['waiting', 'running', 'parked', 'undecided'] })
   const failed = await ledger.list({ run: run.id, statuses: ['failed', 'cancelled'] })
   // What is recorded of the document is masked; of what it was, the fingerprint tells.
-  const differences = run.fingerprint === plans.now.fingerprint ? [] : differencesOf(plans.before, plans.now)
+  const isChanged = run.fingerprint !== plans.now.fingerprint
+  const differences = !isChanged ? [] : differencesOf(plans.before, plans.now)
   const checks = [
     await lockRefusal(ledger, run, choices),
     changeRefusal(run, differences, choices),
@@ -66,7 +70,7 @@ export async function checkResume(
   ]
   const preview = previewOf(run, plans.now, open, failed, byStatus.succeeded ?? 0, choices)
   const refusals = checks.filter((refusal) => refusal !== undefined)
-  return { run, preview, refusals, isDone: run.status === 'succeeded', differences }
+  return { run, preview, refusals, isDone: run.status === 'succeeded', isChanged, differences }
 }
 
 async function lockRefusal(ledger: Ledger, run: RunRecord, { force }: ResumeChoices): Promise<Refusal | undefined> {
@@ -74,11 +78,14 @@ async function lockRefusal(ledger: Ledger, run: RunRecord, { force }: ResumeChoi
   if (holder === undefined || force) return undefined
   const { pid, host, leaseLeftMs } = holder
   const since = new Date(run.updatedAtMs).toISOString()
-  const lease = `If that process is stuck, its lease runs out in ${Math.ceil(leaseLeftMs / 1000)} s.`
+  const lease =
+    leaseLeftMs > 0
+      ? `It was heard of lately: without a word from it, its lease runs out in ${Math.ceil(leaseLeftMs / 1000)} s.`
+      : 'It lives, and has said nothing for longer than its lease: it may be stopped.'
   return {
     kind: 'locked',
     message: `Run ${run.id} is conducted by process ${pid} on ${host} since ${since}. ${lease}`,
-    next: [`reprise watch ${run.id}`],
+    next: [`reprise watch ${run.id}`, `reprise resume ${run.id} --force`],
   }
 }
 
@@ -120,7 +127,7 @@ function endRefusal(
 
 /** Whether nothing comes after it once it has failed. */
 function endsRun({ steps }: Plan, id: string): boolean {
-  const step = steps.find((one) => one.id === id || `${one.id}.fallback` === id)
+  const step = steps.find((one) => one.id === id || fallbackId(one) === id)
   return step !== undefined && (step.onFailure === 'stop' || step.id !== id)
 }
 
@@ -166,8 +173,11 @@ function previewOf(
     status === 'running' || (status === 'waiting' && progress.current !== null)
   const isAgain = (task: TaskRecord): boolean =>
     isInterrupted(task) ? (rules.get(task.id) ?? 'rerun') === 'rerun' : rerun.includes(task.id)
-  const again = open.filter(isAgain)
-  const waiting = open.filter((task) => !isInterrupted(task) && task.status !== 'undecided')
+  // What the plan does not have any more is cancelled.
+  const planned = new Set(plan.steps.flatMap((step) => [step.id, fallbackId(step)]))
+  const going = open.filter(({ id }) => planned.has(id))
+  const again = going.filter(isAgain)
+  const waiting = going.filter((task) => !isInterrupted(task) && task.status !== 'undecided')
   const known = new Set([...open, ...failed].map(({ id }) => id))
   return {
     run: run.id,

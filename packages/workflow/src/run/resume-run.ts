@@ -6,7 +6,7 @@ import type { DurableRun, Json, TaskRecord } from 'reprise/durable'
 import type { Difference } from '../plan/differences.js'
 import type { Plan } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
-import type { ResumeChoices } from './resume-check.js'
+import type { ResumeCheck, ResumeChoices } from './resume-check.js'
 import { notesAsJson, notesOf } from './run-record.js'
 import type { StepResult } from './scope.js'
 import { type RunSettings, Session } from './session.js'
@@ -14,18 +14,18 @@ import { FALLBACK_POLICY, fallbackId, stepTask } from './step-task.js'
 
 export interface ResumeInput {
   readonly choices: ResumeChoices
-  /** What was agreed to; empty if the plan is the one that the run was begun with. */
-  readonly differences: readonly Difference[]
+  /** What was looked at: if anything has changed since, nothing is done. */
+  readonly check: Pick<ResumeCheck, 'run' | 'isChanged' | 'differences'>
 }
 
 /** `plan`: what goes on. Whoever calls has checked that nothing stands against it. */
 export async function resumeRun(plan: Plan, runId: string, input: ResumeInput, settings: RunSettings): Promise<RunEnd> {
-  const { choices, differences } = input
-  const session = await Session.open(plan, runId, settings, differences.length > 0)
+  const { choices, check } = input
+  const session = await Session.open(plan, runId, settings, check.isChanged)
   try {
-    const run = await session.durable.runs.take(runId, { force: choices.force })
+    const run = await session.durable.runs.take(runId, { force: choices.force, fence: check.run.fence })
     await session.endLeftovers(run)
-    if (differences.length > 0) await acceptChanges(run, plan, session, differences)
+    if (check.isChanged) await acceptChanges(run, plan, session, check.differences)
     await decide(run, plan, choices)
     if (choices.resetRetries) await reset(run, plan)
     return await session.conduct(run, { ...notesOf(run.record), stopReason: null, failedStep: null })
@@ -79,5 +79,5 @@ async function reset(run: DurableRun, plan: Plan): Promise<void> {
 }
 
 function isOpen({ status }: TaskRecord): boolean {
-  return status === 'waiting' || status === 'parked' || status === 'undecided'
+  return status === 'waiting' || status === 'running' || status === 'parked' || status === 'undecided'
 }

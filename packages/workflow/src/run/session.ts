@@ -67,6 +67,8 @@ interface Given {
 }
 
 const GRACE_MS = 5000
+
+const CANCELLED: RunEnd = { state: 'cancelled', stopReason: 'aborted', failedStep: null, undecided: [] }
 /** How soon a process that was stopped for long notices that its run has been taken. */
 const LOOK_EVERY_MS = 1000
 
@@ -122,6 +124,8 @@ export class Session {
     const stop = (): void => {
       conductor.stop()
       stopped ??= durable.stop()
+      // Waited for below, unless something else fails first.
+      stopped.catch(() => undefined)
     }
     const onStateFailure = (error: StateError): void => {
       failure ??= error
@@ -133,11 +137,12 @@ export class Session {
     if (settings.signal?.aborted === true) stop()
     const unwatch = this.watch(run, stop)
     try {
-      const end = await conductor.conduct()
+      const told = await conductor.conduct()
+      const end = told.state === 'interrupted' && (await this.isCancelled(run)) ? CANCELLED : told
       await stopped
       await performer.settled()
       // What left its step's group on purpose lives as long as the run, and no longer.
-      await this.endLeftovers(run)
+      await endLeftovers(run.record.correlationId, { isPrefix: true, isOwn: true })
       await this.conclude(run, end, notes)
       if (failure !== undefined) throw failure
       return end
@@ -149,12 +154,16 @@ export class Session {
     }
   }
 
-  /** Who has lost the run does not wait for what another process makes of it. A run that was cancelled tells its tasks. */
+  private async isCancelled({ id }: DurableRun): Promise<boolean> {
+    return (await this.durable.runs.find(id)).record.status === 'cancelled'
+  }
+
+  /** Who has lost the run, to another process or for good, does not wait for what becomes of its tasks. */
   private watch(run: DurableRun, onLost: () => void): () => void {
     const { runs } = this.parts.durable
     const look = async (): Promise<void> => {
-      const { fence, status } = (await runs.find(run.id)).record
-      if (fence !== run.record.fence && status !== 'cancelled') onLost()
+      const { fence } = (await runs.find(run.id)).record
+      if (fence !== run.record.fence) onLost()
     }
     // A ledger that fails is told to whoever writes next.
     const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS)
@@ -164,7 +173,7 @@ export class Session {
 
   private handsOf(given: Given): { performer: Performer; conductor: Conductor } {
     const { run, notes, scripts, recorded, onStateFailure } = given
-    const { plan, settings, state, masker, telling, durable } = this.parts
+    const { plan, settings, state, masker, telling } = this.parts
     const { env, graceMs = GRACE_MS, onOutput } = settings
     const { cwd, documentDir, params } = notes
     const { id: runId, record } = run
@@ -180,7 +189,7 @@ export class Session {
       isKnown: (name: string) => Object.hasOwn(scope.values, name),
     }
     const performer = new Performer({ ...where, plan, scope, state, masker, tools, onLine, onOutput, onStateFailure })
-    const isCancelled = async (): Promise<boolean> => (await durable.runs.find(runId)).record.status === 'cancelled'
+    const isCancelled = (): Promise<boolean> => this.isCancelled(run)
     const conductor = new Conductor({ run, plan, scope, performer, telling, recorded, isCancelled })
     return { performer, conductor }
   }

@@ -42,7 +42,10 @@ export interface RunReader {
 const MAX_EVENTS = 10_000
 
 export async function viewRuns(ledger: Ledger, filter: RunFilter): Promise<RunView[]> {
-  const [runs, living] = [await ledger.runs(filter), await livingOwners(ledger)]
+  const found = await ledger.runs(filter)
+  // What is being removed is there only for whoever asks for it.
+  const runs = filter.statuses === undefined ? found.filter(({ status }) => status !== 'removing') : found
+  const living = await livingOwners(ledger)
   return Promise.all(runs.map(async (run) => runView(run, living, await countsOf(ledger, run))))
 }
 
@@ -116,6 +119,7 @@ function runView(run: RunRecord, living: ReadonlyMap<string, OtherOwner>, counts
 
 /** One that nobody conducts is interrupted, whatever it says. */
 function stateOf({ status }: RunRecord, owner: OtherOwner | undefined): RunState {
+  if (status === 'removing') return 'cancelled'
   return status === 'running' && owner === undefined ? 'interrupted' : status
 }
 

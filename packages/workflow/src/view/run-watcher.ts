@@ -2,7 +2,7 @@
  * A run as another process conducts it, told in the words of one that is conducted here: what has changed since the last
  * look becomes events. Imports the library and the shapes.
  */
-import type { Ledger, TaskRecord } from 'reprise/durable'
+import { type Ledger, livingOwners, type TaskRecord } from 'reprise/durable'
 import { fallbackId } from '../plan/fallback.js'
 import type { RunEvent } from '../run/run-event.js'
 import { type RunReader, taskState, viewRun } from './read-runs.js'
@@ -53,7 +53,7 @@ export class RunWatcher {
 
   private async isLost(ledger: Ledger): Promise<boolean> {
     const run = await ledger.run(this.run)
-    return run?.status === 'running' && (await viewRun(this.reader, this.run))?.state === 'interrupted'
+    return run?.status === 'running' && (run.owner === null || !(await livingOwners(ledger)).has(run.owner))
   }
 
   private changesOf(task: TaskRecord, detail: RunDetail, now: number): RunEvent[] {
