@@ -32,7 +32,6 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`init`', 'init demo', 0],
   ['`run FILE`', 'run all.yaml --run-id r1', 3],
   ['`run FILE --dry-run`', 'run all.yaml --dry-run', 0],
-  ['`init`', 'init new', 0],
   ['`validate FILE…`', 'validate all.yaml bad.yaml', 2],
   ['`ps`', 'ps', 0],
   ['`ps --retrying`', 'ps --retrying', 0],

@@ -43,7 +43,6 @@ const WORDS = ['output/duration.ts', 'output/figures.ts', 'output/scale.ts']
 
 /** `frame` are the files beside the directories. */
 const COMMAND_LINE: Table = {
-  templates: [],
   words: ['reprise'],
   templates: [],
   input: ['frame', ...PACKAGES],
