@@ -46,7 +46,8 @@ export class Example extends Scene {
   /** `npx reprise` is the one that was built. */
   type(command: string): Promise<Finished> {
     const typed = command.replaceAll('npx reprise', `'${process.execPath}' '${bin}'`)
-    const env = { ...process.env, ...this.env, NO_COLOR: '1' }
+    const outer = Object.entries(process.env).filter(([name]) => !name.startsWith('REPRISE_'))
+    const env = { ...Object.fromEntries(outer), ...this.env, NO_COLOR: '1' }
     return new Promise((resolve) =>
       execFile('sh', ['-c', typed], { cwd: this.directory, env }, (error, stdout, stderr) =>
         resolve({ code: error === null ? 0 : Number(error.code ?? -1), said: stdout + stderr }),

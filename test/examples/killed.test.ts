@@ -21,6 +21,7 @@ async function beside(example: Example, { onTestFinished }: TestContext, ...args
 async function resumed(example: Example, ...args: string[]): Promise<RunDetail> {
   const { code, stderr } = await example.reprise('resume', 'r1', ...args)
   expect(code, stderr).toBe(example.name === 'flaky-tests' ? 3 : 0)
+  await example.isClean()
   return example.show('r1')
 }
 

@@ -3,6 +3,7 @@
  * look becomes events. Imports the library and the shapes.
  */
 import { type Ledger, livingOwners, type TaskRecord } from 'reprise/durable'
+import type { StepResult } from '../run/run-record.js'
 import { fallbackId } from '../plan/fallback.js'
 import type { RunEvent } from '../run/run-event.js'
 import { type RunReader, taskState, viewRun } from './read-runs.js'
@@ -109,12 +110,17 @@ function eventsOf(run: string, task: TaskRecord, step: StepView, now: number): R
     default: {
       const state = taskState(task)
       const { stopReason } = task
-      if (state === 'skipped') return [{ ...base, type: 'step_skipped', attempt: 0, reason: 'when' }]
+      if (state === 'skipped') return [{ ...base, type: 'step_skipped', attempt: 0, reason: reasonOf(task) }]
       const failure = state === 'failed' ? lastFailure : null
       const attempt = retry.launched
       return [{ ...base, ...sums, type: 'step_finished', attempt, state, stopReason, failure, continued: false }]
     }
   }
+}
+
+/** Why it was skipped, in the words of who skipped it. */
+function reasonOf({ result }: TaskRecord): string {
+  return (result as Partial<StepResult> | null | undefined)?.skipped ?? 'when'
 }
 
 function startOf({ id, name, steps, resumes }: RunDetail, timeMs: number): RunEvent {
