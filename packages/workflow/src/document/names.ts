@@ -45,8 +45,21 @@ export const HEADER_NAME: NameRule = {
   said: 'the name of a header, such as `Content-Type`',
 }
 
+/** By rule: each is read once. */
+const patterns = new WeakMap<NameRule, RegExp>()
+
+function patternOf(rule: NameRule): RegExp {
+  let pattern = patterns.get(rule)
+  if (pattern === undefined) {
+    pattern = new RegExp(rule.pattern, 'u')
+    patterns.set(rule, pattern)
+  }
+  return pattern
+}
+
 /** What is wrong with a name, if anything is. */
-export function faultOfName(name: string, { pattern, said, reserved = [] }: NameRule): string | undefined {
+export function faultOfName(name: string, rule: NameRule): string | undefined {
+  const { said, reserved = [] } = rule
   if (reserved.includes(name)) return `\`${name}\` is taken: choose another name`
-  return new RegExp(pattern, 'u').test(name) ? undefined : `${JSON.stringify(name)} is not ${said}`
+  return patternOf(rule).test(name) ? undefined : `${JSON.stringify(name)} is not ${said}`
 }

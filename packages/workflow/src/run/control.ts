@@ -3,7 +3,7 @@ import { type Json, openDurable, openLedger, type RunRecord, TaskRefusedError } 
 import { nearest } from 'reprise'
 import type { Plan } from '../plan/plan.js'
 import { budgetsOf } from './gates.js'
-import { FALLBACK_POLICY, stepTask } from './step-task.js'
+import { FALLBACK_POLICY, StepTasks } from './step-task.js'
 
 /** Gives the plan of a run from what is recorded of it. */
 export type PlanReader = (run: RunRecord, definition: Json) => Plan
@@ -13,9 +13,10 @@ export async function cancelRun(store: string, runId: string, planOf: PlanReader
   return withRun(store, runId, planOf, async ({ durable, run, plan }) => {
     if (!(await durable.runs.cancel(runId))) return false
     const steps = new Map(plan.steps.map((step) => [step.id, step]))
+    const tasks = new StepTasks(run, plan)
     for (const task of await run.tasks()) {
       const step = steps.get(task.id)
-      const handle = step === undefined ? run.step(task.id, FALLBACK_POLICY, () => null) : stepTask(run, plan, step)
+      const handle = step === undefined ? run.step(task.id, FALLBACK_POLICY, () => null) : tasks.of(step)
       await handle.cancel()
     }
     return true
@@ -32,7 +33,7 @@ export async function retryStepNow(store: string, runId: string, stepId: string,
       const hint = near === undefined ? `its steps are ${ids.slice(0, 10).join(', ')}` : `did you mean ${near}?`
       throw new TaskRefusedError('not_found', `Run ${runId} has no step ${stepId}: ${hint}`)
     }
-    await stepTask(run, plan, step).retryNow()
+    await new StepTasks(run, plan).of(step).retryNow()
   })
 }
 

@@ -3,7 +3,6 @@
  * A stop that is asked for ends the attempts in flight, records them as interrupted, waits until their processes are
  * gone, and gives the run up. Imports the library and its own layer.
  */
-import { normalizePolicy } from 'reprise'
 import {
   type Durable,
   type DurableRun,
@@ -20,7 +19,7 @@ import { StateDirectory } from '../state/state-directory.js'
 import { failureOfCommand } from '../process/command-error.js'
 import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
-import { taskState } from '../view/read-runs.js'
+import { taskState } from '../view/step-look.js'
 import { Conductor, type RunEnd } from './conductor.js'
 import { budgetsOf } from './gates.js'
 import { Performer } from './performer.js'
@@ -68,7 +67,7 @@ export class Session {
   static async open(plan: Plan, runId: string, settings: RunSettings, accept = false): Promise<Session> {
     const state = StateDirectory.open(settings.stateDirectory)
     const listener = settings.listener ?? (() => undefined)
-    const telling = new RunTelling(runId, plan, timeBudgetsOf(plan), listener, Date.now)
+    const telling = new RunTelling(runId, plan, listener, Date.now)
     const masker = new Masker(Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? ''])))
     const durable = await openDurable(settings.store, {
       budgets: budgetsOf(plan, runId),
@@ -175,8 +174,4 @@ export class Session {
   }
 
   private tell: Listener = (event) => this.parts.settings.listener?.(event)
-}
-
-function timeBudgetsOf({ steps }: Plan): Map<string, number | null> {
-  return new Map(steps.map(({ id, policy }) => [id, normalizePolicy(policy).policy.retryBudgetMs ?? null]))
 }

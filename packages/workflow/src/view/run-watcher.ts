@@ -2,9 +2,10 @@
  * A run as another process conducts it, told in the words of one that is conducted here: what has changed since the last
  * look becomes events. Imports the library and the shapes.
  */
-import type { Ledger, TaskRecord } from 'reprise/durable'
+import { type Ledger, livingOwners, type TaskRecord } from 'reprise/durable'
 import type { RunEvent } from '../run/run-event.js'
-import { type RunReader, taskState, viewRun } from './read-runs.js'
+import { type RunReader, viewRun } from './read-runs.js'
+import { taskState } from './step-look.js'
 import type { RunDetail, RunState, StepView } from './views.js'
 
 const ENDED: ReadonlySet<RunState> = new Set([
@@ -42,7 +43,8 @@ export class RunWatcher {
     const now = await ledger.now()
     if (!this.started) events.push(startOf(detail, now))
     const tasks = await ledger.list({ run: this.run })
-    for (const task of tasks) events.push(...this.changesOf(task, detail, now))
+    const steps = new Map(detail.steps.map((step) => [step.id, step]))
+    for (const task of tasks) events.push(...this.changesOf(task, steps.get(task.id), now))
     this.started = true
     this.isOver = ENDED.has(detail.state)
     if (this.isOver) events.push(endOf(detail, now))
@@ -51,15 +53,15 @@ export class RunWatcher {
 
   private async isLost(ledger: Ledger): Promise<boolean> {
     const run = await ledger.run(this.run)
-    return run?.status === 'running' && (await viewRun(this.reader, this.run))?.state === 'interrupted'
+    if (run?.status !== 'running') return false
+    return run.owner === null || !(await livingOwners(ledger)).has(run.owner)
   }
 
-  private changesOf(task: TaskRecord, detail: RunDetail, now: number): RunEvent[] {
+  private changesOf(task: TaskRecord, step: StepView | undefined, now: number): RunEvent[] {
     const before = this.seen.get(task.id)
     this.seen.set(task.id, task)
     if (before?.fence === task.fence && before.status === task.status && before.generation === task.generation)
       return []
-    const step = detail.steps.find(({ id }) => id === task.id)
     // What had ended before the first look is told with the start.
     if (step === undefined || (!this.started && task.owner === null && task.dueAtMs === null)) return []
     return eventsOf(this.run, task, step, now)
