@@ -10,7 +10,7 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { resumePreview } from '../output/runs/resume-preview.js'
 import { conductRun } from '../runs/conduct.js'
-import { expectNoSecrets, expectSecrets, loadPlan, recordedPlan } from '../runs/load-plan.js'
+import { expectNoSecrets, expectSecrets, loadPlan, recordedFile, recordedPlan } from '../runs/load-plan.js'
 import { findRun, interruptedRun } from '../runs/find-run.js'
 import { refusedBy } from '../runs/refused-by.js'
 import { withLedger } from '../runs/store.js'
@@ -70,19 +70,20 @@ async function look(
   context: CommandContext,
 ): Promise<Found> {
   const record = id === undefined ? await interruptedRun(ledger) : await findRun(ledger, id)
-  const before = recordedPlan(record, (await ledger.definition(record.id)) ?? null)
-  const now = await currentPlan(before, context)
+  const definition = (await ledger.definition(record.id)) ?? null
+  const before = (): Plan => recordedPlan(record, definition)
+  const now = (await planOfFile(record, context)) ?? before()
   const check = await checkResume(ledger, record, { before, now }, choices)
   return { record, plan: now, check }
 }
 
-/** The file as it is now; what is recorded where it is gone, or where there was none. */
-async function currentPlan(before: Plan, context: CommandContext): Promise<Plan> {
-  const { file } = before
-  if (file === null) return before
+/** The file as it is now; undefined where it is gone, or where there was none: then what is recorded goes on. */
+async function planOfFile(record: RunRecord, context: CommandContext): Promise<Plan | undefined> {
+  const file = recordedFile(record)
+  if (file === null) return undefined
   if (!existsSync(file)) {
     if (!context.settings.quiet) context.world.stderr.write(`${file} is gone: going on with what was recorded of it.\n`)
-    return before
+    return undefined
   }
   const { plan } = await loadPlan(file, context)
   return plan

@@ -42,7 +42,8 @@ async function lookAt(
   return withLedger(context, async (ledger) => {
     const run = await ledger.run(id)
     if (run === undefined) return undefined
-    const before = recordedPlan(run, (await ledger.definition(id)) ?? null)
+    const definition = (await ledger.definition(id)) ?? null
+    const before = (): Plan => recordedPlan(run, definition)
     const check = await checkResume(ledger, run, { before, now: plan }, CHOICES)
     if (check.differences.length === 0) return check
     throw new RefusedError({

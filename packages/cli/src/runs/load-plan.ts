@@ -29,8 +29,12 @@ export async function loadPlan(name: string, context: CommandContext): Promise<L
 
 /** As it was when the run began, or was last agreed to. */
 export function recordedPlan(run: RunRecord, definition: Json): Plan {
-  const { file } = (run.detail ?? {}) as { readonly file?: string | null }
-  return { ...planFromDocument(definition, file ?? null, BLIND_READERS), name: run.name }
+  return { ...planFromDocument(definition, recordedFile(run), BLIND_READERS), name: run.name }
+}
+
+/** Where its document was read; null for one that came from stdin. */
+export function recordedFile({ detail }: RunRecord): string | null {
+  return ((detail ?? {}) as { readonly file?: string | null }).file ?? null
 }
 
 /** What is passed on and masked has to be there. */

@@ -12,9 +12,14 @@ export function readerOf(ledger: Ledger, { settings }: CommandContext): RunReade
   return {
     ledger,
     planOf: recordedPlan,
-    logOf: (run, step, { generation, number, execution }) => {
-      const file = state.logFile(run, step, { generation, attempt: number, execution })
-      return existsSync(file) ? file : null
+    logsOf: (run) => {
+      // Most steps of a long run say nothing: they have no directory, and need not be looked for one by one.
+      const talkative = new Set(state.stepsOf(run))
+      return (step, { generation, number, execution }) => {
+        if (!talkative.has(step)) return null
+        const file = state.logFile(run, step, { generation, attempt: number, execution })
+        return existsSync(file) ? file : null
+      }
     },
   }
 }

@@ -4,6 +4,7 @@
  * port and its own layer.
  */
 import { randomUUID } from 'node:crypto'
+import { normalizePolicy } from '../core/normalize.js'
 import type { Policy, PolicyInput } from '../core/policy.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { Json, LedgerEvent, RunRecord, RunStatus, TaskRecord } from '../ledger/records.js'
@@ -64,6 +65,9 @@ export interface Conducting {
   readonly force: boolean
 }
 
+/** Of steps that are recorded and never run. */
+const SKIPPED_POLICY = /* @__PURE__ */ normalizePolicy({ attempts: 1 }).policy
+
 export class DurableRun {
   readonly id: string
   private readonly parts: RunParts
@@ -117,7 +121,7 @@ export class DurableRun {
     const { ledger } = this.parts
     const conductor = this.expectConducting()
     expectId('step', id)
-    const { record } = this.definitionOf(id, { attempts: 1 }, () => null, {})
+    const record = recordOf(SKIPPED_POLICY, 'rerun')
     const kept = expectJson(result, 'result')
     return ledger.transact({ tasks: [{ run: this.id, id }], runs: [this.id] }, (view) => {
       expectConductor(view.run(this.id), this.id, conductor)

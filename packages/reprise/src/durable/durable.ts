@@ -90,6 +90,8 @@ export class Durable {
   readonly runs: Runs
   private readonly retention: Retention
   private readonly sweeper: Sweeper
+  /** Of policies that name a breaker whose settings were given apart: what they are with it. */
+  private readonly withSharedBreakers = new WeakMap<Policy, Policy>()
   private failure: unknown = undefined
   /** Somebody has heard of the failure. */
   private isTold = false
@@ -261,8 +263,13 @@ export class Durable {
     const key = policy.breaker?.key
     const shared = key === undefined ? undefined : this.settings.breakers?.[key]
     if (shared === undefined) return policy
-    const { breaker } = normalizePolicy({ breaker: { ...shared, key: key as string } }).policy
-    return Object.freeze({ ...policy, breaker })
+    let known = this.withSharedBreakers.get(policy)
+    if (known === undefined) {
+      const { breaker } = normalizePolicy({ breaker: { ...shared, key: key as string } }).policy
+      known = Object.freeze({ ...policy, breaker })
+      this.withSharedBreakers.set(policy, known)
+    }
+    return known
   }
 
   private expectOpen(): void {

@@ -50,8 +50,31 @@ function entriesOf(value: object): [string, unknown][] {
 
 /** The same text for the same data, whatever the order of its keys. */
 export function canonical(value: Json): string {
-  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(canonical).join(',')}]`
+  return canonicalText(value, new Map())
+}
+
+/** Most are in order as they are, and sorting makes a copy. */
+function sortedKeys(fields: object): string[] {
+  const keys = Object.keys(fields)
+  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort()
+  return keys
+}
+
+/** `keys`: as they are written. A document of very many parts has few of them. */
+function canonicalText(value: Json, keys: Map<string, string>): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const entries = (entriesOf(value) as [string, Json][]).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map((item) => canonicalText(item, keys)).join(',')}]`
+  const fields = value as Readonly<Record<string, Json | undefined>>
+  let text = ''
+  for (const key of sortedKeys(fields)) {
+    const item = fields[key]
+    if (item === undefined) continue
+    let name = keys.get(key)
+    if (name === undefined) {
+      name = `${JSON.stringify(key)}:`
+      keys.set(key, name)
+    }
+    text += (text === '' ? name : `,${name}`) + canonicalText(item, keys)
+  }
+  return `{${text}}`
 }

@@ -13,9 +13,19 @@ import { canonical } from './json.js'
  */
 export type InterruptRule = 'rerun' | 'fail' | 'verify'
 
+/** By policy, which does not change, and rule: a run may have very many steps with one policy. */
+const records = new WeakMap<Policy, Map<InterruptRule, PolicyRecord>>()
+
 export function recordOf(policy: Policy, onInterrupt: InterruptRule): PolicyRecord {
-  const data = { ...(asJson(policy) as object), onInterrupt } as Json
-  return { hash: fingerprint(data), policy: data }
+  const known = records.get(policy) ?? new Map<InterruptRule, PolicyRecord>()
+  records.set(policy, known)
+  let record = known.get(onInterrupt)
+  if (record === undefined) {
+    const data = { ...(asJson(policy) as object), onInterrupt } as Json
+    record = { hash: fingerprint(data), policy: data }
+    known.set(onInterrupt, record)
+  }
+  return record
 }
 
 /** The same for the same data, whatever the order of its keys. */

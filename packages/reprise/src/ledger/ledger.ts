@@ -45,6 +45,8 @@ export interface Decided<T> extends Changes {
   readonly result: T
 }
 
+export type StatusCounts = Readonly<Partial<Record<TaskStatus, number>>>
+
 /** Attempts of a task since its last reset. */
 export interface Tally {
   /** The highest number; 0 without a row. */
@@ -204,6 +206,10 @@ export interface Ledger {
   policy(hash: string): Promise<PolicyRecord | undefined>
   keepPolicy(policy: PolicyRecord): Promise<void>
   attempts(key: TaskKey): Promise<readonly AttemptRow[]>
+  /** Of all tasks of a run, in the order of their ids: a run may have very many. */
+  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>
+  /** How many tasks of a run there are of each status; one that no task has is absent. */
+  countTasks(run: string): Promise<StatusCounts>
   /** What the rows of many tasks add up to, in the order of the keys: for whoever would only count them. */
   tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>
   gates(): Promise<readonly GateRecord[]>

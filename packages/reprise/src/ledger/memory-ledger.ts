@@ -17,6 +17,7 @@ import type {
   QueueRef,
   RunFilter,
   RunRemoval,
+  StatusCounts,
   Tally,
   TaskFilter,
   View,
@@ -34,6 +35,7 @@ import type {
   StoredEvent,
   TaskKey,
   TaskRecord,
+  TaskStatus,
 } from './records.js'
 import { nameOf } from './records.js'
 
@@ -178,6 +180,17 @@ export class MemoryLedger implements Ledger {
 
   async attempts(key: TaskKey): Promise<readonly AttemptRow[]> {
     return [...(this.tables.attempts.get(nameOf(key)) ?? [])]
+  }
+
+  async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
+    const tasks = await this.list({ run })
+    return tasks.flatMap((task) => this.tables.attempts.get(nameOf(task)) ?? [])
+  }
+
+  async countTasks(run: string): Promise<StatusCounts> {
+    const counts: Partial<Record<TaskStatus, number>> = {}
+    for (const { status } of await this.list({ run })) counts[status] = (counts[status] ?? 0) + 1
+    return counts
   }
 
   async tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {

@@ -18,6 +18,7 @@ import type {
   QueueRef,
   RunFilter,
   RunRemoval,
+  StatusCounts,
   Tally,
   TaskFilter,
   View,
@@ -33,6 +34,7 @@ import type {
   StoredEvent,
   TaskKey,
   TaskRecord,
+  TaskStatus,
 } from '../ledger/records.js'
 import { nameOf } from '../ledger/records.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
@@ -198,6 +200,19 @@ export class SqliteLedger implements Ledger {
 
   attempts({ run, id }: TaskKey): Promise<readonly AttemptRow[]> {
     return this.queue.read(() => (this.sql.attempts.all(run, id) as SqlRow[]).map((row) => attemptOf(row, run, id)))
+  }
+
+  attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
+    return this.queue.read(() =>
+      (this.sql.attemptsOfRun.all(run) as SqlRow[]).map((row) => attemptOf(row, run, row['id'] as string)),
+    )
+  }
+
+  countTasks(run: string): Promise<StatusCounts> {
+    return this.queue.read(() => {
+      const rows = this.sql.countTasks.all(run) as { status: TaskStatus; tasks: number }[]
+      return Object.fromEntries(rows.map(({ status, tasks }) => [status, tasks]))
+    })
   }
 
   tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {

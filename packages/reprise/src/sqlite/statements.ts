@@ -53,6 +53,9 @@ const SQL = {
     failure, signature, owner) VALUES (${marks(11)})`,
   attempts: `SELECT a.* FROM attempts a JOIN tasks t ON t.pk = a.task WHERE t.run = ? AND t.id = ?
     ORDER BY a.generation, a.number, a.execution`,
+  attemptsOfRun: `SELECT t.id, a.* FROM tasks t JOIN attempts a ON a.task = t.pk WHERE t.run = ?
+    ORDER BY t.id, a.generation, a.number, a.execution`,
+  countTasks: 'SELECT status, COUNT(*) AS tasks FROM tasks WHERE run = ? GROUP BY status',
   // The keys come as one list: a statement for each takes twice as long.
   tallies: `SELECT COALESCE(MAX(a.number), 0) AS last,
     COALESCE(SUM(a.outcome <> 'interrupted' OR a.failure IS NOT NULL), 0) AS ended

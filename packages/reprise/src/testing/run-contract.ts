@@ -1,6 +1,6 @@
 /** What every ledger must do with runs. Imports the ledger's types and samples. */
 import type { Ledger } from '../ledger/ledger.js'
-import type { RunRecord } from '../ledger/records.js'
+import type { AttemptRow, RunRecord } from '../ledger/records.js'
 import { type Check, isError, rejection, same } from './contract-checks.js'
 import { newTask, sampleTask } from './sample-task.js'
 
@@ -28,6 +28,12 @@ const put = (ledger: Ledger, run: RunRecord, definition?: { steps: number[] }): 
     runs: [{ run, ...(definition && { definition }) }],
     result: undefined,
   }))
+
+const SAMPLE: AttemptRow = {
+  ...{ run: 'night-1', id: 'a', generation: 1, number: 1, execution: 1 },
+  ...{ startedAtMs: 1, endedAtMs: 2, outcome: 'failure', delayBeforeMs: 0 },
+  ...{ failure: { name: 'Error', message: 'no' }, signature: 'Error: no', owner: 'me' },
+}
 
 const STEP = { run: 'night-1', id: 'fetch' }
 
@@ -94,6 +100,32 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
     same(await ids({ kind: 'workflow' }), ['c', 'a'])
     same(await ids({ statuses: ['failed', 'cancelled'] }), ['a'])
     same(await ids({ sinceMs: 2 }), ['b', 'c'])
+  },
+
+  'gives the attempts of one run by task, and counts its tasks': async (ledger) => {
+    const key = (id: string): { run: string; id: string } => ({ run: 'night-1', id })
+    const ends = { status: 'succeeded', dueAtMs: null } as const
+    await ledger.create([
+      newTask({ ...key('b'), ...ends }),
+      newTask({ ...key('c') }),
+      newTask({ ...key('a'), ...ends }),
+      newTask({ run: 'night-2', id: 'a' }),
+    ])
+    const attempt = (id: string, number: number, execution = 1): AttemptRow => ({
+      ...SAMPLE,
+      ...key(id),
+      number,
+      execution,
+    })
+    const other = { ...SAMPLE, run: 'night-2', id: 'a' }
+    const rows = [attempt('b', 1), attempt('b', 1, 2), attempt('a', 1), attempt('b', 2)]
+    const keys = [...['a', 'b', 'c'].map(key), { run: 'night-2', id: 'a' }]
+    for (const row of [...rows, other]) await ledger.transact({ tasks: keys }, () => ({ attempts: [row], result: 0 }))
+    same(await ledger.attemptsOfRun('night-1'), [attempt('a', 1), attempt('b', 1), attempt('b', 1, 2), attempt('b', 2)])
+    same(await ledger.attemptsOfRun('night-2'), [other])
+    same(await ledger.attemptsOfRun('nobody'), [])
+    same(await ledger.countTasks('night-1'), { succeeded: 2, waiting: 1 })
+    same(await ledger.countTasks('nobody'), {})
   },
 
   'gives the events of one run': async (ledger) => {

@@ -6,20 +6,26 @@
  */
 import type { Json } from 'reprise/durable'
 import { kindOfValue, kindsOf } from './shape-words.js'
-import { type FieldsShape, type Shape, spellingsOf } from './shape.js'
+import { fieldFor, type FieldsShape, type Shape } from './shape.js'
 
 type Fields = Readonly<Record<string, unknown>>
+
+/** What a key is called, and what stands there. */
+interface Named {
+  readonly name: string
+  readonly shape: Shape | undefined
+}
 
 export function canonicalData(value: unknown, shape: Shape): Json {
   switch (shape.kind) {
     case 'text':
       return String(value)
     case 'list':
-      return (value as readonly unknown[]).map((item) => canonicalData(item, shape.of))
+      return madeList(value as readonly unknown[], shape.of)
     case 'named':
-      return made(value as Fields, (key, item) => [key, canonicalData(item, shape.of)])
+      return made(value as Fields, (name) => ({ name, shape: shape.of }))
     case 'fields':
-      return made(value as Fields, (key, item) => canonicalField(key, item, shape))
+      return made(value as Fields, (key) => fieldFor(shape, key) ?? { name: key, shape: undefined })
     case 'either': {
       const found = alternativeOf(value, shape.of)
       return found === undefined ? (value as Json) : canonicalData(value, found)
@@ -46,16 +52,33 @@ export function alternativeOf(value: unknown, shapes: readonly Shape[]): Shape |
 /** A word such as `type: ratio` counts only if it is this one. */
 function knownKeys(value: Fields, shape: FieldsShape): number {
   return Object.entries(value).filter(([key, item]) => {
-    const field = shape.fields.find((one) => spellingsOf(one, shape).includes(key))
+    const field = fieldFor(shape, key)
     return field !== undefined && (field.shape.kind !== 'words' || field.shape.words.includes(item as string))
   }).length
 }
 
-function canonicalField(key: string, value: unknown, shape: FieldsShape): [string, Json] {
-  const field = shape.fields.find((one) => spellingsOf(one, shape).includes(key))
-  return field === undefined ? [key, value as Json] : [field.name, canonicalData(value, field.shape)]
+/** What is in that spelling already stays as it is: of a document of very many steps, no second one is made. */
+function made(value: Fields, shapeFor: (key: string) => Named): Json {
+  const keys = Object.keys(value)
+  let entries: [string, Json][] | undefined
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string
+    const { name, shape } = shapeFor(key)
+    const item = shape === undefined ? (value[key] as Json) : canonicalData(value[key], shape)
+    if (entries === undefined && name === key && item === value[key]) continue
+    entries ??= keys.slice(0, i).map((before) => [before, value[before] as Json])
+    entries.push([name, item])
+  }
+  return entries === undefined ? (value as Json) : Object.fromEntries(entries)
 }
 
-function made(value: Fields, entry: (key: string, item: unknown) => [string, Json]): Json {
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => entry(key, item)))
+function madeList(value: readonly unknown[], shape: Shape): Json {
+  let items: Json[] | undefined
+  for (let i = 0; i < value.length; i++) {
+    const item = canonicalData(value[i], shape)
+    if (items === undefined && item === value[i]) continue
+    items ??= value.slice(0, i) as Json[]
+    items.push(item)
+  }
+  return items ?? (value as Json)
 }

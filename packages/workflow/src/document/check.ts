@@ -14,16 +14,17 @@ import { describeValue, expectedOf, kindsOf, kindOfValue } from './shape-words.j
 import {
   type CheckedBy,
   type DataShape,
+  type Field,
+  fieldFor,
   type FieldsShape,
   type ListShape,
   type NamedShape,
   type NumberShape,
   type Shape,
-  spellingsOf,
   type TextShape,
 } from './shape.js'
 import { sourceTextOf } from './source.js'
-import { fieldOf, hasFields, itemsOf, keyOf, type Spot } from './spot.js'
+import { fieldOf, forEachItem, hasFields, keyOf, type Spot } from './spot.js'
 
 /** Who checks what the table only describes. */
 export type Delegates = Readonly<Record<Exclude<CheckedBy, 'library'>, (spot: Spot) => void>>
@@ -113,7 +114,7 @@ export class ShapeCheck {
     const { data } = spot
     if (this.isTooLarge(spot)) return
     if (Array.isArray(data)) {
-      for (const item of itemsOf(this.findings.source, spot)) this.data(item, shape)
+      forEachItem(this.findings.source, spot, (item) => this.data(item, shape))
     } else if (hasFields(data)) {
       for (const key of Object.keys(data)) this.data(this.fieldAt(spot, key), shape)
     }
@@ -130,18 +131,16 @@ export class ShapeCheck {
   // ── lists and maps ─────────────────────────────────────────────────────────────────────────────
 
   private list(spot: Spot, shape: ListShape, owner: string): void {
-    const items = itemsOf(this.findings.source, spot)
+    const { length } = spot.data as readonly unknown[]
     const { least, most = Infinity } = shape
-    if (items.length < least)
-      this.findings.fail(spot, `needs a list of ${least === 1 ? 'one or more' : `${least} or more`}`)
-    if (items.length > most) this.findings.fail(spot, `needs a list of at most ${most}`)
-    const seen = new Set<unknown>()
-    for (const item of items) {
-      if (shape.isUnique && seen.has(item.data))
-        this.findings.fail(item, `${describeValue(item.data)} stands here twice`)
+    if (length < least) this.findings.fail(spot, `needs a list of ${least === 1 ? 'one or more' : `${least} or more`}`)
+    if (length > most) this.findings.fail(spot, `needs a list of at most ${most}`)
+    const seen = shape.isUnique === true ? new Set<unknown>() : undefined
+    forEachItem(this.findings.source, spot, (item) => {
+      if (seen?.has(item.data) === true) this.findings.fail(item, `${describeValue(item.data)} stands here twice`)
       else this.check(item, shape.of, owner)
-      seen.add(item.data)
-    }
+      seen?.add(item.data)
+    })
   }
 
   private named(spot: Spot, shape: NamedShape, owner: string): void {
@@ -155,13 +154,13 @@ export class ShapeCheck {
   private fields(spot: Spot, shape: FieldsShape): void {
     const given = new Map<string, Spot>()
     /** Names that suggestions speak of: who wrote `shel` need not be told that there is no `shell`. */
-    const meant = new Set<string>()
+    const meant: string[] = []
     for (const key of Object.keys(spot.data as object)) {
       const place = this.fieldAt(spot, key)
-      const field = shape.fields.find((one) => spellingsOf(one, shape).includes(key))
+      const field = fieldFor(shape, key)
       if (field === undefined) {
         const suggestion = this.suggestKey(key, shape)
-        for (const [, name = ''] of suggestion?.matchAll(/`(\w+)/g) ?? []) meant.add(name)
+        for (const [, name = ''] of suggestion?.matchAll(/`(\w+)/g) ?? []) meant.push(name)
         this.findings.fail(place, 'unknown field', suggestion, true)
         continue
       }
@@ -174,25 +173,30 @@ export class ShapeCheck {
   }
 
   /** Which fields have to be there, and which not beside each other. */
-  private presence(spot: Spot, shape: FieldsShape, given: ReadonlyMap<string, Spot>, meant: ReadonlySet<string>): void {
-    for (const { name, isRequired, needs, examples } of shape.fields) {
+  private presence(spot: Spot, shape: FieldsShape, given: ReadonlyMap<string, Spot>, meant: readonly string[]): void {
+    for (const { name, isRequired, needs, examples } of demandingFields(shape)) {
       const place = given.get(name)
       if (place !== undefined && needs !== undefined && !given.has(needs)) {
         this.findings.fail(place, `says nothing without \`${needs}\``, undefined, true)
       }
-      if (place !== undefined || isRequired !== true || meant.has(name)) continue
+      if (place !== undefined || isRequired !== true || meant.includes(name)) continue
       const example = examples?.[0]
       const such = typeof example === 'string' ? `${name}: ${example}` : shape.example
       this.findings.fail(spot, `needs \`${name}\``, `such as \`${such}\``, true)
     }
-    const { oneOf = [] } = shape
-    const [first, ...others] = oneOf.flatMap((name) => given.get(name) ?? [])
-    if (oneOf.length > 0 && first === undefined && !oneOf.some((name) => meant.has(name))) {
-      this.findings.fail(spot, `needs one of ${oneOf.join(', ')}`, `such as \`${shape.example}\``, true)
+    const { oneOf } = shape
+    if (oneOf === undefined) return
+    let first: Spot | undefined
+    for (const name of oneOf) {
+      const place = given.get(name)
+      if (first !== undefined && place !== undefined) {
+        const message = `\`${keyOf(first)}\` is there already, and a ${shape.title} does one thing`
+        this.findings.fail(place, message, `make it two ${shape.title}s`, true)
+      }
+      first ??= place
     }
-    for (const other of others) {
-      const message = `\`${keyOf(first)}\` is there already, and a ${shape.title} does one thing`
-      this.findings.fail(other, message, `make it two ${shape.title}s`, true)
+    if (first === undefined && !oneOf.some((name) => meant.includes(name))) {
+      this.findings.fail(spot, `needs one of ${oneOf.join(', ')}`, `such as \`${shape.example}\``, true)
     }
   }
 
@@ -227,4 +231,16 @@ export class ShapeCheck {
   private fieldAt(spot: Spot, key: string): Spot {
     return fieldOf(this.findings.source, spot, key) ?? spot
   }
+}
+
+/** Of a group, those that have to be there or need another one. */
+const demanding = new WeakMap<FieldsShape, readonly Field[]>()
+
+function demandingFields(shape: FieldsShape): readonly Field[] {
+  let fields = demanding.get(shape)
+  if (fields === undefined) {
+    fields = shape.fields.filter(({ isRequired, needs }) => isRequired === true || needs !== undefined)
+    demanding.set(shape, fields)
+  }
+  return fields
 }

@@ -56,12 +56,24 @@ export const HEADER_NAME: NameRule = {
   said: 'the name of a header, such as `Content-Type`',
 }
 
+/** By rule: each is read once. */
+const patterns = new WeakMap<NameRule, RegExp>()
+
+function patternOf(rule: NameRule): RegExp {
+  let pattern = patterns.get(rule)
+  if (pattern === undefined) {
+    pattern = new RegExp(rule.pattern, 'u')
+    patterns.set(rule, pattern)
+  }
+  return pattern
+}
+
 /** What is wrong with a name, if anything is. */
 export function faultOfName(name: string, rule: NameRule): string | undefined {
-  const { pattern, said, reserved = [], reservedEnd } = rule
+  const { said, reserved = [], reservedEnd } = rule
   if (reserved.includes(name)) return `\`${name}\` is taken: choose another name`
   if (reservedEnd !== undefined && name.endsWith(reservedEnd)) return `names that end in \`${reservedEnd}\` are taken`
-  return new RegExp(pattern, 'u').test(name) ? undefined : `${JSON.stringify(shortened(name))} is not ${said}`
+  return patternOf(rule).test(name) ? undefined : `${JSON.stringify(shortened(name))} is not ${said}`
 }
 
 /** A name that fits and is near, if there is one. */

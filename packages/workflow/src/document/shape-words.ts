@@ -15,8 +15,20 @@ export function kindOfValue(value: unknown): ValueKind {
   return typeof value === 'boolean' ? 'flag' : 'fields'
 }
 
+/** By shape, made once: every value of a document is asked for. */
+const kindsByShape = new WeakMap<Shape, readonly ValueKind[]>()
+
 /** What values of this shape can be in JSON. */
 export function kindsOf(shape: Shape): readonly ValueKind[] {
+  let kinds = kindsByShape.get(shape)
+  if (kinds === undefined) {
+    kinds = listKinds(shape)
+    kindsByShape.set(shape, kinds)
+  }
+  return kinds
+}
+
+function listKinds(shape: Shape): readonly ValueKind[] {
   switch (shape.kind) {
     case 'text':
       return shape.isPlain ? ['text', 'number', 'flag'] : ['text']

@@ -181,6 +181,21 @@ export function field(
   return { name, shape, doc, ...more }
 }
 
+/** By group of fields and spelling, made at the first look: a document may have very many of each. */
+const fieldsBySpelling = new WeakMap<FieldsShape, ReadonlyMap<string, Field>>()
+
+/** The field that a key means; undefined if we know none. */
+export function fieldFor(shape: FieldsShape, key: string): Field | undefined {
+  let fields = fieldsBySpelling.get(shape)
+  if (fields === undefined) {
+    const entries = shape.fields.flatMap((field) => spellingsOf(field, shape).map((name) => [name, field] as const))
+    // Of two with one name the first is meant.
+    fields = new Map(entries.toReversed())
+    fieldsBySpelling.set(shape, fields)
+  }
+  return fields.get(key)
+}
+
 /** Every name that a field goes by, the right one first. */
 export function spellingsOf({ name, aliases = [] }: Field, { isCamelToo = false }: FieldsShape): readonly string[] {
   const camel = isCamelToo ? camelCase(name) : name

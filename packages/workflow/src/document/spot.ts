@@ -25,16 +25,61 @@ export function hasFields(data: unknown): data is Readonly<Record<string, unknow
 
 export function fieldOf(source: Source, spot: Spot, key: string): Spot | undefined {
   if (!hasFields(spot.data) || !Object.hasOwn(spot.data, key)) return undefined
-  const pair = pairOf(source.resolve(spot.node), key)
-  const path = spot.path === '' ? key : `${spot.path}.${key}`
-  return { data: spot.data[key], path, name: key, key: pair?.key, node: pair?.value ?? undefined }
+  return new FieldSpot(spot, spot.data[key], key, pairOf(source.resolve(spot.node), key))
 }
 
 export function itemsOf(source: Source, spot: Spot): Spot[] {
+  const items: Spot[] = []
+  forEachItem(source, spot, (item) => items.push(item))
+  return items
+}
+
+/** One at a time: there may be very many. */
+export function forEachItem(source: Source, spot: Spot, act: (item: Spot) => void): void {
   const node = source.resolve(spot.node)
   const nodes = isCollection(node) ? (node.items as Node[]) : []
   const list = Array.isArray(spot.data) ? (spot.data as unknown[]) : []
-  return list.map((data, index) => ({ data, path: `${spot.path}[${index}]`, node: nodes[index] }))
+  for (let index = 0; index < list.length; index++) act(new ItemSpot(spot, list[index], index, nodes[index]))
+}
+
+/** Its path is put together when it is asked for, which is when something is wrong. */
+class FieldSpot implements Spot {
+  readonly data: unknown
+  readonly name: string
+  readonly key: Node | undefined
+  readonly node: Node | undefined
+  private readonly within: Spot
+
+  constructor(within: Spot, data: unknown, name: string, pair: ReturnType<typeof pairOf>) {
+    this.within = within
+    this.data = data
+    this.name = name
+    this.key = pair?.key
+    this.node = pair?.value ?? undefined
+  }
+
+  get path(): string {
+    const { path } = this.within
+    return path === '' ? this.name : `${path}.${this.name}`
+  }
+}
+
+class ItemSpot implements Spot {
+  readonly data: unknown
+  readonly node: Node | undefined
+  private readonly within: Spot
+  private readonly index: number
+
+  constructor(within: Spot, data: unknown, index: number, node: Node | undefined) {
+    this.within = within
+    this.data = data
+    this.index = index
+    this.node = node
+  }
+
+  get path(): string {
+    return `${this.within.path}[${this.index}]`
+  }
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { alternativeOf } from './canonical-data.js'
 import { kindOfValue, kindsOf } from './shape-words.js'
-import { type FieldsShape, type Reading, type Shape, spellingsOf } from './shape.js'
+import { fieldFor, type FieldsShape, type Reading, type Shape } from './shape.js'
 import type { Source } from './source.js'
 import { fieldOf, hasFields, itemsOf, type Spot } from './spot.js'
 
@@ -41,7 +41,7 @@ export function textsIn(source: Source, spot: Spot, shape: Shape): FoundText[] {
 }
 
 function textsInField(source: Source, spot: Spot, shape: FieldsShape): FoundText[] {
-  const field = shape.fields.find((one) => spellingsOf(one, shape).includes(spot.name ?? ''))
+  const field = fieldFor(shape, spot.name ?? '')
   return field === undefined ? [] : textsIn(source, spot, field.shape)
 }
 

@@ -7,9 +7,10 @@ import type { BreakerInput } from 'reprise'
 import { fingerprint, type Json } from 'reprise/durable'
 import { camelCase } from '../document/spelling.js'
 import { buildAction, runOf, shellOf } from './build-action.js'
-import { buildFailureAction, buildPolicy, inCode } from './build-policy.js'
+import { inCode } from './build-policy.js'
 import type { BudgetData, DocumentData, StepData } from './document-data.js'
 import type { BudgetPlan, InterruptAction, Plan, StepPlan } from './plan.js'
+import { PolicyBook } from './policy-book.js'
 import { stepIds } from './step-ids.js'
 
 /** What a document is called that has no name and came from no file. */
@@ -19,6 +20,7 @@ export function buildPlan(document: Json, file: string | null): Plan {
   const data = document as unknown as DocumentData
   const name = data.name ?? (file === null ? NAMELESS : path.parse(file).name)
   const breakers = byName(data.breakers ?? {}, (settings, key): BreakerInput => ({ ...inCode(settings), key }))
+  const policies = new PolicyBook(data.retry_defaults, breakers)
   const ids = stepIds(data.steps.map((step) => ({ id: step.id, name: step.name })))
   return {
     name,
@@ -30,7 +32,7 @@ export function buildPlan(document: Json, file: string | null): Plan {
     secrets: data.secrets ?? [],
     breakers,
     budgets: byName(data.budgets ?? {}, budgetPlan),
-    steps: data.steps.map((step, index) => buildStep(step, ids[index] ?? '', { name, breakers, data })),
+    steps: data.steps.map((step, index) => buildStep(step, ids[index] ?? '', { name, policies, data })),
   }
 }
 
@@ -41,23 +43,25 @@ export function fingerprintOf(document: Json): string {
 
 interface Around {
   readonly name: string
-  readonly breakers: Readonly<Record<string, BreakerInput>>
+  readonly policies: PolicyBook
   readonly data: DocumentData
 }
 
-function buildStep(step: StepData, id: string, { name, breakers, data }: Around): StepPlan {
-  const { retry, capture, capture_format: format = 'text' } = step
-  const { retry_defaults: defaults, claude_program: program = null } = data
+/** Of steps that have none; one for all of them. */
+const NO_ENV = {}
+
+function buildStep(step: StepData, id: string, { name, policies, data }: Around): StepPlan {
+  const { capture, capture_format: format = 'text' } = step
+  const { claude_program: program = null } = data
   return {
     id,
     name: step.name ?? id,
     action: buildAction(step, program),
-    policy: buildPolicy({ retry, defaults, timeout: step.timeout, breakers, breakerKey: `${name}/${id}` }),
-    onFailure: buildFailureAction(retry, defaults),
+    ...policies.of(step, `${name}/${id}`),
     onInterrupt: interruptAction(step.on_interrupt),
     when: step.when ?? null,
     capture: capture === undefined ? null : { name: capture, format },
-    env: step.env ?? {},
+    env: step.env ?? NO_ENV,
     workingDir: step.working_dir ?? null,
   }
 }

@@ -30,9 +30,10 @@ export function checkMeaning(findings: Findings, readers: Readers): void {
   checkCaptures(findings, params, steps)
 
   const gates = new GateCheck(findings, whole)
-  const scopes = new Scopes(params, steps)
-  const read = (spot: Spot, shape: Shape): void =>
-    checkTexts(findings, readers, textsIn(source, spot, shape), scopes.now)
+  const scopes = readers.isBlind === true ? undefined : new Scopes(params, steps)
+  const read = (spot: Spot, shape: Shape): void => {
+    if (scopes !== undefined) checkTexts(findings, readers, textsIn(source, spot, shape), scopes.now)
+  }
   const env = fieldOf(source, whole, 'env')
   if (env !== undefined) read(env, ENV)
   const defaults = fieldOf(source, whole, 'retry_defaults')
@@ -40,11 +41,11 @@ export function checkMeaning(findings: Findings, readers: Readers): void {
   // A fallback of the defaults may stand in for the first step: nothing is captured then.
   if (defaults !== undefined) read(defaults, RETRY)
   for (const step of steps) {
-    const retry = ['retry', 'retry_config'].flatMap((key) => fieldOf(source, step.spot, key) ?? [])[0]
+    const retry = fieldOf(source, step.spot, 'retry') ?? fieldOf(source, step.spot, 'retry_config')
     gates.check(retry)
     checkStep(findings, step.spot, retry)
     read(step.spot, STEP)
-    scopes.pass(step)
+    scopes?.pass(step)
   }
 }
 
@@ -91,21 +92,21 @@ function stepsOf({ source }: Findings, whole: Spot): StepSpot[] {
   const names = field === undefined ? [] : spellingsOf(field, WORKFLOW)
   const list = names.flatMap((name) => fieldOf(source, whole, name) ?? [])[0]
   const spots = list === undefined ? [] : itemsOf(source, list)
-  const named = spots.map(({ data }) => ({ id: textOf(data, 'id'), name: textOf(data, 'name') }))
-  const ids = stepIds(named)
+  const ids = stepIds(spots.map(({ data }) => ({ id: textOf(data, 'id'), name: textOf(data, 'name') })))
   return spots.map((spot, index) => ({ spot, id: ids[index] ?? '', capture: textOf(spot.data, 'capture') }))
 }
 
 function checkIds(findings: Findings, steps: readonly StepSpot[]): void {
   const seen = new Map<string, number>()
-  for (const [index, { spot }] of steps.entries()) {
+  steps.forEach(({ spot }, index) => {
     const place = fieldOf(findings.source, spot, 'id')
-    if (place === undefined || typeof place.data !== 'string') continue
-    const first = seen.get(place.data.toLowerCase())
-    if (first === undefined) seen.set(place.data.toLowerCase(), index)
+    if (place === undefined || typeof place.data !== 'string') return
+    const id = place.data.toLowerCase()
+    const first = seen.get(id)
+    if (first === undefined) seen.set(id, index)
     else
       findings.fail(place, `step ${first + 1} has this id already`, 'each step has an id of its own, letter case aside')
-  }
+  })
 }
 
 function checkCaptures(findings: Findings, params: ReadonlySet<string>, steps: readonly StepSpot[]): void {

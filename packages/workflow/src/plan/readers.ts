@@ -15,9 +15,16 @@ export interface Readers {
   readonly template: TextReader
   readonly shell: TextReader
   checkExpression(text: string): References
+  /** Nothing is ever found: whoever would look need not. */
+  readonly isBlind?: boolean
 }
 
 const BLIND: TextReader = { referencesIn: () => ({ names: [] }) }
 
 /** Sees no reference in any text, so that none is checked. */
-export const BLIND_READERS: Readers = { template: BLIND, shell: BLIND, checkExpression: () => ({ names: [] }) }
+export const BLIND_READERS: Readers = {
+  template: BLIND,
+  shell: BLIND,
+  checkExpression: () => ({ names: [] }),
+  isBlind: true,
+}

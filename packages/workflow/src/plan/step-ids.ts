@@ -15,7 +15,9 @@ export interface NamedStep {
 }
 
 export function stepIds(steps: readonly NamedStep[]): string[] {
-  const taken = new Set(steps.flatMap(({ id }) => id?.toLowerCase() ?? []))
+  if (steps.every(({ id }) => id !== undefined)) return steps.map(({ id }) => id as string)
+  const taken = new Set<string>()
+  for (const { id } of steps) if (id !== undefined) taken.add(id.toLowerCase())
   /** By slug, the number to try next: many steps of one name must not take long. */
   const numbers = new Map<string, number>()
   return steps.map(({ id, name }, index) => {

@@ -18,7 +18,7 @@ import type { RunState } from '../view/views.js'
 import { compileExpression } from '../values/expression.js'
 import type { Performer } from './performer.js'
 import type { Scope, StepResult } from './scope.js'
-import { FALLBACK_POLICY, fallbackId, stepTask } from './step-task.js'
+import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
 import type { RunTelling, StepEnd } from './telling.js'
 
 export interface RunEnd {
@@ -50,10 +50,12 @@ const CONTINUED: Verdict = { type: 'next', failed: true }
 
 export class Conductor {
   private readonly parts: ConductorParts
+  private readonly tasks: StepTasks
   private stopping = false
 
   constructor(parts: ConductorParts) {
     this.parts = parts
+    this.tasks = new StepTasks(parts.run, parts.plan)
   }
 
   /** No step begins any more. */
@@ -115,8 +117,8 @@ export class Conductor {
 
   /** The step as a durable task; one that is known to fail does so instead of doing anything. */
   private handleOf(step: StepPlan, wanted: true | Error): StepHandle<Json> {
-    const { run, plan, performer } = this.parts
-    return stepTask(run, plan, step, {
+    const { performer } = this.parts
+    return this.tasks.of(step, {
       perform: async (context) => {
         if (wanted !== true) throw performer.masked(wanted)
         return (await performer.perform(step, step.action, context)) as unknown as Json

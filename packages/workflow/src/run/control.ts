@@ -17,7 +17,7 @@ import type { Plan } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import type { StateDirectory } from '../state/state-directory.js'
 import { budgetsOf } from './gates.js'
-import { FALLBACK_POLICY, stepTask } from './step-task.js'
+import { FALLBACK_POLICY, StepTasks } from './step-task.js'
 
 const TERMINAL: ReadonlySet<TaskStatus> = new Set(['succeeded', 'failed', 'cancelled'])
 
@@ -37,10 +37,11 @@ export async function cancelRun(
     // Whoever cancelled it before may have been stopped on the way: its tasks are looked at again.
     if (!isNew && run.record.status !== 'cancelled') return false
     const steps = new Map(plan.steps.map((step) => [step.id, step]))
+    const tasks = new StepTasks(run, plan)
     for (const task of await run.tasks()) {
       if (TERMINAL.has(task.status)) continue
       const step = steps.get(task.id)
-      const handle = step === undefined ? run.step(task.id, FALLBACK_POLICY, () => null) : stepTask(run, plan, step)
+      const handle = step === undefined ? run.step(task.id, FALLBACK_POLICY, () => null) : tasks.of(step)
       await handle.cancel()
     }
     // Whoever conducts it ends what he started; what nobody conducts has nobody to do so.
@@ -60,7 +61,7 @@ export async function retryStepNow(store: string, runId: string, stepId: string,
       const hint = near === undefined ? `its steps are ${ids.slice(0, 10).join(', ')}` : `did you mean ${near}?`
       throw new TaskRefusedError('not_found', `Run ${runId} has no step ${stepId}: ${hint}`)
     }
-    await stepTask(run, plan, step).retryNow()
+    await new StepTasks(run, plan).of(step).retryNow()
   })
 }
 

@@ -48,19 +48,28 @@ export interface ResumeCheck {
   readonly differences: readonly Difference[]
 }
 
-/** `before`: the plan that the run was begun with; `now`: the one that would go on. */
+/** What the run would go on with, and what it was begun with: asked for only if it is something else. */
+export interface ResumePlans {
+  readonly now: Plan
+  before(): Plan
+}
+
+const UNSUCCESSFUL = ['waiting', 'running', 'parked', 'undecided', 'failed', 'cancelled'] as const
+
 export async function checkResume(
   ledger: Ledger,
   run: RunRecord,
-  plans: { readonly before: Plan; readonly now: Plan },
+  plans: ResumePlans,
   choices: ResumeChoices,
 ): Promise<ResumeCheck> {
-  const { byStatus } = await ledger.analytics.totals({ run: run.id })
-  const open = await ledger.list({ run: run.id, statuses: ['waiting', 'running', 'parked', 'undecided'] })
-  const failed = await ledger.list({ run: run.id, statuses: ['failed', 'cancelled'] })
+  const counts = await ledger.countTasks(run.id)
+  // Those that succeeded may be very many, and nothing has to be known of them.
+  const left = await ledger.list({ run: run.id, statuses: UNSUCCESSFUL })
+  const open = left.filter(({ status }) => status !== 'failed' && status !== 'cancelled')
+  const failed = left.filter(({ status }) => status === 'failed' || status === 'cancelled')
   // What is recorded of the document is masked; of what it was, the fingerprint tells.
   const isChanged = run.fingerprint !== plans.now.fingerprint
-  const differences = !isChanged ? [] : differencesOf(plans.before, plans.now)
+  const differences = isChanged ? differencesOf(plans.before(), plans.now) : []
   const checks = [
     await lockRefusal(ledger, run, choices),
     changeRefusal(run, differences, choices),
@@ -68,7 +77,7 @@ export async function checkResume(
     ...(await faultRefusals(ledger, run, open)),
     ...undecidedRefusals(run, open, choices),
   ]
-  const preview = previewOf(run, plans.now, open, failed, byStatus.succeeded ?? 0, choices)
+  const preview = previewOf(run, plans.now, open, failed, counts.succeeded ?? 0, choices)
   const refusals = checks.filter((refusal) => refusal !== undefined)
   return { run, preview, refusals, isDone: run.status === 'succeeded', isChanged, differences }
 }

@@ -10,7 +10,7 @@ import type { ResumeCheck, ResumeChoices } from './resume-check.js'
 import { notesAsJson, notesOf } from './run-record.js'
 import type { StepResult } from './scope.js'
 import { type RunSettings, Session } from './session.js'
-import { FALLBACK_POLICY, fallbackId, stepTask } from './step-task.js'
+import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
 
 export interface ResumeInput {
   readonly choices: ResumeChoices
@@ -59,10 +59,12 @@ async function acceptChanges(
 }
 
 async function decide(run: DurableRun, plan: Plan, { done, rerun }: ResumeChoices): Promise<void> {
+  if (done.length === 0 && rerun.length === 0) return
   const happened: StepResult = { exit_code: 0, attempts: 1, output: null }
+  const tasks = new StepTasks(run, plan)
   for (const step of plan.steps) {
-    if (done.includes(step.id)) await stepTask(run, plan, step).decide('done', happened as unknown as Json)
-    if (rerun.includes(step.id)) await stepTask(run, plan, step).decide('rerun')
+    if (done.includes(step.id)) await tasks.of(step).decide('done', happened as unknown as Json)
+    if (rerun.includes(step.id)) await tasks.of(step).decide('rerun')
   }
 }
 
@@ -71,8 +73,9 @@ async function reset(run: DurableRun, plan: Plan): Promise<void> {
   const ended = new Set(
     (await run.tasks()).filter(({ status }) => status === 'failed' || status === 'cancelled').map(({ id }) => id),
   )
+  const tasks = new StepTasks(run, plan)
   for (const step of plan.steps) {
-    if (ended.has(step.id)) await stepTask(run, plan, step).reset()
+    if (ended.has(step.id)) await tasks.of(step).reset()
     const fallback = fallbackId(step)
     if (ended.has(fallback)) await run.step(fallback, FALLBACK_POLICY, () => null).reset()
   }

@@ -4,7 +4,6 @@
  * gone, and gives the run up. So does a log that cannot be written, and then it says why. Imports the library and its own
  * layer.
  */
-import { normalizePolicy } from 'reprise'
 import {
   type Durable,
   type DurableRun,
@@ -24,7 +23,7 @@ import { failureOfCommand } from '../process/command-error.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
-import { taskState } from '../view/read-runs.js'
+import { taskState } from '../view/step-look.js'
 import { Conductor, type RunEnd } from './conductor.js'
 import { budgetsOf } from './gates.js'
 import { Performer } from './performer.js'
@@ -86,7 +85,7 @@ export class Session {
     const state = StateDirectory.open(settings.stateDirectory)
     expectOwnStore(settings.store, settings.stateDirectory)
     const listener = settings.listener ?? (() => undefined)
-    const telling = new RunTelling(runId, plan, timeBudgetsOf(plan), listener, Date.now)
+    const telling = new RunTelling(runId, plan, listener, Date.now)
     const masker = new Masker(Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? ''])))
     const durable = await openDurable(settings.store, {
       budgets: budgetsOf(plan, runId),
@@ -226,8 +225,4 @@ export class Session {
   }
 
   private tell: Listener = (event) => this.parts.settings.listener?.(event)
-}
-
-function timeBudgetsOf({ steps }: Plan): Map<string, number | null> {
-  return new Map(steps.map(({ id, policy }) => [id, normalizePolicy(policy).policy.retryBudgetMs ?? null]))
 }

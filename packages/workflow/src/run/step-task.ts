@@ -1,4 +1,5 @@
-/** A step of a plan as a durable task of its run. Imports the library, the plan and its own layer. */
+/** The steps of a plan as durable tasks of its run. Imports the library, the plan and its own layer. */
+import { normalizePolicy, type Policy, type PolicyInput } from 'reprise'
 import type { DurableContext, DurableRun, Json, StepHandle, VerifyAnswer } from 'reprise/durable'
 import type { Plan, StepPlan } from '../plan/plan.js'
 import { policyFor } from './gates.js'
@@ -16,12 +17,32 @@ const NOBODY: StepHands = {
   verify: () => Promise.resolve('unknown'),
 }
 
-export function stepTask(run: DurableRun, plan: Plan, step: StepPlan, hands: StepHands = NOBODY): StepHandle<Json> {
-  const policy = policyFor(step.policy, plan, run.id)
-  return run.step<Json>(step.id, policy, (_input, context) => hands.perform(context), {
-    onInterrupt:
-      typeof step.onInterrupt === 'string' ? step.onInterrupt : { verify: (_input, context) => hands.verify(context) },
-  })
+export class StepTasks {
+  private readonly run: DurableRun
+  private readonly plan: Plan
+  /** By what the plan says, read once: steps share their policies. */
+  private readonly policies = new Map<PolicyInput, Policy>()
+
+  constructor(run: DurableRun, plan: Plan) {
+    this.run = run
+    this.plan = plan
+  }
+
+  of({ id, policy, onInterrupt }: StepPlan, hands: StepHands = NOBODY): StepHandle<Json> {
+    return this.run.step<Json>(id, this.policyOf(policy), (_input, context) => hands.perform(context), {
+      onInterrupt:
+        typeof onInterrupt === 'string' ? onInterrupt : { verify: (_input, context) => hands.verify(context) },
+    })
+  }
+
+  private policyOf(input: PolicyInput): Policy {
+    let policy = this.policies.get(input)
+    if (policy === undefined) {
+      policy = normalizePolicy(policyFor(input, this.plan, this.run.id)).policy
+      this.policies.set(input, policy)
+    }
+    return policy
+  }
 }
 
 /** Runs once, however the step itself is retried. */

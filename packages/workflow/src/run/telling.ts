@@ -1,7 +1,7 @@
 /**
- * From what the durable driver tells of tasks to what is told of a run. Imports the library's types and the run's events.
+ * From what the durable driver tells of tasks to what is told of a run. Imports the library and the run's events.
  */
-import type { Observer, RepriseEvent, StopReason } from 'reprise'
+import { normalizePolicy, type Observer, type RepriseEvent, type StopReason } from 'reprise'
 import { type FailureRecord, failureOf } from 'reprise/durable'
 import { attemptsOf } from '../plan/attempts.js'
 import type { Plan, StepPlan } from '../plan/plan.js'
@@ -29,24 +29,16 @@ export class RunTelling implements Observer {
   private readonly run: string
   private readonly listener: Listener
   private readonly now: () => number
-  private readonly allowed = new Map<string, number>()
-  private readonly budgetMs: ReadonlyMap<string, number | null>
+  private readonly steps: ReadonlyMap<string, StepPlan>
   /** Of steps that have ended in this process, until that is told. */
   private readonly sums = new Map<string, Sums>()
   private readonly waited = new Map<string, number>()
 
-  constructor(
-    run: string,
-    plan: Plan,
-    budgetMs: ReadonlyMap<string, number | null>,
-    listener: Listener,
-    now: () => number,
-  ) {
+  constructor(run: string, plan: Plan, listener: Listener, now: () => number) {
     this.run = run
     this.listener = listener
     this.now = now
-    this.budgetMs = budgetMs
-    for (const step of plan.steps) this.allowed.set(step.id, attemptsOf(step))
+    this.steps = new Map(plan.steps.map((step) => [step.id, step]))
   }
 
   onEvent(event: RepriseEvent): void {
@@ -89,7 +81,13 @@ export class RunTelling implements Observer {
     step: string,
     attempt: number,
   ): { timeMs: number; run: string; step: string; attempt: number; attempts: number } {
-    return { timeMs: this.now(), run: this.run, step, attempt, attempts: this.allowed.get(step) ?? 1 }
+    return { timeMs: this.now(), run: this.run, step, attempt, attempts: this.allowed(step) }
+  }
+
+  /** A fallback, which is no step of the plan, runs once. */
+  private allowed(step: string): number {
+    const plan = this.steps.get(step)
+    return plan === undefined ? 1 : attemptsOf(plan)
   }
 
   private toldOf(event: RepriseEvent, step: string): RunEvent | undefined {
@@ -135,6 +133,11 @@ export class RunTelling implements Observer {
     }
   }
 
+  private timeBudgetOf(step: string): number | null {
+    const policy = this.steps.get(step)?.policy
+    return policy === undefined ? null : (normalizePolicy(policy).policy.retryBudgetMs ?? null)
+  }
+
   private waiting(
     event: Extract<RepriseEvent, { type: 'waiting' }>,
     base: { timeMs: number; run: string; step: string; attempts: number },
@@ -149,7 +152,7 @@ export class RunTelling implements Observer {
       delayMs,
       nextAttemptAtMs: event.timeMs + delayMs,
       waitedMs,
-      retryBudgetMs: this.budgetMs.get(base.step) ?? null,
+      retryBudgetMs: this.timeBudgetOf(base.step),
       failure: event.error === undefined ? null : failureOf(event.error),
     }
   }

@@ -114,7 +114,8 @@ export class StateDirectory {
     return path.join(this.runPath(run), expectId('step', step))
   }
 
-  private stepsOf(run: string, step: string | undefined): string[] {
+  /** Those that have a directory: they have said something. */
+  stepsOf(run: string, step?: string): string[] {
     if (step !== undefined) return [expectId('step', step)]
     // What a file manager leaves is no step.
     return this.list(this.runPath(run)).filter(isId)

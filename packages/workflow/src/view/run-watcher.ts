@@ -3,11 +3,12 @@
  * look becomes events. Imports the library and the shapes.
  */
 import { type Ledger, livingOwners, type TaskRecord } from 'reprise/durable'
-import type { StepResult } from '../run/run-record.js'
 import { fallbackId } from '../plan/fallback.js'
 import type { RunEvent } from '../run/run-event.js'
-import { type RunReader, taskState, viewRun } from './read-runs.js'
+import type { StepResult } from '../run/run-record.js'
+import { type RunReader, viewRun } from './read-runs.js'
 import { retryStateOf } from './retry-state.js'
+import { taskState } from './step-look.js'
 import type { RunDetail, RunState, StepView } from './views.js'
 
 const ENDED: ReadonlySet<RunState> = new Set([
@@ -45,7 +46,8 @@ export class RunWatcher {
     const now = await ledger.now()
     if (!this.started) events.push(startOf(detail, now))
     const tasks = await ledger.list({ run: this.run })
-    for (const task of tasks) events.push(...this.changesOf(task, detail, now))
+    const steps = new Map(detail.steps.map((step) => [step.id, step]))
+    for (const task of tasks) events.push(...this.changesOf(task, steps, now))
     this.started = true
     this.isOver = ENDED.has(detail.state)
     if (this.isOver) events.push(endOf(detail, now))
@@ -54,25 +56,26 @@ export class RunWatcher {
 
   private async isLost(ledger: Ledger): Promise<boolean> {
     const run = await ledger.run(this.run)
-    return run?.status === 'running' && (run.owner === null || !(await livingOwners(ledger)).has(run.owner))
+    if (run?.status !== 'running') return false
+    return run.owner === null || !(await livingOwners(ledger)).has(run.owner)
   }
 
-  private changesOf(task: TaskRecord, detail: RunDetail, now: number): RunEvent[] {
+  private changesOf(task: TaskRecord, steps: ReadonlyMap<string, StepView>, now: number): RunEvent[] {
+    const step = steps.get(task.id)
     const before = this.seen.get(task.id)
     this.seen.set(task.id, task)
     if (before?.fence === task.fence && before.status === task.status && before.generation === task.generation)
       return []
-    const step = detail.steps.find(({ id }) => id === task.id)
     // What had ended before the first look is told with the start.
     if (step === undefined || (!this.started && task.owner === null && task.dueAtMs === null)) return []
     const events = eventsOf(this.run, task, step, now)
-    return before === undefined && this.started ? [...standingIn(this.run, step, detail, now), ...events] : events
+    return before === undefined && this.started ? [...standingIn(this.run, step, steps, now), ...events] : events
   }
 }
 
 /** What is told before a fallback that was not there at the first look. */
-function standingIn(run: string, fallback: StepView, { steps }: RunDetail, timeMs: number): RunEvent[] {
-  const step = steps.find((one) => fallbackId(one) === fallback.id)
+function standingIn(run: string, fallback: StepView, steps: ReadonlyMap<string, StepView>, timeMs: number): RunEvent[] {
+  const step = [...steps.values()].find((one) => fallbackId(one) === fallback.id)
   if (step === undefined) return []
   const { id, name } = fallback
   const attempts = step.attemptsAllowed

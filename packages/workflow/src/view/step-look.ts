@@ -1,0 +1,134 @@
+/**
+ * Steps of a run as they are in a ledger, from what was read of all of them at once: a run may have very many. Imports
+ * the library, the plan and the shapes.
+ */
+import type { AttemptRow, Ledger, TaskRecord, TaskStatus } from 'reprise/durable'
+import { attemptsOf } from '../plan/attempts.js'
+import type { StepPlan } from '../plan/plan.js'
+import type { StepResult } from '../run/run-record.js'
+import { isOlder, retryStateOf } from './retry-state.js'
+import type { AttemptView, StepState, StepView } from './views.js'
+
+/** Where the output of an attempt is, if there is any. */
+export type LogFinder = (step: string, attempt: AttemptRow) => string | null
+
+export class StepLook {
+  private readonly policies: Policies
+  private readonly attempts: ReadonlyMap<string, readonly AttemptRow[]>
+  private readonly logOf: LogFinder
+
+  /** `rows`: the attempts of all steps. */
+  constructor(policies: Policies, rows: readonly AttemptRow[], logOf: LogFinder) {
+    this.policies = policies
+    this.logOf = logOf
+    const attempts = new Map<string, AttemptRow[]>()
+    for (const row of rows) {
+      const known = attempts.get(row.id)
+      if (known === undefined) attempts.set(row.id, [row])
+      else known.push(row)
+    }
+    this.attempts = attempts
+  }
+
+  step(step: StepPlan, task: TaskRecord | undefined): StepView {
+    if (task !== undefined) return { ...this.task(task, step.action.kind), name: step.name }
+    return {
+      id: step.id,
+      name: step.name,
+      kind: step.action.kind,
+      state: 'pending',
+      generation: 1,
+      attempts: 0,
+      attemptsAllowed: attemptsOf(step),
+      nextAttemptAtMs: null,
+      waitedMs: 0,
+      retryBudgetMs: null,
+      stopReason: null,
+      failure: null,
+      startedAtMs: null,
+      endedAtMs: null,
+      correlationId: null,
+      history: [],
+    }
+  }
+
+  /** One that the plan need not have. */
+  task(task: TaskRecord, kind: string): StepView {
+    const { attempts, retryBudgetMs } = this.policies.of(task.policyHash)
+    const { lastFailure } = task.progress
+    const retry = retryStateOf(task)
+    const rows = this.attempts.get(task.id) ?? []
+    const isOver = task.owner === null && task.dueAtMs === null
+    return {
+      id: task.id,
+      name: task.id,
+      kind,
+      state: taskState(task),
+      generation: task.generation,
+      attempts: retry.launched,
+      attemptsAllowed: attempts,
+      nextAttemptAtMs: task.dueAtMs,
+      waitedMs: retry.totalDelayMs,
+      retryBudgetMs,
+      stopReason: task.stopReason,
+      failure: task.status === 'succeeded' || isOlder(task) ? null : lastFailure,
+      startedAtMs: rows[0]?.startedAtMs ?? task.progress.current?.startedAtMs ?? task.createdAtMs,
+      endedAtMs: isOver ? task.updatedAtMs : null,
+      correlationId: task.correlationId,
+      history: rows.map((row) => attemptView(row, this.logOf(task.id, row))),
+    }
+  }
+}
+
+export const STATE_OF: Readonly<Record<TaskStatus, StepState>> = {
+  waiting: 'retrying',
+  running: 'running',
+  parked: 'parked',
+  undecided: 'undecided',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+}
+
+export function taskState(task: TaskRecord): StepState {
+  const { status, result } = task
+  const retry = retryStateOf(task)
+  if (status === 'succeeded' && (result as Partial<StepResult> | null | undefined)?.skipped !== undefined)
+    return 'skipped'
+  if (status === 'succeeded' && retry.failures > 0) return 'recovered'
+  // Also one that was stopped in its first attempt: that runs again.
+  if (status === 'waiting' && retry.failures === 0) return 'pending'
+  return STATE_OF[status]
+}
+
+function attemptView(row: AttemptRow, log: string | null): AttemptView {
+  const { generation, number, execution, startedAtMs, endedAtMs, outcome, delayBeforeMs, failure } = row
+  return { generation, number, execution, startedAtMs, endedAtMs, outcome, delayBeforeMs, failure, log }
+}
+
+interface Allowance {
+  readonly attempts: number
+  readonly retryBudgetMs: number | null
+}
+
+/** What policies allow, each read once. */
+export class Policies {
+  private readonly known: ReadonlyMap<string, Allowance>
+
+  private constructor(known: ReadonlyMap<string, Allowance>) {
+    this.known = known
+  }
+
+  static async of(ledger: Ledger, tasks: readonly Pick<TaskRecord, 'policyHash'>[]): Promise<Policies> {
+    const known = new Map<string, Allowance>()
+    for (const hash of new Set(tasks.map(({ policyHash }) => policyHash))) {
+      const policy = ((await ledger.policy(hash))?.policy ?? {}) as Partial<Allowance>
+      known.set(hash, { attempts: policy.attempts ?? 1, retryBudgetMs: policy.retryBudgetMs ?? null })
+    }
+    return new Policies(known)
+  }
+
+  of(hash: string): Allowance {
+    return this.known.get(hash) ?? { attempts: 1, retryBudgetMs: null }
+  }
+}
