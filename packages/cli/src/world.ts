@@ -4,6 +4,8 @@ export interface Output {
   write(text: string): unknown
   readonly isTTY?: boolean
   readonly columns?: number
+  /** False once nobody reads it any more. */
+  readonly writable?: boolean
   readonly rows?: number
 }
 

@@ -21,6 +21,7 @@ const MAX_RUNS = 50
 
 export async function run({ options }: ParsedArguments<object, Options>, context: CommandContext): Promise<void> {
   const { world, settings } = context
+  const filter = filterOf(options, Date.now())
   const look = lookFor(world, settings)
   const print = (lines: readonly string[]): unknown => world.stdout.write(`${lines.join('\n')}\n`)
   const there = hasStore(settings.store)
@@ -30,7 +31,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
     else print(retryingTable(retrying, Date.now(), look))
     return
   }
-  const runs = there ? await withLedger(context, (ledger) => viewRuns(ledger, filterOf(options, Date.now()))) : []
+  const runs = there ? await withLedger(context, (ledger) => viewRuns(ledger, filter)) : []
   // Whether one is interrupted is known only when its process has been looked for.
   const shown = runs.filter(({ state }) => options.state === undefined || state === options.state)
   if (settings.json) writeJson(world.stdout, { runs: shown })

@@ -1,8 +1,10 @@
 /** `reprise retry-now RUN STEP`: ends the wait of a step. Imports the workflow package. */
 import { retryStepNow } from '@reprise/workflow'
+import { livingOwners } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { writeJson } from '../output/json.js'
+import { commandWords } from '../output/next-commands.js'
 import { findRun } from '../runs/find-run.js'
 import { recordedPlan } from '../runs/load-plan.js'
 import { withLedger } from '../runs/store.js'
@@ -11,8 +13,16 @@ type Given = ParsedArguments<{ readonly run: string; readonly step: string }>
 
 export async function run({ values: { run: runId, step } }: Given, context: CommandContext): Promise<void> {
   const { world, settings } = context
-  await withLedger(context, (ledger) => findRun(ledger, runId))
+  const isConducted = await withLedger(context, async (ledger) => {
+    const { owner } = await findRun(ledger, runId)
+    return owner !== null && (await livingOwners(ledger)).has(owner)
+  })
   await retryStepNow(settings.store, runId, step, recordedPlan)
   if (settings.json) writeJson(world.stdout, { run: runId, step, hastened: true })
-  else if (!settings.quiet) world.stderr.write(`The next attempt of ${step} starts now.\n`)
+  else if (!settings.quiet && isConducted) world.stderr.write(`The next attempt of ${step} starts now.\n`)
+  else if (!settings.quiet) {
+    const resume = commandWords(settings, world.env)(['resume', runId])
+    world.stderr.write(`Nobody conducts run ${runId}: the next attempt of ${step} starts when it is resumed.\n`)
+    world.stderr.write(`next: ${resume}\n`)
+  }
 }

@@ -30,7 +30,10 @@ export async function run(
 }
 
 function tell({ result, error }: Validation, { world, settings }: CommandContext): void {
-  if (error !== undefined) return printProblems(error, world.stderr, styleFor(settings.color, world.stderr, world.env))
+  if (error !== undefined) {
+    const style = styleFor(settings.color, world.stderr, world.env)
+    return printProblems(error, world.stderr, style, settings.verbose)
+  }
   world.stdout.write(`${plainText(result.file)}: ok, ${contentOf(result)}\n`)
   if (settings.quiet) return
   for (const note of result.notes) world.stderr.write(`${plainText(result.file)}: note: ${plainText(note)}\n`)

@@ -3,6 +3,7 @@ import { RunWatcher } from '@reprise/workflow'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { reporterFor } from '../output/run-reporter.js'
+import { UsageError } from '../failures.js'
 import { findRun } from '../runs/find-run.js'
 import { readerOf } from '../runs/reader.js'
 import { withLedger } from '../runs/store.js'
@@ -14,6 +15,11 @@ export async function run(
   { values }: ParsedArguments<{ readonly run: string }>,
   context: CommandContext,
 ): Promise<void> {
+  if (context.settings.json)
+    throw new UsageError(
+      'watch goes on for as long as the run does',
+      'use --ndjson for events as they come, or show --json',
+    )
   await withLedger(context, async (ledger) => {
     await findRun(ledger, values.run)
     const watcher = new RunWatcher(readerOf(ledger, context), values.run)

@@ -15,12 +15,12 @@ const MAX_SHOWN = 20
 const BEFORE = 60
 const AFTER = 40
 
-export function printProblems(error: InputError | OutputError, output: Output, style: Style): void {
+export function printProblems(error: InputError | OutputError, output: Output, style: Style, isAll = false): void {
   const lines = error.text.split(/\r\n|\n|\r/)
-  const shown = error.problems.slice(0, MAX_SHOWN)
+  const shown = isAll ? error.problems : error.problems.slice(0, MAX_SHOWN)
   const blocks = shown.map((problem) => describe(problem, lines, style))
   const left = error.problems.length - shown.length
-  if (left > 0) blocks.push(`… and ${left} more problems.`)
+  if (left > 0) blocks.push(`… and ${left} more problems: -v shows all of them.`)
   output.write(`${blocks.join('\n\n')}\n`)
 }
 

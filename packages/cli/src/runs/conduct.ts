@@ -31,6 +31,11 @@ export async function conductRun(
   const resume = commandWords(settings, world.env)(['resume', runId])
   const say = {
     onFirst: () => teller.say('Stopping: what runs is ended, the state is saved. Once more to stop at once.'),
+    onLoss: () => {
+      // It may be stderr that is gone.
+      if (world.stderr.writable !== false)
+        world.stderr.write(`Nobody reads the output any more: stopping. Resume with: ${resume}\n`)
+    },
     onSecond: () => {
       teller.end()
       world.stderr.write(`Stopped at once. The state is saved. Resume with: ${resume}\n`)

@@ -10,6 +10,17 @@ export function refusedBy(refusals: readonly Refusal[]): RefusedError {
     ...(refusal.differences ?? []).map(describeDifference),
     ...(refusal.faults ?? []),
   ])
-  const next = refusals.flatMap((refusal) => refusal.next)
+  const next = nextOf(refusals)
   return new RefusedError({ kind: first.kind, message: first.message, details, next })
+}
+
+/** One command that answers all of them, where flags do; else what each says. */
+function nextOf(refusals: readonly Refusal[]): string[] {
+  const flags = refusals.map(({ next }) =>
+    next.map((command) => /^(reprise resume \S+) (--.*)$/.exec(command)).find(Boolean),
+  )
+  const [, command] = flags[0] ?? []
+  if (refusals.length < 2 || command === undefined || flags.some((found) => !found))
+    return refusals.flatMap(({ next }) => next)
+  return [`${command} ${flags.map((found) => found?.[2] ?? '').join(' ')}`]
 }

@@ -22,7 +22,7 @@ type SignalName = keyof typeof CODES
 /** `onFirst` and `onSecond` say to people what happens now. */
 export async function withSignals<T>(
   act: (stop: Stop) => Promise<T>,
-  say: { onFirst(): void; onSecond(): void },
+  say: { onFirst(): void; onSecond(): void; onLoss?(): void },
 ): Promise<T> {
   const controller = new AbortController()
   let code: ExitCode | undefined
@@ -43,7 +43,10 @@ export async function withSignals<T>(
   }
   const names = Object.keys(CODES) as SignalName[]
   for (const name of names) process.on(name, hear)
-  const unhear = onOutputLoss((lost) => stop(lost ?? EXIT.terminated, 'the output is not read any more'))
+  const unhear = onOutputLoss((lost) => {
+    say.onLoss?.()
+    stop(lost ?? EXIT.terminated, 'the output is not read any more')
+  })
   try {
     return await act({ signal: controller.signal, code: () => code })
   } finally {

@@ -16,6 +16,11 @@ export function stateDirectoryOf(store: string): string {
 
 /** What is in memory is gone with the command, and nothing could be said of it. */
 export function expectKept(store: string): void {
+  if (!/^(sqlite|memory):/.test(store))
+    throw new UsageError(
+      `--store ${JSON.stringify(store.replace(/:\/\/.*$/s, '://…'))} is no address`,
+      'such as sqlite:./runs.db',
+    )
   if (!store.startsWith('memory:')) return
   throw new UsageError(`--store ${store} keeps nothing once the command has ended`, 'such as sqlite:./runs.db')
 }

@@ -204,9 +204,14 @@ export class GateBook {
   private breaker(key: string, settings: BreakerPolicy): Breaker {
     let breaker = this.breakers.get(key)
     if (breaker === undefined) {
-      breaker = new Breaker(key, settings, (from, to) => this.environment.breakerChanged(breaker as Breaker, from, to))
+      // What it was before this process came is no change.
+      let isKnown = false
+      breaker = new Breaker(key, settings, (from, to) => {
+        if (isKnown) this.environment.breakerChanged(breaker as Breaker, from, to)
+      })
       const stored = this.stored.get(`breaker:${key}`)
       if (stored !== undefined) breaker.restore(stored.state as unknown as BreakerState)
+      isKnown = true
       this.breakers.set(key, breaker)
       const { key: _key, ...limits } = settings
       this.settings.set(breaker, limits)

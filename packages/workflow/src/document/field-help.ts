@@ -67,7 +67,8 @@ export function helpFor({ path, message, suggestion }: PolicyProblem, around: Ar
   const field = snakeCase(path.replaceAll(/\[\d+\]/g, ''))
   const isUnknown = message === 'unknown field'
   const help = isUnknown ? forKey(path, around.value, isSnake) : forParameter(path, around.value)
-  const found = help ?? suggestion ?? (isUnknown ? forWord(path, around.words) : forValue(field, around))
+  const found =
+    help ?? suggestion ?? (isUnknown ? forWord(path, around.words) : forValue(field, around, path.endsWith(']')))
   if (found === undefined) return undefined
   return isSnake ? found.replaceAll(/`[a-z]+[A-Z]\w*`/g, snakeCase) : found
 }
@@ -103,14 +104,14 @@ function nested(word: string, value: unknown): string {
   return `did you mean \`backoff: {${strategy}: {${field}: ${isPlain ? shown(value) : example}}}\`?`
 }
 
-function forValue(field: string, { value, isWorkflow }: Around): string | undefined {
+function forValue(field: string, { value, isWorkflow }: Around, isItem: boolean): string | undefined {
   if (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) && NUMBERS.test(field)) {
     return `write it without quotes: \`${shown(value)}\``
   }
   if (field === 'jitter' && value === 'none') return 'no jitter is `false`'
   if (field === 'retry_on' && value === 429) return 'did you mean `rate_limit`?'
   if (field === 'retry_on' && typeof value === 'number' && value >= 500 && value < 600) return 'did you mean `5xx`?'
-  if (LISTS.test(field) && (typeof value === 'string' || typeof value === 'number')) {
+  if (!isItem && LISTS.test(field) && (typeof value === 'string' || typeof value === 'number')) {
     return `write it as a list: \`[${shown(value)}]\``
   }
   if (Object.hasOwn(ACCEPTED, field) && !hasFields(value) && (field === '' || typeof value !== 'string')) {

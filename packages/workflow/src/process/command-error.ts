@@ -13,7 +13,7 @@ import { lastWords } from './last-words.js'
 
 /** What the matchers look at. */
 const MOST_OUTPUT = 8192
-const HOPELESS: ReadonlySet<string> = new Set(['E2BIG', 'EINVAL'])
+const HOPELESS: ReadonlySet<string> = new Set(['E2BIG', 'EINVAL', 'ENOENT', 'ENOTDIR', 'EACCES', 'EISDIR'])
 
 export class CommandError extends Error {
   override readonly name = 'CommandError'
@@ -25,7 +25,7 @@ export class CommandError extends Error {
   readonly stderr: string
   readonly stdout: string
   readonly timedOut: boolean
-  /** Only where no further attempt can be better: what it is given is too large, or cannot be given at all. */
+  /** Only where no further attempt can be better: there is no such program, or it cannot be given what it is given. */
   declare readonly retryable?: false
 
   constructor(message: string, end: CommandEnd, timedOut: boolean) {

@@ -149,7 +149,8 @@ export class Conductor {
   private async afterFailure(step: StepPlan, end: FailedStep): Promise<Verdict> {
     const { telling } = this.parts
     const { stopReason, failure } = end
-    const continued = step.onFailure !== 'stop'
+    // Whether it does after a fallback is not known yet.
+    const continued = step.onFailure === 'continue'
     telling.finished(step, { state: 'failed', stopReason, failure, continued })
     return this.follow(step, end)
   }

@@ -2,6 +2,7 @@
  * What a resume would do, and what stands against it: read from the ledger, before anything is touched. Imports the
  * library, the plan and the shapes.
  */
+import type { StopReason } from 'reprise'
 import { faultsOfTasks, type Ledger, livingOwners, type RunRecord, type TaskRecord } from 'reprise/durable'
 import { attemptsOf } from '../plan/attempts.js'
 import { type Difference, differencesOf } from '../plan/differences.js'
@@ -77,7 +78,8 @@ export async function checkResume(
     ...(await faultRefusals(ledger, run, open)),
     ...undecidedRefusals(run, open, choices),
   ]
-  const preview = previewOf(run, plans.now, open, failed, counts.succeeded ?? 0, choices)
+  const found = { open, failed, kept: counts.succeeded ?? 0, nowMs: await ledger.now() }
+  const preview = previewOf(run, plans.now, found, choices)
   const refusals = checks.filter((refusal) => refusal !== undefined)
   return { run, preview, refusals, isDone: run.status === 'succeeded', isChanged, differences }
 }
@@ -167,12 +169,25 @@ function undecidedRefusals(run: RunRecord, open: readonly TaskRecord[], { done, 
   return refusals
 }
 
+/** Why it will not run again, as the driver says when it comes to it; undefined if it will. */
+function denialOf(task: TaskRecord, allowed: number, nowMs: number): StopReason | undefined {
+  const { failures, expiresAtMs, deadlineAtMs } = retryStateOf(task)
+  if (failures >= allowed) return 'attempts_exhausted'
+  if (deadlineAtMs !== null && nowMs >= deadlineAtMs) return 'timeout'
+  return expiresAtMs !== null && nowMs >= expiresAtMs ? 'retry_budget_exhausted' : undefined
+}
+
+interface FoundTasks {
+  readonly open: readonly TaskRecord[]
+  readonly failed: readonly TaskRecord[]
+  readonly kept: number
+  readonly nowMs: number
+}
+
 function previewOf(
   run: RunRecord,
   plan: Plan,
-  open: readonly TaskRecord[],
-  failed: readonly TaskRecord[],
-  kept: number,
+  { open, failed, kept, nowMs }: FoundTasks,
   { resetRetries, done, rerun }: ResumeChoices,
 ): ResumePreview {
   const allowed = new Map(plan.steps.map((step) => [step.id, attemptsOf(step)]))
@@ -186,7 +201,12 @@ function previewOf(
   const planned = new Set(plan.steps.flatMap((step) => [step.id, fallbackId(step)]))
   const going = open.filter(({ id }) => planned.has(id))
   const again = going.filter(isAgain)
-  const waiting = going.filter((task) => !isInterrupted(task) && task.status !== 'undecided')
+  const resting = going.filter((task) => !isInterrupted(task) && task.status !== 'undecided')
+  const denied = resting.flatMap((task) => {
+    const reason = denialOf(task, allowed.get(task.id) ?? 1, nowMs)
+    return reason === undefined ? [] : { step: task.id, reason }
+  })
+  const waiting = resting.filter(({ id }) => !denied.some(({ step }) => step === id))
   const known = new Set([...open, ...failed].map(({ id }) => id))
   return {
     run: run.id,
@@ -202,6 +222,7 @@ function previewOf(
       of: allowed.get(task.id) ?? 1,
       nextAttemptAtMs: task.dueAtMs,
     })),
+    denied,
     reset: resetRetries ? failed.map(({ id }) => id) : [],
     pending: Math.max(0, plan.steps.length - kept - plan.steps.filter(({ id }) => known.has(id)).length),
     budgetLeft: open.flatMap((task) => {

@@ -4,6 +4,7 @@
  */
 import type { AttemptRow, Ledger, StoredEvent, TaskRecord } from 'reprise/durable'
 import { retryStateOf } from './retry-state.js'
+import { taskState } from './step-look.js'
 import type { EventView } from './views.js'
 
 const PAGE = 1000
@@ -11,11 +12,19 @@ const PAGE = 1000
 /** All of it, attempts that run now included. */
 export async function viewEvents(ledger: Ledger, run: string): Promise<EventView[]> {
   const events: EventView[] = (await storedEvents(ledger, run)).map(storedView)
+  const rows = grouped(await ledger.attemptsOfRun(run))
   for (const task of await ledger.list({ run })) {
-    for (const row of await ledger.attempts(task)) events.push(...attemptViews(row))
-    events.push(...currentViews(task))
+    const attempts = rows.get(task.id) ?? []
+    events.push(...attempts.flatMap((row, index) => attemptViews(row, attempts[index - 1], task.correlationId)))
+    events.push(...currentViews(task), ...endViews(task))
   }
   return events.toSorted((a, b) => a.timeMs - b.timeMs || order(a) - order(b))
+}
+
+function grouped(rows: readonly AttemptRow[]): Map<string, AttemptRow[]> {
+  const byTask = new Map<string, AttemptRow[]>()
+  for (const row of rows) byTask.set(row.id, [...(byTask.get(row.id) ?? []), row])
+  return byTask
 }
 
 async function storedEvents(ledger: Ledger, run: string): Promise<StoredEvent[]> {
@@ -31,11 +40,24 @@ function storedView({ type, id, atMs, correlationId, detail }: StoredEvent): Eve
   return { timeMs: atMs, type, step: id === '' ? null : id, attempt: null, correlationId, detail }
 }
 
-function attemptViews(row: AttemptRow): EventView[] {
+/** The wait before it began when the attempt before it had ended. */
+function attemptViews(row: AttemptRow, before: AttemptRow | undefined, correlationId: string): EventView[] {
   const { id, number, execution, generation, startedAtMs, endedAtMs, outcome, failure, delayBeforeMs } = row
-  const base = { step: id, attempt: number, correlationId: null }
+  const base = { step: id, attempt: number, correlationId }
   const which = { generation, execution }
+  const isAfterWait = before !== undefined && before.number < number && before.generation === generation
+  const waiting: EventView[] = isAfterWait
+    ? [
+        {
+          ...base,
+          timeMs: before.endedAtMs,
+          type: 'waiting',
+          detail: { generation, delayMs: delayBeforeMs, nextAttemptAtMs: before.endedAtMs + delayBeforeMs },
+        },
+      ]
+    : []
   return [
+    ...waiting,
     { ...base, timeMs: startedAtMs, type: 'attempt_started', detail: { ...which, delayBeforeMs } },
     {
       ...base,
@@ -49,6 +71,15 @@ function attemptViews(row: AttemptRow): EventView[] {
       },
     },
   ]
+}
+
+/** How a step ended, and why. */
+function endViews(task: TaskRecord): EventView[] {
+  const { id, status, generation, stopReason, updatedAtMs, correlationId } = task
+  if (status !== 'succeeded' && status !== 'failed' && status !== 'cancelled') return []
+  const { launched, totalDelayMs } = retryStateOf(task)
+  const detail = { generation, state: taskState(task), stopReason, attempts: launched, waitedMs: totalDelayMs }
+  return [{ timeMs: updatedAtMs, type: 'step_finished', step: id, attempt: null, correlationId, detail }]
 }
 
 /** What has not ended has no row yet. */

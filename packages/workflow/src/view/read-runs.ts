@@ -64,7 +64,9 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
 export async function viewRetrying(ledger: Ledger, run?: string): Promise<RetryingView[]> {
   const waiting = await ledger.list({ statuses: ['waiting', 'parked'], ...(run !== undefined && { run }) })
   const policies = await Policies.of(ledger, waiting)
+  const isStopped = await stoppedRuns(ledger)
   return waiting
+    .filter((task) => !isStopped.has(task.run))
     .filter((task) => task.status === 'parked' || retryStateOf(task).failures > 0)
     .map((task): RetryingView => {
       const { attempts, retryBudgetMs } = policies.of(task.policyHash)
@@ -82,6 +84,13 @@ export async function viewRetrying(ledger: Ledger, run?: string): Promise<Retryi
       }
     })
     .toSorted((a, b) => (a.nextAttemptAtMs ?? 0) - (b.nextAttemptAtMs ?? 0))
+}
+
+/** Runs that nobody conducts: what waits in them waits for a resume. */
+async function stoppedRuns(ledger: Ledger): Promise<ReadonlySet<string>> {
+  const living = await livingOwners(ledger)
+  const open = await ledger.runs({ statuses: ['running', 'interrupted'] })
+  return new Set(open.filter(({ owner }) => owner === null || !living.has(owner)).map(({ id }) => id))
 }
 
 function runView(run: RunRecord, living: ReadonlyMap<string, OtherOwner>, counts: RunView['counts']): RunView {

@@ -113,6 +113,8 @@ export interface ResumePreview {
   /** In flight when the process was lost: they run again under their number. */
   readonly rerun: readonly PreviewStep[]
   readonly waiting: readonly (PreviewStep & { readonly nextAttemptAtMs: number | null })[]
+  /** Those that wait in vain: their attempts or their time are used up. */
+  readonly denied: readonly { readonly step: string; readonly reason: StopReason }[]
   /** Those that are granted a fresh set of attempts. */
   readonly reset: readonly string[]
   /** Steps that nothing is recorded of yet. */

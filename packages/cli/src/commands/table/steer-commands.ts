@@ -7,7 +7,7 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
     summary: 'end a run: its attempt is stopped, nothing more is started',
     values: [['<run>', 'the run']],
     examples: [['cancel nightly-7', '']],
-    more: 'It works from any process. A cancelled run is not resumed.',
+    more: 'It works from any process. A cancelled run is resumed only with --reset-retries.',
     load: () => import('../cancel.js'),
   },
   {

@@ -12,7 +12,7 @@ const MAX_NAMED = 12
 
 export function resumePreview(preview: ResumePreview, nowMs: number, look: Look): string[] {
   const { style } = look
-  const { run, kept, rerun, waiting, reset, pending, budgetLeft, warnings } = preview
+  const { run, kept, rerun, waiting, denied, reset, pending, budgetLeft, warnings } = preview
   const limited = budgetLeft.map(({ step, expiresAtMs }) => `${name(step)} ${leftText(expiresAtMs - nowMs)}`)
   const rows: readonly (readonly [lead: string, text: string])[] = [
     ['kept', kept === 0 ? '' : `${plural(kept, 'step')} that succeeded`],
@@ -28,6 +28,13 @@ export function resumePreview(preview: ResumePreview, nowMs: number, look: Look)
       'waiting',
       named(
         waiting.map((one) => waitingText(one, nowMs)),
+        look,
+      ),
+    ],
+    [
+      'not again',
+      named(
+        denied.map(({ step, reason }) => `${name(step)} (${reason})`),
         look,
       ),
     ],

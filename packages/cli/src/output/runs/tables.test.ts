@@ -109,6 +109,7 @@ test('where there is nothing, that is said', () => {
 const PREVIEW: ResumePreview = {
   run: 'nightly-7',
   kept: 2,
+  denied: [{ step: 'pay', reason: 'retry_budget_exhausted' }],
   reset: [],
   rerun: [{ step: 'send', attempt: 2, of: 5 }],
   waiting: [
@@ -129,6 +130,7 @@ Resuming run nightly-7
   kept          2 steps that succeeded
   run again     send (attempt 2/5, interrupted)
   waiting       report (attempt 3/5, next in 4.0s), archive (attempt 2/5, due now)
+  not again     pay (retry_budget_exhausted)
   pending       2 steps
   retry budget  report expires in 6s, send has expired
   warning: older format: fresh retry state
@@ -139,7 +141,7 @@ test('of very many steps the first are named', () => {
   const reset = Array.from({ length: 100 }, (_, index) => `s${index}`)
   const [, , line] = resumePreview({ ...PREVIEW, reset }, NOW, { ...PIPE, width: 1000 })
   expect(line).toMatch(/^ {2}fresh attempts +s0, s1, .*s11, … and 88 more$/)
-  const nothing = { ...PREVIEW, kept: 0, rerun: [], waiting: [], pending: 0, budgetLeft: [], warnings: [] }
+  const nothing = { ...PREVIEW, kept: 0, rerun: [], waiting: [], denied: [], pending: 0, budgetLeft: [], warnings: [] }
   expect(resumePreview(nothing, NOW, PIPE)).toEqual(['Resuming run nightly-7', '  nothing is left to do'])
 })
 
