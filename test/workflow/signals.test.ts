@@ -285,7 +285,6 @@ steps:
 `
   for (const [first, second, exitCode] of [
     ['SIGINT', 'SIGINT', 130],
-    ['SIGTERM', 'SIGTERM', 143],
     ['SIGINT', 'SIGTERM', 143],
   ] as const) {
     test(`${first} and ${second} ends everything at once, also who does not listen`, async () => {
