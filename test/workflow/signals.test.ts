@@ -337,6 +337,35 @@ export default function () {
   })
 })
 
+describe('one command', () => {
+  test('is ended with all that it started, by a first signal or at once by a second', async () => {
+    for (const [text, signals, exitCode] of [
+      ['(setsid sleep 61 & sleep 62) & echo x >> ran; sleep 63', ['SIGTERM'], 143],
+      ["trap '' TERM INT; echo x >> ran; setsid sleep 61 & sleep 62; sleep 63", ['SIGINT', 'SIGINT'], 130],
+    ] as const) {
+      scene?.remove()
+      scene = new Scene()
+      const going = scene.start('exec', '--attempts', '3', '--', 'sh', '-c', text)
+      await until(
+        () => scene.count('ran') === 1,
+        () => `the command; it said ${going.said()}`,
+        going,
+      )
+      const startMs = performance.now()
+      for (const signal of signals) {
+        going.child.kill(signal)
+        // Two at the same time may be heard as one.
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+      expect((await going.ended).code).toBe(exitCode)
+      await scene.isClean()
+      // Within its grace of five seconds.
+      expect(performance.now() - startMs).toBeLessThan(4500)
+      expect(scene.count('ran')).toBe(1)
+    }
+  })
+})
+
 describe('a reader that is gone', () => {
   test('stops the run in order: nobody hears how it would end', async () => {
     const going = await startedWorking(WORK.replace('echo x >> ran;', 'echo x >> ran; echo out;'))

@@ -176,6 +176,21 @@ steps:
   }
 })
 
+test('a working directory that is gone is told as such', async () => {
+  scene = new Scene(WORK)
+  mkdirSync(scene.path('gone'))
+  const command = 'cd gone; rmdir ../gone; exec "$0" "$@"'
+  const { code, stderr } = await scene.startProgram('sh', [
+    '-c',
+    command,
+    process.execPath,
+    bin,
+    'run',
+    scene.path('workflow.yaml'),
+  ]).ended
+  expect([code, stderr]).toEqual([2, expect.stringContaining('the working directory does not exist any more')])
+})
+
 describe('an id', () => {
   const BAD = [
     '',
