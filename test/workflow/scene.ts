@@ -1,6 +1,6 @@
 /**
  * A directory with a workflow, and the command line as a process of its own: run to its end, or killed on the way. Steps
- * note in files that they ran, so that what happened is known from outside. Imports Node and the SQLite driver.
+ * note in files that they ran, so that what happened is known from outside. Imports Node, the SQLite driver and the program.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -12,6 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import type { Ledger } from 'reprise/durable'
 import type { RunDetail } from '@reprise/workflow'
+import { repriseHere } from './here.js'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 export const bin = path.join(root, 'packages/cli/bin/reprise.js')
@@ -120,8 +121,9 @@ export class Scene {
     })
   }
 
+  /** As the command line shows it; not by a process of its own, since much is looked at. */
   async show(run: string): Promise<RunDetail> {
-    const { code, stdout, stderr } = await this.reprise('show', run, '--json')
+    const { code, stdout, stderr } = await repriseHere(this, 'show', run, '--json')
     if (code !== 0) throw new Error(`show ended with ${code}: ${stdout}${stderr}`)
     return JSON.parse(stdout) as RunDetail
   }

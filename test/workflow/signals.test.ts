@@ -285,7 +285,6 @@ steps:
 `
   for (const [first, second, exitCode] of [
     ['SIGINT', 'SIGINT', 130],
-    ['SIGTERM', 'SIGTERM', 143],
     ['SIGINT', 'SIGTERM', 143],
   ] as const) {
     test(`${first} and ${second} ends everything at once, also who does not listen`, async () => {
@@ -335,6 +334,35 @@ export default function () {
     expect((await going.ended).code).toBe(130)
     await expectResumed()
     expect(scene.count('ran')).toBe(2)
+  })
+})
+
+describe('one command', () => {
+  test('is ended with all that it started, by a first signal or at once by a second', async () => {
+    for (const [text, signals, exitCode] of [
+      ['(setsid sleep 61 & sleep 62) & echo x >> ran; sleep 63', ['SIGTERM'], 143],
+      ["trap '' TERM INT; echo x >> ran; setsid sleep 61 & sleep 62; sleep 63", ['SIGINT', 'SIGINT'], 130],
+    ] as const) {
+      scene?.remove()
+      scene = new Scene()
+      const going = scene.start('exec', '--attempts', '3', '--', 'sh', '-c', text)
+      await until(
+        () => scene.count('ran') === 1,
+        () => `the command; it said ${going.said()}`,
+        going,
+      )
+      const startMs = performance.now()
+      for (const signal of signals) {
+        going.child.kill(signal)
+        // Two at the same time may be heard as one.
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+      expect((await going.ended).code).toBe(exitCode)
+      await scene.isClean()
+      // Within its grace of five seconds.
+      expect(performance.now() - startMs).toBeLessThan(4500)
+      expect(scene.count('ran')).toBe(1)
+    }
   })
 })
 

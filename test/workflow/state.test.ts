@@ -18,7 +18,7 @@ import {
 import path from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { repriseHere } from './here.js'
-import { bin, type Ended, Scene } from './scene.js'
+import { bin, type Ended, Scene, until } from './scene.js'
 
 let scene: Scene
 afterEach(() => scene.remove())
@@ -86,7 +86,8 @@ describe('something in place of', () => {
   for (const [place, wrong, isBefore] of PLACES) {
     test(`${place} is refused, and left as it is`, async () => {
       for (const kind of wrong.filter((one) => isRoot || one !== 'device')) {
-        scene = new Scene(WORK)
+        // Of one that has ended by then nobody notes the group.
+        scene = new Scene(place.endsWith('.group') ? WORK.replace('test -e go', 'exec sleep 60') : WORK)
         plant(scene.path(place), kind)
         const outside = listing(scene.path('outside'))
         const planted = lstatSync(scene.path(place)).mode
@@ -151,18 +152,19 @@ describe('what is made', () => {
       scene = new Scene(`
 steps:
   - { id: work, shell: "echo x >> ran; echo said" }
-  - { id: more, shell: "echo x >> more; echo said; ls -l .reprise/runs/r1/more >> files; sleep 60" }
+  - { id: more, shell: "echo x >> more; echo said; sleep 60" }
 `)
       const command = `umask ${mask}; exec "$0" "$@"`
       const going = scene.startProgram('sh', ['-c', command, process.execPath, bin, ...RUN])
-      for (let looks = 0; scene.count('files') < 2; looks++) {
-        if (looks > 2000) throw new Error(`it said ${going.said()}`)
-        await new Promise((resolve) => setTimeout(resolve, 10))
-      }
+      // While it runs: with the log of the ledger, and the note of a group.
+      const parts = ['.gitignore', 'ledger.db', 'ledger.db-wal', 'ledger.db-shm', 'runs/r1/work/1.1.1.log']
+      const last = ['runs/r1/more/1.1.1.log', 'runs/r1/more/1.1.1.group']
+      await until(
+        () => [...parts, ...last].every((name) => scene.has(`.reprise/${name}`)),
+        () => `everything to be there; it said ${going.said()}`,
+        going,
+      )
       const names = readdirSync(scene.path('.reprise'), { recursive: true, encoding: 'utf8' })
-      // While it runs: with the log of the ledger and the notes of groups.
-      for (const part of ['ledger.db-wal', 'ledger.db-shm', '.group', '.log', '.gitignore'])
-        expect(names.filter((name) => name.endsWith(part))).not.toEqual([])
       for (const name of ['', ...names]) {
         const { mode } = statSync(path.join(scene.path('.reprise'), name))
         const isDirectory = (mode & 0o170000) === 0o040000
@@ -172,6 +174,21 @@ steps:
       await going.ended
     })
   }
+})
+
+test('a working directory that is gone is told as such', async () => {
+  scene = new Scene(WORK)
+  mkdirSync(scene.path('gone'))
+  const command = 'cd gone; rmdir ../gone; exec "$0" "$@"'
+  const { code, stderr } = await scene.startProgram('sh', [
+    '-c',
+    command,
+    process.execPath,
+    bin,
+    'run',
+    scene.path('workflow.yaml'),
+  ]).ended
+  expect([code, stderr]).toEqual([2, expect.stringContaining('the working directory does not exist any more')])
 })
 
 describe('an id', () => {

@@ -74,7 +74,7 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
     // It was live.
     expect(live.stdout).toContain('\u001b[?7l')
     expectHarmless('run', live)
-    for (const command of [
+    const commands = [
       ['run', 'evil.json', '-v'],
       ['run', 'evil.json', '--dry-run'],
       ['run', 'evil.json', '--ndjson'],
@@ -86,8 +86,10 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
       ['ps'],
       ['watch', 'r1'],
       ['resume', 'r1'],
-    ])
-      expectHarmless(command.join(' '), await onTerminal(...command).ended)
+    ]
+    await Promise.all(
+      commands.map(async (command) => expectHarmless(command.join(' '), await onTerminal(...command).ended)),
+    )
   })
 
   test(named('obeys nothing of wrong files and wrong arguments'), async () => {
@@ -95,7 +97,7 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
     scene.write('evil.yaml', `steps: [{ id: ${JSON.stringify(EVIL)}, shell: 1, ${JSON.stringify(EVIL)}: 2 }]\n`)
     scene.write('raw.yaml', `steps: ${EVIL}\n`)
     await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
-    for (const command of [
+    const commands = [
       ['validate', 'evil.yaml', 'raw.yaml'],
       ['run', 'workflow.yaml', '--param', `${EVIL}=1`],
       ['run', EVIL],
@@ -103,8 +105,12 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
       ['logs', 'r1', EVIL],
       [EVIL],
       ['exec', '--', `./${EVIL}`],
-    ])
-      expectHarmless(JSON.stringify(command).slice(0, 40), await onTerminal(...command).ended)
+    ]
+    await Promise.all(
+      commands.map(async (command) =>
+        expectHarmless(JSON.stringify(command).slice(0, 40), await onTerminal(...command).ended),
+      ),
+    )
   })
 
   test(named('that closes stops the run in order, and it goes on elsewhere'), async () => {

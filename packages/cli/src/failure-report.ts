@@ -40,7 +40,7 @@ export function reportFailure(error: unknown, world: World, telling: Telling): E
     reportProblems(error, world, telling)
     return error instanceof OutputError ? EXIT.unwritable : EXIT.invalid
   }
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError || isLostDirectory(error)) {
     reportProblems(new InputError([problemOf(error)]), world, telling)
     return EXIT.invalid
   }
@@ -81,6 +81,11 @@ function asRefusal(error: unknown): RefusedError | undefined {
   return undefined
 }
 
+/** Somebody has removed the directory in which the command was typed. */
+function isLostDirectory(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd'
+}
+
 function isFailingStore(error: unknown): error is LedgerError {
   return ['unusable', 'busy', 'corrupt', 'missing_driver'].includes(problemWith(error) ?? '')
 }
@@ -111,6 +116,8 @@ function reportProblems(error: InputError | OutputError, world: World, telling: 
 }
 
 function problemOf(error: Error & { readonly suggestion?: string | undefined }): Problem {
+  if (isLostDirectory(error))
+    return { message: 'the working directory does not exist any more', suggestion: 'change to one that does' }
   const { message, suggestion } = error
   return { message, ...(suggestion !== undefined && { suggestion }) }
 }
