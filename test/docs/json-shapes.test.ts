@@ -114,6 +114,8 @@ describe('events', () => {
     const rows = new Map(
       rowsOf('| `type` | about a step | fields beside |').map(([type, ...others]) => [word(type), others]),
     )
+    // So that it opens once more.
+    await printed('breakers reset db --reason back --json', 0)
     const lines = (await printed('run all.yaml --run-id r2 --ndjson', 3)).trim().split('\n')
     const seen = new Set<string>()
     for (const line of lines) {

@@ -82,5 +82,5 @@ test('what a terminal would obey never reaches it', () => {
 
 test('of very many problems the first are shown, and how many more there are', () => {
   const problems = Array.from({ length: 50 }, (_, index) => ({ message: `m${index}` }))
-  expect(printed(new InputError(problems))).toMatch(/m19\n\n… and 30 more problems\.\n$/)
+  expect(printed(new InputError(problems))).toMatch(/m19\n\n… and 30 more problems: -v shows all of them\.\n$/)
 })

@@ -44,8 +44,8 @@ resume. After a crash or kill -9, \`reprise resume\` goes on where it stopped.
       ['exec --durable import-7 --attempts 5 -- ./import', 'killed, it goes on with the same command'],
     ],
     more: `The exit code is 0 when an attempt succeeded, else 1. Stdout and stderr are those
-of the command; its stdin is empty, since several attempts could not read it. What
-has succeeded under --durable is not run again, and writes nothing.`,
+of the command; its stdin is empty, since several attempts could not read it.
+What has succeeded under --durable is not run again, and writes nothing.`,
     load: () => import('../exec.js'),
   },
   {

@@ -34,7 +34,7 @@ export function resumePreview(preview: ResumePreview, nowMs: number, look: Look)
     [
       'not again',
       named(
-        denied.map(({ step, reason }) => `${name(step)} (${reason})`),
+        denied.map(({ step, reason }) => `${name(step)}, ${reason.replaceAll('_', ' ')}`),
         look,
       ),
     ],

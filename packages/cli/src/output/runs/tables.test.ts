@@ -130,7 +130,7 @@ Resuming run nightly-7
   kept          2 steps that succeeded
   run again     send (attempt 2/5, interrupted)
   waiting       report (attempt 3/5, next in 4.0s), archive (attempt 2/5, due now)
-  not again     pay (retry_budget_exhausted)
+  not again     pay, retry budget exhausted
   pending       2 steps
   retry budget  report expires in 6s, send has expired
   warning: older format: fresh retry state
