@@ -106,10 +106,16 @@ export class Scene {
 
   /** Started, and killed as soon as `when` is true. */
   async killed(args: string[], when: () => boolean | Promise<boolean>): Promise<void> {
-    const going = this.start(...args)
-    await until(when, () => `${args.join(' ')} to come so far; it said ${going.said()}`, going)
+    const going = await this.startUntil(args, when)
     going.child.kill('SIGKILL')
     await going.ended
+  }
+
+  /** Started, and come so far that `when` is true. */
+  async startUntil(args: readonly string[], when: () => boolean | Promise<boolean>): Promise<Going> {
+    const going = this.start(...args)
+    await until(when, () => `${args.join(' ')} to come so far; it said ${going.said()}`, going)
+    return going
   }
 
   /** Whether a step of r1 waits after so many failures. */
@@ -126,6 +132,13 @@ export class Scene {
     const { code, stdout, stderr } = await repriseHere(this, 'show', run, '--json')
     if (code !== 0) throw new Error(`show ended with ${code}: ${stdout}${stderr}`)
     return JSON.parse(stdout) as RunDetail
+  }
+
+  /** Each start of each attempt of a step of r1: number, execution, how it ended. */
+  async historyOf(step: string): Promise<unknown[]> {
+    const { steps } = await this.show('r1')
+    const history = steps.find(({ id }) => id === step)?.history ?? []
+    return history.map(({ number, execution, outcome }) => [number, execution, outcome])
   }
 
   async ledger<T>(act: (ledger: Ledger) => Promise<T>): Promise<T> {

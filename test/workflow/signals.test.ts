@@ -2,8 +2,6 @@
  * A run that is asked to stop: the attempt is ended with all that it started and recorded as interrupted, the state is
  * kept, and a resume goes on there. Asked twice, everything ends at once. Real processes and signals. Needs a build.
  */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Going, Scene, until } from './scene.js'
 
@@ -13,22 +11,9 @@ afterEach(() => scene.remove())
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 
 /** Runs until a step notes its line. */
-async function startedWorking(workflow: string, line = 'ran'): Promise<Going> {
+async function startedWorking(workflow: string): Promise<Going> {
   scene = new Scene(workflow)
-  const going = scene.start(...RUN)
-  await until(
-    () => scene.count(line) === 1,
-    () => `the step; it said ${going.said()}`,
-    going,
-  )
-  return going
-}
-
-/** Each start of each attempt of a step, and how it ended. */
-async function historyOf(step: string): Promise<unknown[]> {
-  const { steps } = await scene.show('r1')
-  const history = steps.find(({ id }) => id === step)?.history ?? []
-  return history.map(({ number, execution, outcome }) => [number, execution, outcome])
+  return scene.startUntil(RUN, () => scene.count('ran') === 1)
 }
 
 /** Steps before are not run again, the interrupted one is, under its number. */
@@ -68,9 +53,9 @@ describe('a first signal', () => {
       expect(scene.count('told')).toBe(1)
       const { state, owner } = await scene.show('r1')
       expect([state, owner]).toEqual(['interrupted', null])
-      expect(await historyOf('work')).toEqual([[1, 1, 'interrupted']])
+      expect(await scene.historyOf('work')).toEqual([[1, 1, 'interrupted']])
       await expectResumed()
-      expect(await historyOf('work')).toEqual([
+      expect(await scene.historyOf('work')).toEqual([
         [1, 1, 'interrupted'],
         [1, 2, 'success'],
       ])
@@ -91,7 +76,7 @@ describe('a first signal', () => {
       expect((await going.ended).code).toBe(130)
     }
     await expectResumed()
-    expect(await historyOf('work')).toHaveLength(5)
+    expect(await scene.historyOf('work')).toHaveLength(5)
     expect((await scene.show('r1')).steps[0]).toMatchObject({ state: 'succeeded', attempts: 1 })
   })
 
@@ -103,174 +88,6 @@ describe('a first signal', () => {
     expect(JSON.parse(stdout)).toMatchObject({ preview: { rerun: [{ step: 'work', attempt: 1, of: 2 }], waiting: [] } })
     expect((await scene.show('r1')).steps[1]).toMatchObject({ state: 'pending', attempts: 1 })
   })
-})
-
-describe('wherever it comes', () => {
-  test('in a wait: the wait is kept, and only its rest is waited', async () => {
-    scene = new Scene(`
-steps:
-  - id: work
-    shell: echo x >> ran; test -e go
-    retry: { attempts: 3, backoff: fixed, initial_delay: 2s }
-`)
-    const going = scene.start(...RUN)
-    await until(
-      () => scene.waits('work', 1),
-      () => 'the wait',
-      going,
-    )
-    const before = await scene.ledger((ledger) => ledger.get({ run: 'r1', id: 'work' }))
-    going.child.kill('SIGINT')
-    expect((await going.ended).code).toBe(130)
-    const after = await scene.ledger((ledger) => ledger.get({ run: 'r1', id: 'work' }))
-    expect([after?.status, after?.dueAtMs]).toEqual(['waiting', before?.dueAtMs])
-    await expectResumed()
-    const history = (await scene.show('r1')).steps[0]?.history ?? []
-    expect(history.map(({ number, outcome }) => [number, outcome])).toEqual([
-      [1, 'failure'],
-      [2, 'success'],
-    ])
-    expect(history[1]?.startedAtMs).toBeGreaterThanOrEqual((before?.dueAtMs ?? Infinity) - 5)
-  })
-
-  test('in the line of a budget: it stands in line no more, and goes on when it is resumed', async () => {
-    scene = new Scene(`
-budgets: { shared: { type: adaptive } }
-steps:
-  - id: work
-    shell: echo x >> ran; test -e go
-    retry: { attempts: 20, backoff: fixed, initial_delay: 10ms, budget: shared }
-`)
-    const going = scene.start(...RUN)
-    await until(
-      async () => (await stateOf('work')) === 'parked',
-      () => `the line; it said ${going.said()}`,
-      going,
-    )
-    going.child.kill('SIGINT')
-    expect((await going.ended).code).toBe(130)
-    expect(await stateOf('work')).toBe('waiting')
-    const ran = scene.count('ran')
-    await expectResumed()
-    expect(scene.count('ran')).toBe(ran + 1)
-  })
-
-  test('between two steps: what has ended is kept, what comes next does not begin', async () => {
-    // The step that runs ignores being asked, and succeeds within its grace.
-    const going = await startedWorking(`
-steps:
-  - id: work
-    shell: trap '' TERM; echo x >> ran; until test -e told; do sleep 0.02; done; sleep 0.2
-  - { id: after, shell: echo x >> after }
-`)
-    going.child.kill('SIGINT')
-    await until(
-      () => going.said().includes('Stopping'),
-      () => 'word of the stop',
-    )
-    scene.write('told', '')
-    expect((await going.ended).code).toBe(130)
-    expect(scene.count('after')).toBe(0)
-    await expectResumed()
-    expect(scene.count('after')).toBe(1)
-  })
-
-  test('in a script: it is told by its signal, or its thread is ended', async () => {
-    scene = new Scene('steps: [{ id: work, script: { module: ./work.mjs }, retry: { attempts: 1 } }]')
-    scene.write(
-      'work.mjs',
-      `import { appendFileSync, existsSync } from 'node:fs'
-export default async function ({ signal }) {
-  appendFileSync('ran', 'x\\n')
-  if (existsSync('go')) return 'done'
-  await new Promise((resolve) => signal?.addEventListener('abort', resolve))
-  appendFileSync('told', 'x\\n')
-  throw signal.reason
-}
-`,
-    )
-    const going = scene.start(...RUN)
-    await until(
-      () => scene.count('ran') === 1,
-      () => `the script; it said ${going.said()}`,
-      going,
-    )
-    going.child.kill('SIGINT')
-    expect((await going.ended).code).toBe(130)
-    expect(await historyOf('work')).toEqual([[1, 1, 'interrupted']])
-    await expectResumed()
-    expect(scene.count('ran')).toBe(2)
-  })
-
-  test('in a request: the connection is given up', async () => {
-    const requests: string[] = []
-    let closed = 0
-    const server = createServer((request, response) => {
-      requests.push(String(request.headers['idempotency-key']))
-      response.on('close', () => closed++)
-      if (scene.has('go')) response.end('done')
-    }).listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.once('listening', resolve))
-    const { port } = server.address() as AddressInfo
-    try {
-      scene = new Scene(`steps: [{ id: work, http: { url: "http://127.0.0.1:${port}/", method: POST, body: x } }]`)
-      const going = scene.start(...RUN)
-      await until(
-        () => requests.length === 1,
-        () => `the request; it said ${going.said()}`,
-        going,
-      )
-      going.child.kill('SIGTERM')
-      expect((await going.ended).code).toBe(143)
-      await until(
-        () => closed === 1,
-        () => 'the connection to be given up',
-      )
-      expect(await historyOf('work')).toEqual([[1, 1, 'interrupted']])
-      await expectResumed()
-      // So that the other side can tell that it is the same.
-      expect(new Set(requests).size).toBe(1)
-    } finally {
-      server.closeAllConnections()
-      server.close()
-    }
-  })
-
-  test('in a prompt: the program and what it started are ended', async () => {
-    scene = new Scene('steps: [{ id: work, claude: "say hello" }]')
-    scene.write('claude.sh', '#!/bin/sh\necho x >> ran\ntest -e go || sleep 60 & wait\n')
-    scene.env['REPRISE_CLAUDE'] = scene.path('claude.sh')
-    await scene.startProgram('chmod', ['+x', 'claude.sh']).ended
-    const going = scene.start(...RUN)
-    await until(
-      () => scene.count('ran') === 1,
-      () => `the program; it said ${going.said()}`,
-      going,
-    )
-    going.child.kill('SIGINT')
-    expect((await going.ended).code).toBe(130)
-    expect(scene.left()).toEqual([])
-    await expectResumed()
-  })
-
-  test('as its last step has ended: it has interrupted nothing', async () => {
-    scene = new Scene('steps: [{ id: work, shell: echo x >> ran }]')
-    const going = scene.start(...RUN, '--ndjson')
-    await until(
-      () => going.said().includes('run_finished'),
-      () => 'the end',
-    )
-    going.child.kill('SIGINT')
-    const { code, signal } = await going.ended
-    // Too late even for that, its handlers may be gone.
-    if (signal === null) expect(code).toBe(0)
-    expect((await scene.show('r1')).state).toBe('succeeded')
-  })
-
-  async function stateOf(step: string): Promise<string | undefined> {
-    if (!scene.has('.reprise/ledger.db')) return undefined
-    return scene.ledger(async (ledger) => (await ledger.get({ run: 'r1', id: step }))?.status)
-  }
 })
 
 describe('a second signal', () => {
@@ -319,12 +136,7 @@ export default function () {
 }
 `,
     )
-    const going = scene.start(...RUN)
-    await until(
-      () => scene.count('ran') === 1,
-      () => `the script; it said ${going.said()}`,
-      going,
-    )
+    const going = await scene.startUntil(RUN, () => scene.count('ran') === 1)
     going.child.kill('SIGINT')
     await until(
       () => going.said().includes('Once more'),
