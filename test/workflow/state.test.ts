@@ -80,7 +80,7 @@ describe('something in place of', () => {
     ['.reprise/runs/r1', ['link to a directory', 'file'], false],
     ['.reprise/runs/r1/work', ['link to a directory', 'pipe'], false],
     ['.reprise/runs/r1/work/1.1.1.log', ['link to a file', 'link to nowhere', 'pipe'], false],
-    ['.reprise/runs/r1/work/1.1.1.group', ['link to a file', 'pipe'], false],
+    ['.reprise/runs/r1/work@1.1.1.group', ['link to a file', 'pipe'], false],
   ]
 
   for (const [place, wrong, isBefore] of PLACES) {
@@ -94,7 +94,7 @@ describe('something in place of', () => {
         const run = ['run', scene.path('workflow.yaml'), '--run-id', 'r1']
         expectRefused(isBefore ? await repriseHere(scene, ...run) : await scene.reprise(...run), place)
         // A log is opened when there is something to put into it; the command is ended then.
-        if (!place.includes('1.1.1')) expect(scene.count('ran'), kind).toBe(0)
+        if (!place.includes('work')) expect(scene.count('ran'), kind).toBe(0)
         expect(listing(scene.path('outside')), kind).toEqual(outside)
         expect(lstatSync(scene.path(place)).mode, kind).toBe(planted)
         expect(scene.left(), kind).toEqual([])
@@ -158,7 +158,7 @@ steps:
       const going = scene.startProgram('sh', ['-c', command, process.execPath, bin, ...RUN])
       // While it runs: with the log of the ledger, and the note of a group.
       const parts = ['.gitignore', 'ledger.db', 'ledger.db-wal', 'ledger.db-shm', 'runs/r1/work/1.1.1.log']
-      const last = ['runs/r1/more/1.1.1.log', 'runs/r1/more/1.1.1.group']
+      const last = ['runs/r1/more/1.1.1.log', 'runs/r1/more@1.1.1.group']
       await until(
         () => [...parts, ...last].every((name) => scene.has(`.reprise/${name}`)),
         () => `everything to be there; it said ${going.said()}`,
