@@ -166,7 +166,8 @@ describe.each(COMBINATIONS)('an adaptive budget, bulkhead $bulkhead, strict $str
     fc.assert(
       fc.property(story(), (actions) => {
         const scene = new Story(options).play(actions)
-        for (let i = 0; i < 1000 && scene.budget.parked > 0; i++) {
+        // Long enough to be past a clock that was set back, too.
+        for (let i = 0; i < 20_000 && scene.budget.parked > 0; i++) {
           // A first attempt in every place that comes free would keep the line as long as it is.
           if (scene.running.length > 0) scene.act({ type: 'end', pick: 0, result: 'success', latencyMs: 1 })
           else scene.act({ type: 'first', limits: { deadlineMs: 10, attemptTimeoutMs: undefined } })
