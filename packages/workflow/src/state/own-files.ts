@@ -31,8 +31,8 @@ export function expectOwnDirectory(path: string): true {
   return true
 }
 
-export function expectOwnFile(path: string): Stats {
-  const stats = look(path)
+/** `stats`: of who has looked before. A second look may find that the file has gone meanwhile. */
+export function expectOwnFile(path: string, stats: Stats = look(path)): Stats {
   if (!stats.isFile()) throw new StateError(path, `is ${kindOf(stats)}, not a plain file`, 'remove it')
   expectOwner(path, stats)
   return stats
@@ -63,6 +63,15 @@ function open(path: string): number {
 function look(path: string): Stats {
   try {
     return lstatSync(path)
+  } catch (error) {
+    throw stateErrorOf(path, error)
+  }
+}
+
+/** Also of a link that leads nowhere. */
+export function lookIfThere(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
     throw stateErrorOf(path, error)
   }

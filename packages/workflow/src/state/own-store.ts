@@ -3,10 +3,10 @@
  * looked at before. In a state directory they are plain files of our own; elsewhere a person has named the file, and may
  * have named a link. Makes nothing. Imports own files and the error.
  */
-import { lstatSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import path from 'node:path'
-import { expectOwnDirectory, expectOwnFile, kindOf } from './own-files.js'
-import { StateError, stateErrorOf } from './state-error.js'
+import { expectOwnDirectory, expectOwnFile, kindOf, lookIfThere } from './own-files.js'
+import { StateError } from './state-error.js'
 
 const SUFFIXES = ['', '-wal', '-shm', '-journal']
 
@@ -17,10 +17,12 @@ export function expectOwnStore(store: string, stateDirectory: string): void {
   if (name === undefined || name.includes('\0')) return
   const file = path.resolve(name)
   const isInside = path.dirname(file) === path.resolve(stateDirectory)
-  if (isInside && isThere(stateDirectory)) expectOwnDirectory(stateDirectory)
+  if (isInside && lookIfThere(stateDirectory) !== undefined) expectOwnDirectory(stateDirectory)
   for (const suffix of SUFFIXES) {
-    if (!isThere(`${file}${suffix}`)) continue
-    if (isInside) expectOwnFile(`${file}${suffix}`)
+    // Looked at once: the last one to close a ledger removes some of them at any moment.
+    const stats = lookIfThere(`${file}${suffix}`)
+    if (stats === undefined) continue
+    if (isInside) expectOwnFile(`${file}${suffix}`, stats)
     else expectFile(`${file}${suffix}`)
   }
 }
@@ -29,13 +31,4 @@ function expectFile(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (stats === undefined || stats.isFile()) return
   throw new StateError(file, `is ${kindOf(stats)}, not a plain file`, 'remove it, or choose another file')
-}
-
-/** Also a link that leads nowhere. */
-function isThere(file: string): boolean {
-  try {
-    return lstatSync(file, { throwIfNoEntry: false }) !== undefined
-  } catch (error) {
-    throw stateErrorOf(file, error)
-  }
 }
