@@ -35,7 +35,7 @@ export class Writers {
     this.sql = sql
   }
 
-  /** The next number of this connection. What is not committed has to be `undone`. */
+  /** The next number of this connection, to be committed; else it has to `leave`. */
   async turn(connection: PooledConnection): Promise<Turn> {
     const { client } = connection
     let writer = this.writers.get(client)
@@ -50,10 +50,9 @@ export class Writers {
     return { writer: writer.id, decision: writer.decision }
   }
 
-  /** It is known that nothing was committed. */
-  undone({ client }: PooledConnection): void {
-    const writer = this.writers.get(client)
-    if (writer !== undefined) writer.decision--
+  /** Nothing was committed, perhaps since the row is gone: the connection begins with another one. */
+  leave({ client }: PooledConnection): void {
+    this.writers.delete(client)
   }
 
   /** Over another connection, when this one is lost: what it did, or undefined if that is nothing. */
