@@ -208,7 +208,7 @@ export class GateBook {
       this.environment.breakerChanged(breaker, from, to),
     )
     const stored = this.stored.get(`breaker:${key}`)?.state
-    const memory = new GateMemory(breaker as Kept, stored, (state, isDecreed) => takeIn(breaker, state, isDecreed))
+    const memory = new GateMemory(breaker, stored, (state, isDecreed) => takeIn(breaker, state, isDecreed))
     breaker.begin()
     this.breakers.set(key, breaker)
     this.memories.set(`breaker:${key}`, memory)

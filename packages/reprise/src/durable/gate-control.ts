@@ -116,7 +116,7 @@ async function change(
     const gate = view.gate(key)
     if (gate === undefined) return { result: undefined }
     const decided = decide(gate, view.now)
-    const detail = { gate: key, action, reason, before: shown(gate), ...decided }
+    const detail = { gate: key, action, reason, before: told(gate), ...decided }
     const event: LedgerEvent = { type: 'gate_changed', run: '', id: '', atMs: view.now, correlationId: '', detail }
     const state = kind === 'breaker' ? { ...(decided.after as object), ...nextEra(gate.state) } : decided.after
     const gates = [{ ...gate, state, decree: (gate.decree ?? 0) + 1 }]
@@ -126,7 +126,7 @@ async function change(
 }
 
 /** What people want to know of it: whose result counts is for the breaker alone. */
-function shown({ kind, state }: GateRecord): Json {
+function told({ kind, state }: GateRecord): Json {
   if (kind !== 'breaker' || typeof state !== 'object' || state === null || Array.isArray(state)) return state
   const { era: _era, probes: _probes, successes: _successes, ...rest } = state as Readonly<Record<string, Json>>
   return rest

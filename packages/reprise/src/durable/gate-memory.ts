@@ -46,7 +46,7 @@ export class GateMemory {
     const isNews = !this.isWritten || text !== this.text
     this.isWritten = false
     if (!isNews) this.base = { text, state: this.state }
-    else if (text === this.base.text) this.gate.restore(this.base.state)
+    else if (text === this.base.text && !isDecreed) this.gate.restore(this.base.state)
     else {
       if (state === undefined) this.gate.restore(this.made)
       else this.read(state, isDecreed)

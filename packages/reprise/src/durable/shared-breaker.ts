@@ -82,5 +82,5 @@ export function nextEra(state: Json): Omit<SharedBreakerState, keyof BreakerStat
 export function withoutProbe(state: Json, era: number): Json {
   const shared = (state ?? {}) as Partial<SharedBreakerState>
   const { phase, probes = 0 } = shared
-  return phase === 'half_open' && shared.era === era && probes > 0 ? ({ ...shared, probes: probes - 1 } as Json) : state
+  return phase === 'half_open' && shared.era === era && probes > 0 ? { ...shared, probes: probes - 1 } : state
 }
