@@ -10,6 +10,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Ledger, Tally } from '../ledger/ledger.js'
 import type { OwnerRecord, TaskKey, TaskRecord } from '../ledger/records.js'
+import { isStill } from './adoption.js'
 import type { Definition } from './definition.js'
 import { type Identity, lifeOf, ownIdentity } from './identity.js'
 import { faultsOfHistory, faultsOfState } from './state-check.js'
@@ -239,7 +240,7 @@ export class Ownership {
     const [tally] = await ledger.tallies([task])
     const faults = [...faultsOfState(task, definition.policy.attempts), ...faultsOfHistory(task, tally as Tally)]
     if (faults.length > 0) {
-      due.refuse(definition, task, faults)
+      if (await isStill(ledger, task)) due.refuse(definition, task, faults)
       return false
     }
     const { gates } = parts
