@@ -47,7 +47,7 @@ export async function run(
   if (options.dryRun === true) return EXIT.done
   expectSecrets(plan, world.env)
   const input = { choices, differences: check.differences }
-  return conductRun(context, record.id, (session) => resumeRun(plan, record.id, input, session))
+  return conductRun(context, record.id, plan, (session) => resumeRun(plan, record.id, input, session))
 }
 
 function choicesOf({

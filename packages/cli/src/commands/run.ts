@@ -30,7 +30,7 @@ export async function run(
   const runId = options.runId ?? newRunId(plan.name, new Date())
   if (options.runId !== undefined) await expectNew(options.runId, context)
   const input = { runId, params, cwd: process.cwd(), documentDir }
-  return conductRun(context, runId, (settings) => startRun(plan, input, settings))
+  return conductRun(context, runId, plan, (settings) => startRun(plan, input, settings))
 }
 
 /** Said before anything is opened for writing, with what to type instead. */

@@ -2,13 +2,13 @@
  * A run that this process conducts, from the first line to the exit code: who is told what, signals, the summary. Imports
  * the workflow package, output and its own directory.
  */
-import type { RunEnd, RunEvent, RunSettings } from '@reprise/workflow'
+import type { Plan, RunEnd, RunEvent, RunSettings } from '@reprise/workflow'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { commandWords } from '../output/next-commands.js'
 import { reporterFor } from '../output/run-reporter.js'
 import { written } from './written.js'
-import { showEnd } from './show-end.js'
+import { RunEnding } from './run-ending.js'
 import { withSignals } from './signals.js'
 import { stateDirectoryOf } from './store.js'
 
@@ -22,11 +22,13 @@ export interface ConductOptions {
 export async function conductRun(
   context: CommandContext,
   runId: string,
+  plan: Plan,
   conduct: Conduct,
   { isPassedOn = false }: ConductOptions = {},
 ): Promise<ExitCode> {
   const { settings, world } = context
   const teller = reporterFor(world, settings, { live: !isPassedOn })
+  const ending = new RunEnding(context, runId, plan)
   const resume = commandWords(settings, world.env)(['resume', runId])
   const say = {
     onFirst: () => teller.say('Stopping: what runs is ended, the state is saved. Once more to stop at once.'),
@@ -44,6 +46,7 @@ export async function conductRun(
         env: definedOf(world.env),
         listener: (event: RunEvent) => teller.tell(event),
         signal: stop.signal,
+        atEnd: (ledger, ended) => ending.look(ledger, ended),
         ...(isPassedOn && {
           onOutput: (stream, bytes) => written(settings.json ? world.stderr : world[stream], bytes),
         }),
@@ -52,7 +55,7 @@ export async function conductRun(
       teller.end()
     }
     const code = stop.code()
-    await showEnd(context, runId, end)
+    ending.tell(end)
     return code ?? exitCodeOf(end)
   }, say)
 }

@@ -22,7 +22,7 @@ export async function execDurably(id: string, plan: Plan, context: CommandContex
   const options = { isPassedOn: true }
   if (check === undefined) {
     const input = { runId: id, params: {}, cwd, documentDir: path.resolve(cwd) }
-    return conductRun(context, id, (session) => startRun(plan, input, session), options)
+    return conductRun(context, id, plan, (session) => startRun(plan, input, session), options)
   }
   if (check.isDone) {
     if (settings.json) writeJson(world.stdout, { id, state: 'succeeded' })
@@ -31,7 +31,7 @@ export async function execDurably(id: string, plan: Plan, context: CommandContex
   }
   if (check.refusals.length > 0) throw refusedBy(check.refusals)
   const input = { choices: CHOICES, differences: [] }
-  return conductRun(context, id, (session) => resumeRun(plan, id, input, session), options)
+  return conductRun(context, id, plan, (session) => resumeRun(plan, id, input, session), options)
 }
 
 async function lookAt(

@@ -10,13 +10,13 @@ import {
   type Json,
   RecordedFailureError,
   type StepHandle,
-  type TaskRecord,
   TaskRefusedError,
 } from 'reprise/durable'
 import type { Plan, StepPlan } from '../plan/plan.js'
 import type { RunState } from '../view/views.js'
 import { compileExpression } from '../values/expression.js'
 import type { Performer } from './performer.js'
+import type { RecordedStep } from './recorded-steps.js'
 import type { Scope, StepResult } from './scope.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
 import type { RunTelling } from './telling.js'
@@ -35,8 +35,8 @@ export interface ConductorParts {
   readonly scope: Scope
   readonly performer: Performer
   readonly telling: RunTelling
-  /** Steps that ended before this process came, by id. */
-  readonly recorded: ReadonlyMap<string, TaskRecord>
+  /** What is known of steps from before this process came, by id. */
+  readonly recorded: ReadonlyMap<string, RecordedStep>
   /** Whether somebody has cancelled the run meanwhile. */
   readonly isCancelled: () => Promise<boolean>
 }
@@ -66,7 +66,8 @@ export class Conductor {
     let hasFailures = false
     for (const step of this.parts.plan.steps) {
       if (this.stopping) return ended('interrupted')
-      const verdict = await this.step(step)
+      // Of very many that have succeeded before, none is waited for.
+      const verdict = this.takeRecorded(step, step.id) ?? (await this.step(step))
       if (verdict.type === 'end') return verdict.end
       hasFailures ||= verdict.failed
     }
@@ -75,10 +76,8 @@ export class Conductor {
 
   private async step(step: StepPlan): Promise<Verdict> {
     const { recorded, telling } = this.parts
-    const known = recorded.get(step.id)
-    if (known?.status === 'succeeded') return this.taken(step, known.result as unknown as StepResult)
     try {
-      const wanted = known === undefined ? await this.isWanted(step) : true
+      const wanted = recorded.has(step.id) ? true : await this.isWanted(step)
       if (wanted === false) return await this.skip(step)
       const result = (await this.handleOf(step, wanted).run()) as unknown as StepResult
       telling.finished(step, { state: 'succeeded', stopReason: null, failure: null, continued: false })
@@ -86,6 +85,12 @@ export class Conductor {
     } catch (error) {
       return this.afterError(step, error)
     }
+  }
+
+  /** What is recorded under the id, if that has succeeded. */
+  private takeRecorded(step: StepPlan, id: string): Verdict | undefined {
+    const result = this.parts.recorded.get(id)?.result
+    return result === undefined ? undefined : this.taken(step, result as unknown as StepResult)
   }
 
   private taken(step: StepPlan, result: StepResult): Verdict {
@@ -159,10 +164,10 @@ export class Conductor {
 
   /** Runs once; what it gives is the step's. */
   private async fallback(step: StepPlan, action: StepPlan['action']): Promise<Verdict> {
-    const { run, performer, telling, recorded } = this.parts
+    const { run, performer, telling } = this.parts
     const id = fallbackId(step)
-    const known = recorded.get(id)
-    if (known?.status === 'succeeded') return this.taken(step, known.result as unknown as StepResult)
+    const known = this.takeRecorded(step, id)
+    if (known !== undefined) return known
     telling.fallback(step)
     const handle = run.step(
       id,

@@ -14,7 +14,7 @@ export async function cancelRun(store: string, runId: string, planOf: PlanReader
     if (!(await durable.runs.cancel(runId))) return false
     const steps = new Map(plan.steps.map((step) => [step.id, step]))
     const tasks = new StepTasks(run, plan)
-    for (const task of await run.tasks()) {
+    for (const task of await run.tasks(['waiting', 'running', 'parked', 'undecided'])) {
       const step = steps.get(task.id)
       const handle = step === undefined ? run.step(task.id, FALLBACK_POLICY, () => null) : tasks.of(step)
       await handle.cancel()

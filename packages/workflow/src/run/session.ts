@@ -7,8 +7,9 @@ import {
   type Durable,
   type DurableRun,
   type Json,
+  type Ledger,
   openDurable,
-  type TaskRecord,
+  openLedger,
   TaskRefusedError,
 } from 'reprise/durable'
 import { maskCommandEnd } from '../masking/masked-output.js'
@@ -19,10 +20,10 @@ import { StateDirectory } from '../state/state-directory.js'
 import { failureOfCommand } from '../process/command-error.js'
 import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
-import { taskState } from '../view/step-look.js'
 import { Conductor, type RunEnd } from './conductor.js'
 import { budgetsOf } from './gates.js'
 import { Performer } from './performer.js'
+import { type RecordedStep, recordedSteps } from './recorded-steps.js'
 import { notesAsJson, type RunNotes } from './run-record.js'
 import { Scope } from './scope.js'
 import { type Listener, RunTelling } from './telling.js'
@@ -39,6 +40,8 @@ export interface RunSettings {
   readonly listener?: Listener
   /** Hears what commands write, as they write it; what it returns is waited for. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
+  /** Looks at what was written, before the ledger is closed. */
+  readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>
   /** Stop and save. */
   readonly signal?: AbortSignal
 }
@@ -46,6 +49,7 @@ export interface RunSettings {
 interface SessionParts {
   readonly plan: Plan
   readonly settings: RunSettings
+  readonly ledger: Ledger
   readonly durable: Durable
   readonly state: StateDirectory
   readonly masker: Masker
@@ -69,13 +73,19 @@ export class Session {
     const listener = settings.listener ?? (() => undefined)
     const telling = new RunTelling(runId, plan, listener, Date.now)
     const masker = new Masker(Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? ''])))
-    const durable = await openDurable(settings.store, {
-      budgets: budgetsOf(plan, runId),
-      breakers: plan.breakers,
-      policyChange: accept ? 'accept' : 'refuse',
-      observers: [telling],
-    })
-    return new Session({ plan, settings, durable, state, masker, telling })
+    const ledger = await openLedger(settings.store)
+    try {
+      const durable = await openDurable(ledger, {
+        budgets: budgetsOf(plan, runId),
+        breakers: plan.breakers,
+        policyChange: accept ? 'accept' : 'refuse',
+        observers: [telling],
+      })
+      return new Session({ plan, settings, ledger, durable, state, masker, telling })
+    } catch (error) {
+      await ledger.close()
+      throw error
+    }
   }
 
   /** Nothing secret is written. */
@@ -89,9 +99,8 @@ export class Session {
 
   /** Conducts the run to its end, or until it is asked to stop. */
   async conduct(run: DurableRun, notes: RunNotes): Promise<RunEnd> {
-    const { durable, settings } = this.parts
-    const recorded = new Map<string, TaskRecord>()
-    if (run.record.resumes > 0) for (const task of await run.tasks()) recorded.set(task.id, task)
+    const { ledger, durable, settings } = this.parts
+    const recorded = run.record.resumes > 0 ? await recordedSteps(run) : new Map<string, RecordedStep>()
     const scripts = new ScriptPool()
     const { performer, conductor } = this.handsOf(run, notes, scripts, recorded)
     this.tellStart(run, recorded)
@@ -107,6 +116,7 @@ export class Session {
       await stopped
       await performer.settled()
       await this.conclude(run, end, notes)
+      await settings.atEnd?.(ledger, end)
       return end
     } finally {
       settings.signal?.removeEventListener('abort', stop)
@@ -119,7 +129,7 @@ export class Session {
     run: DurableRun,
     notes: RunNotes,
     scripts: ScriptPool,
-    recorded: ReadonlyMap<string, TaskRecord>,
+    recorded: ReadonlyMap<string, RecordedStep>,
   ): { performer: Performer; conductor: Conductor } {
     const { plan, settings, state, masker, telling, durable } = this.parts
     const { env, graceMs = GRACE_MS, onOutput } = settings
@@ -163,11 +173,10 @@ export class Session {
     })
   }
 
-  private tellStart(run: DurableRun, recorded: ReadonlyMap<string, TaskRecord>): void {
+  private tellStart(run: DurableRun, recorded: ReadonlyMap<string, RecordedStep>): void {
     const { plan } = this.parts
     const steps = plan.steps.map(({ id, name }) => {
-      const task = recorded.get(id)
-      return { id, name, state: task === undefined ? ('pending' as const) : taskState(task) }
+      return { id, name, state: recorded.get(id)?.state ?? ('pending' as const) }
     })
     const { id, record } = run
     this.tell({ type: 'run_started', timeMs: Date.now(), run: id, name: plan.name, steps, resumes: record.resumes })

@@ -2,7 +2,7 @@
  * Steps of a run as they are in a ledger, from what was read of all of them at once: a run may have very many. Imports
  * the library, the plan and the shapes.
  */
-import type { AttemptRow, Ledger, TaskRecord, TaskStatus } from 'reprise/durable'
+import type { AttemptRow, Json, Ledger, TaskRecord, TaskStatus } from 'reprise/durable'
 import type { StepPlan } from '../plan/plan.js'
 import type { StepResult } from '../run/scope.js'
 import type { AttemptView, StepState, StepView } from './views.js'
@@ -88,11 +88,15 @@ export const STATE_OF: Readonly<Record<TaskStatus, StepState>> = {
 }
 
 export function taskState({ status, progress, result }: TaskRecord): StepState {
-  if (status === 'succeeded' && (result as Partial<StepResult> | null | undefined)?.skipped !== undefined)
-    return 'skipped'
-  if (status === 'succeeded' && progress.retry.failures > 0) return 'recovered'
+  if (status === 'succeeded') return succeededState(result, progress.retry.failures)
   if (status === 'waiting' && progress.retry.launched === 0) return 'pending'
   return STATE_OF[status]
+}
+
+/** `failures`: of attempts before. */
+export function succeededState(result: Json | undefined, failures: number): StepState {
+  if ((result as Partial<StepResult> | null | undefined)?.skipped !== undefined) return 'skipped'
+  return failures > 0 ? 'recovered' : 'succeeded'
 }
 
 function attemptView(row: AttemptRow, log: string | null): AttemptView {
