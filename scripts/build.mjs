@@ -89,7 +89,7 @@ async function writeLicences(file, modules) {
  * module. Else every few lines that two commands share would be a file of their own.
  */
 const CLI_FILES = {
-  frame: ['cli/src/exit-codes', 'cli/src/failures', 'cli/src/version', 'cli/src/write-failure'],
+  frame: ['exit-codes', 'failures', 'version', 'write-failure', 'compile-cache'].map((name) => `cli/src/${name}.`),
   print: ['duration', 'json', 'look', 'problems', 'style', 'table', 'width', 'wrap'].map(
     (name) => `cli/src/output/${name}.`,
   ),

@@ -38,6 +38,11 @@ let making: Promise<void> | null = null
 /** Files that a worker thread has opened are closed when it ends, though a stream has closed them long before. */
 let isImpossible = process.platform !== 'linux' || !isMainThread
 
+/** Has some made meanwhile, by whoever knows that they will be needed: making the first takes as long as a command. */
+export function preparePipes(): void {
+  if (!isImpossible && names.length === 0) making ??= makeNames()
+}
+
 export async function openPipes(count: number): Promise<Pipe[] | null> {
   for (let tries = 0; tries < 2 && !isImpossible; tries++) {
     while (names.length < count && !isImpossible) await (making ??= makeNames())

@@ -15,9 +15,10 @@ import {
 import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
 import type { Command } from '../process/command.js'
-import type { Plan } from '../plan/plan.js'
+import type { Action, Plan } from '../plan/plan.js'
 import { StateDirectory } from '../state/state-directory.js'
 import { failureOfCommand } from '../process/command-error.js'
+import { preparePipes } from '../process/pipes.js'
 import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
 import { Conductor, type RunEnd } from './conductor.js'
@@ -57,6 +58,7 @@ interface SessionParts {
 }
 
 const GRACE_MS = 5000
+const STARTS_PROCESSES: ReadonlySet<Action['kind']> = new Set(['run', 'shell', 'claude'])
 
 export class Session {
   readonly durable: Durable
@@ -73,6 +75,8 @@ export class Session {
     const listener = settings.listener ?? (() => undefined)
     const telling = new RunTelling(runId, plan, listener, Date.now)
     const masker = new Masker(Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? ''])))
+    // They are made by another process while this one opens the ledger.
+    if (plan.steps.some(({ action }) => STARTS_PROCESSES.has(action.kind))) preparePipes()
     const ledger = await openLedger(settings.store)
     try {
       const durable = await openDurable(ledger, {
