@@ -95,19 +95,25 @@ const CLI_FILES = {
   ),
   // What every command prints with, and what policies are made of.
   kernel: [
-    ...['duration', 'json', 'look', 'problems', 'style', 'table', 'width', 'wrap'].map(
+    ...['duration', 'failure-words', 'json', 'look', 'problems', 'style', 'table', 'width', 'wrap'].map(
       (name) => `packages/cli/src/output/${name}.`,
     ),
-    ...['core/', 'runtime/', 'observe/', 'durable/policy-record.', 'durable/json.'].map(
+    ...['document/problem.', 'document/spelling.'].map((name) => `packages/workflow/src/${name}`),
+    ...['core/', 'runtime/', 'observe/', 'durable/policy-record.', 'durable/json.', 'durable/failure-record.'].map(
       (name) => `packages/reprise/src/${name}`,
     ),
+  ],
+  // What runs a command.
+  process: [
+    ...['process/', 'run/exec-command.'].map((name) => `packages/workflow/src/${name}`),
+    ...['signals.', 'written.', 'defined-', 'exec-telling.'].map((name) => `packages/cli/src/runs/${name}`),
   ],
   // What looks into a ledger.
   ledger: [
     ...['ledger/', 'durable/', 'open/', 'sqlite/'].map((name) => `packages/reprise/src/${name}`),
     ...['view/', 'state/', 'run/run-record.'].map((name) => `packages/workflow/src/${name}`),
     ...['runs/store.', 'runs/find-run.'].map((name) => `packages/cli/src/${name}`),
-    ...['state-', 'failure-', 'relative-', 'fitted-', 'flat-'].map((name) => `packages/cli/src/output/${name}`),
+    ...['state-', 'relative-', 'fitted-', 'flat-'].map((name) => `packages/cli/src/output/${name}`),
   ],
   // What reads a file.
   document: [
@@ -117,7 +123,7 @@ const CLI_FILES = {
   ],
   // What conducts a run.
   runs: [
-    ...['run/', 'process/', 'steps/', 'masking/'].map((name) => `packages/workflow/src/${name}`),
+    ...['run/', 'steps/', 'masking/'].map((name) => `packages/workflow/src/${name}`),
     ...['runs/', 'output/live/', 'output/lines', 'output/run-', 'output/next-'].map(
       (name) => `packages/cli/src/${name}`,
     ),

@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from '../exit-codes.js'
 import { commandWords } from '../output/next-commands.js'
 import { reporterFor } from '../output/run-reporter.js'
 import { written } from './written.js'
+import { definedOf } from './defined-variables.js'
 import { RunEnding } from './run-ending.js'
 import { withSignals } from './signals.js'
 import { stateDirectoryOf } from './store.js'
@@ -64,11 +65,4 @@ export function exitCodeOf({ state, undecided }: RunEnd): ExitCode {
   if (undecided.length > 0) return EXIT.refused
   if (state === 'succeeded') return EXIT.done
   return state === 'completed_with_failures' ? EXIT.completedWithFailures : EXIT.failed
-}
-
-/** The variables that are set. */
-export function definedOf(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
 }
