@@ -5,7 +5,7 @@
  * Invariants: only a plain file of our own is written or read, never what a link leads to. It counts in the same boot
  * and space of pids only. Imports the process table.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
 import { pidSpace } from './process-table.js'
 
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = constants
@@ -44,7 +44,11 @@ export function readGroupFile(file: string): GroupNote | null {
 }
 
 export function removeGroupFile(file: string): void {
-  rmSync(file, { force: true })
+  try {
+    unlinkSync(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
 }
 
 function readStart(file: string): string {
