@@ -169,12 +169,3 @@ async function timedOf(act: () => Promise<void>): Promise<Timed> {
   await act()
   return between(from, markNow())
 }
-export async function measureOne(id: string, count: number) {
-  const t0=process.cpuUsage()
-  const t = await inNewDirectory((d) => conducted(STEP_KINDS[id]!, d, count))
-  const c=process.cpuUsage(t0)
-  console.log(id, 'rate', count / t.seconds, 'cpuUs', t.cpuUs / count, 'user',c.user/count,'sys',c.system/count)
-  for (let r=0;r<0;r++){
-  const b0=process.cpuUsage(); const s0=performance.now(); await spawned(300); const b=process.cpuUsage(b0); console.log('bare spawn', (performance.now()-s0)/300*1000,'us user',b.user/300,'sys',b.system/300)}
-  console.log(process.memoryUsage().rss/1e6)
-}

@@ -188,7 +188,7 @@ const fieldsBySpelling = new WeakMap<FieldsShape, ReadonlyMap<string, Field>>()
 export function fieldFor(shape: FieldsShape, key: string): Field | undefined {
   let fields = fieldsBySpelling.get(shape)
   if (fields === undefined) {
-    const entries = shape.fields.flatMap((field) => spellingsOf(field, shape).map((name) => [name, field] as const))
+    const entries = shape.fields.flatMap((one) => spellingsOf(one, shape).map((name) => [name, one] as const))
     // Of two with one name the first is meant.
     fields = new Map(entries.toReversed())
     fieldsBySpelling.set(shape, fields)

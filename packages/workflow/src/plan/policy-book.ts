@@ -29,7 +29,7 @@ export class PolicyBook {
     const policy: PolicyInput = buildPolicy({ retry, defaults, timeout, breakers, breakerKey })
     const onFailure: FailureAction = buildFailureAction(retry, defaults)
     const built = { policy, onFailure }
-    const isOwn = (policy.breaker as BreakerInput | undefined)?.key === breakerKey
+    const isOwn = policy.breaker?.key === breakerKey
     if (!isOwn) this.known.set(said, built)
     return built
   }

@@ -153,7 +153,7 @@ export class ScriptWorker {
   }
 
   #sendValues(values: Values): void {
-    this.#valuesPort.postMessage(values)
+    this.#valuesPort.postMessage(values, [])
     Atomics.store(this.#answered, 0, 1)
     Atomics.notify(this.#answered, 0)
   }
