@@ -213,6 +213,8 @@ export function text(value: unknown): string {
 }
 
 export function parse(value: SqlValue | undefined, place: string): Json {
+  // The input of every step.
+  if (value === 'null') return null
   try {
     return JSON.parse(typeof value === 'string' ? value : '') as Json
   } catch (error) {

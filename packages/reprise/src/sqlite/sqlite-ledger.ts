@@ -21,6 +21,7 @@ import type {
   StatusCounts,
   Tally,
   TaskFilter,
+  TaskResult,
   View,
 } from '../ledger/ledger.js'
 import type {
@@ -206,6 +207,15 @@ export class SqliteLedger implements Ledger {
     return this.queue.read(() =>
       (this.sql.attemptsOfRun.all(run) as SqlRow[]).map((row) => attemptOf(row, run, row['id'] as string)),
     )
+  }
+
+  results(run: string): Promise<readonly TaskResult[]> {
+    return this.queue.read(() => {
+      const rows = this.sql.results.all(run) as { id: string; result: string; failures: number | null }[]
+      return rows.map(({ id, result, failures }) => {
+        return { id, result: parse(result, `task ${run}/${id}`), failures: failures ?? 0 }
+      })
+    })
   }
 
   countTasks(run: string): Promise<StatusCounts> {
