@@ -14,6 +14,7 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     pool: 'threads',
+    globalSetup: ['test/postgres/global-setup.ts'],
     reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],
     projects: [
       // Long, since a busy machine is slow and a test that hangs is found all the same.
