@@ -54,6 +54,7 @@ import {
   gateOf,
   gateValues,
   parse,
+  resultOf,
   runOf,
   runValues,
   type SqlRow,
@@ -219,12 +220,7 @@ export class SqliteLedger implements Ledger {
   }
 
   results(run: string): Promise<readonly TaskResult[]> {
-    return this.queue.read(() => {
-      const rows = this.sql.results.all(run) as { id: string; result: string; failures: number | null }[]
-      return rows.map(({ id, result, failures }) => {
-        return { id, result: parse(result, `task ${run}/${id}`), failures: failures ?? 0 }
-      })
-    })
+    return this.queue.read(() => this.sql.results.all(run).map((row) => resultOf(row as SqlRow, run)))
   }
 
   countTasks(run: string): Promise<StatusCounts> {

@@ -55,9 +55,10 @@ const SQL = {
     ORDER BY a.generation, a.number, a.execution`,
   attemptsOfRun: `SELECT t.id, a.* FROM tasks t JOIN attempts a ON a.task = t.pk WHERE t.run = ?
     ORDER BY t.id, a.generation, a.number, a.execution`,
-  // A third of what whole tasks would take.
-  results: `SELECT id, COALESCE(result, 'null') AS result, progress ->> '$.retry.failures' AS failures FROM tasks
-    WHERE run = ? AND status = 'succeeded' ORDER BY id`,
+  // A third of what whole tasks would take. Progress that is damaged is given as it is, to be told of.
+  results: `SELECT id, result, iif(json_valid(progress), progress ->> '$.retry.failures', NULL) AS failures,
+    iif(json_valid(progress), '{}', progress) AS progress
+    FROM tasks WHERE run = ? AND status = 'succeeded' ORDER BY id`,
   countTasks: 'SELECT status, COUNT(*) AS tasks FROM tasks WHERE run = ? GROUP BY status',
   // The keys come as one list: a statement for each takes twice as long.
   tallies: `SELECT COALESCE(MAX(a.number), 0) AS last,
