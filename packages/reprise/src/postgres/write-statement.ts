@@ -119,8 +119,7 @@ export function writeValues(writer: string, decision: number, parts: Parts): unk
     const rows: readonly Readonly<Record<string, ColumnValue>>[] = parts[name]
     if (rows.length === 0) continue
     for (const [column, type] of Object.entries(PARTS[name])) {
-      const column_ = rows.map((row) => row[column] as never)
-      values.push(ENCODERS[type](column_))
+      values.push(ENCODERS[type](rows.map((row) => row[column] as never)))
     }
   }
   return values
