@@ -2,7 +2,7 @@
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
 import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
-import { NOW, type Statement } from './connections.js'
+import { CLOCK, NOW, type Statement } from './connections.js'
 
 const ROW_COLUMNS = `${TASK_COLUMNS}, version, payload_hash`
 const of = (alias: string, columns: string): string =>
@@ -13,9 +13,9 @@ const of = (alias: string, columns: string): string =>
 
 const SQL = {
   now: `SELECT ${NOW}`,
-  newWriter: 'INSERT INTO $.writers (id, decision, since) VALUES ($1, 0, $2)',
+  newWriter: `INSERT INTO $.writers (id, decision, since) VALUES ($1, 0, ${CLOCK})`,
   // It waits for who still writes, and whoever comes later finds it closed: so the answer stays true.
-  lastDecision: 'UPDATE $.writers SET closed = true WHERE id = $1 RETURNING decision, made, changed',
+  lastDecision: `UPDATE $.writers SET closed = true, since = ${CLOCK} WHERE id = $1 RETURNING decision, made, changed`,
   removeWriters: 'DELETE FROM $.writers WHERE id = ANY($1::text[])',
   taskKeys: `SELECT nextval('$.task_keys') AS first FROM generate_series(1, $1::int)`,
 

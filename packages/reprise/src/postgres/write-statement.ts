@@ -8,7 +8,7 @@
  */
 import { float8Array, int8Array, textArray } from './binary.js'
 import type { Statement } from './connections.js'
-import { NOW } from './connections.js'
+import { CLOCK, NOW } from './connections.js'
 
 type ColumnType = 'int8' | 'float8' | 'text'
 type Columns = Readonly<Record<string, ColumnType>>
@@ -147,9 +147,9 @@ function textOf(schema: string, present: readonly PartName[], sure: boolean): st
     )
     ctes.push(...WRITES[name](schema, has))
   }
-  ctes.push(`noted AS (UPDATE ${schema}.writers SET decision = $2, made = ${missed('made', '$3', has)},
+  ctes.push(`noted AS (UPDATE ${schema}.writers SET decision = $2, since = ${CLOCK}, made = ${missed('made', '$3', has)},
     changed = ${missed('changed', '$4', has)} FROM turn WHERE id = $1 RETURNING decision, made, changed)`)
-  const answer = sure ? `${certainty(has)} AS done FROM turn` : 'decision, made, changed, $5::int8 AS begun FROM noted'
+  const answer = sure ? `${certainty(has)} AS done` : 'decision, made, changed, $5::int8 AS begun FROM noted'
   return `WITH ${ctes.join(',\n')}\nSELECT ${NOW}, ${answer}`
 }
 
@@ -159,6 +159,7 @@ const countOf = (name: PartName, has: (name: PartName) => boolean): string =>
 /** All of it, or an error that undoes the transaction. */
 function certainty(has: (name: PartName) => boolean): string {
   const asExpected = [
+    '(SELECT count(*) FROM turn) = 1',
     `${countOf('made', has)} = $3::int8`,
     `${countOf('changed', has)} = $4::int8`,
     `${countOf('begun', has)} = $5::int8`,
