@@ -20,12 +20,13 @@ const SQL = {
   taskKeys: `SELECT nextval('$.task_keys') AS first FROM generate_series(1, $1::int)`,
 
   // What is locked is locked in the order of its keys: two who want the same wait for each other, and for nothing else.
+  // Of tasks that is the key that never changes, by which the other way writes them too.
   lockGates: 'SELECT * FROM $.gates WHERE key = ANY($1::text[]) ORDER BY key FOR UPDATE',
   addGates: `INSERT INTO $.gates (key, kind) SELECT key, 'budget' FROM unnest($1::text[]) AS key ORDER BY key
     ON CONFLICT DO NOTHING`,
   lockRuns: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`,
   lockTasks: `SELECT ${of('t', ROW_COLUMNS)} FROM unnest($1::text[], $2::text[]) AS k(run, id)
-    JOIN $.tasks t ON t.run = k.run AND t.id = k.id ORDER BY t.run, t.id FOR UPDATE OF t`,
+    JOIN $.tasks t ON t.run = k.run AND t.id = k.id ORDER BY t.pk FOR UPDATE OF t`,
   claim: claimText(''),
   claimExcept: claimText(`AND NOT EXISTS (SELECT 1 FROM unnest($5::text[], $6::text[]) AS e(run, id)
     WHERE e.run = t.run AND e.id = t.id)`),
