@@ -6,8 +6,8 @@ import { newTask } from '../../packages/reprise/src/testing/sample-task.js'
 import { testDatabase } from './shared-server.js'
 
 const database = await testDatabase()
-const ledgers: Ledger[] = []
-for (let process = 0; process < 3; process++) ledgers.push(await openPostgres(database.url))
+const first = await openPostgres(database.url)
+const ledgers: readonly Ledger[] = [first, await openPostgres(database.url), await openPostgres(database.url)]
 afterAll(async () => {
   for (const ledger of ledgers) await ledger.close()
   await database.drop()
@@ -28,17 +28,16 @@ async function countUp(ledger: Ledger, name: string): Promise<void> {
 
 it('counts every change of a gate, whoever makes it', async () => {
   await Promise.all(ledgers.map((ledger, index) => countUp(ledger, `p${index}`)))
-  const [gate] = await (ledgers[0] as Ledger).gates()
+  const [gate] = await first.gates()
   expect(gate?.state).toEqual({ count: TIMES * ledgers.length })
 })
 
 it('numbers events without a gap, in the order in which anybody can see them', async () => {
-  const seen = await (ledgers[0] as Ledger).events(0, 1000)
+  const seen = await first.events(0, 1000)
   expect(seen.map(({ seq }) => seq)).toEqual(Array.from({ length: TIMES * ledgers.length }, (_, index) => index + 1))
 })
 
 it('gives a due task to one process only', async () => {
-  const [first] = ledgers as [Ledger]
   const ids = Array.from({ length: 100 }, (_, index) => `t${index}`)
   await first.create(ids.map((id) => newTask({ id, dueAtMs: 0 })))
   const claims = ledgers.flatMap((ledger, index) =>
