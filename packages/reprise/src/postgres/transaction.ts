@@ -134,8 +134,8 @@ export class Transaction {
         this.tellResults()
         return
       }
+      // Both are sent at once, in this order: if the statement fails, there is nothing to commit.
       const sending = this.send(connection, true)
-      // Sent behind it without waiting: if the statement fails, there is nothing to commit.
       const [sent, ended] = await Promise.allSettled([sending, connection.query('COMMIT')])
       if (sent.status === 'rejected') throw isStale(sent.reason) ? new StaleRead() : sent.reason
       if (ended.status === 'rejected') {
@@ -213,7 +213,7 @@ export class Transaction {
     }
   }
 
-  /** `sure`: nobody else can have changed what was read. Sent at once, before it gives way to anything else. */
+  /** Before anything else can be sent. `sure`: nobody else can have changed what was read. */
   private async send(connection: PooledConnection, sure: boolean): ReturnType<PooledConnection['query']> {
     const { schema, writers } = this.parts
     const parts = this.batch.parts()

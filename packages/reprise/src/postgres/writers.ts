@@ -32,7 +32,7 @@ interface Writer {
 export class Writers {
   private readonly sql: Statements
   private readonly process = randomUUID()
-  private readonly writers = new Map<PoolClient, Writer>()
+  private readonly writers = new WeakMap<PoolClient, Writer>()
   private readonly ids: string[] = []
   private count = 0
 
@@ -40,23 +40,21 @@ export class Writers {
     this.sql = sql
   }
 
-  /** Before its first turn, and outside of every transaction: what is undone later must not undo this. */
+  /** Makes the row of this connection, if it has none; not within a transaction that may be undone. */
   async enter(connection: PooledConnection): Promise<void> {
     const { client } = connection
     if (this.writers.has(client)) return
     const writer = { id: `${this.process}/${this.count++}`, decision: 0 }
-    await connection.query(this.sql.newWriter, [writer.id])
     this.ids.push(writer.id)
     // Those before are of connections that are long gone; compaction removes their rows.
     if (this.ids.length > MOST_IDS) this.ids.shift()
+    await connection.query(this.sql.newWriter, [writer.id])
     this.writers.set(client, writer)
-    client.once('end', () => this.writers.delete(client))
   }
 
-  /** The next number of a connection that has entered. If it is not committed, it has to `leave`. */
+  /** The next number of this connection, which has entered. What is not committed has to `leave`. */
   turn({ client }: PooledConnection): Turn {
-    const writer = this.writers.get(client)
-    if (writer === undefined) throw new Error('The connection ended before its turn')
+    const writer = this.writers.get(client) as Writer
     writer.decision++
     return { writer: writer.id, decision: writer.decision }
   }
