@@ -176,7 +176,8 @@ export class Connections {
 }
 
 /** In milliseconds, with their fractions. */
-export const NOW = 'extract(epoch FROM clock_timestamp())::float8 * 1000 AS now'
+export const CLOCK = 'extract(epoch FROM clock_timestamp())::float8 * 1000'
+export const NOW = `${CLOCK} AS now`
 
 function refusal(name: string, cure: string): LedgerError {
   return new LedgerError('unusable', `The ledger ${name} cannot be opened: ${cure}`)
