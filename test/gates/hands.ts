@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
-import type { Doing, KindName, Order, Peaks, Said } from './plan.js'
+import type { Doing, KindName, Order, Said } from './plan.js'
 
 export interface Program {
   readonly file: string
@@ -72,6 +72,8 @@ export interface HandsOptions {
 }
 
 export class Hands {
+  /** How many operations ran at once, as any of them saw it; by kind and what they do. */
+  readonly peaks: Record<string, number> = {}
   private readonly hands: Hand[]
   private readonly directory: string
   private submitted = 0
@@ -106,6 +108,7 @@ export class Hands {
         return hand.next({ type: 'submit', kind, ids: own, doing })
       }),
     )
+    this.hear(said)
     return said.flatMap((one) => (one?.type === 'ended' ? one.reasons : []))
   }
 
@@ -114,16 +117,16 @@ export class Hands {
     for (const { child } of this.hands) child.send({ type: 'release' } satisfies Order)
   }
 
-  /** How many operations ran at once, as those saw it that are left. */
-  async close(): Promise<Peaks> {
-    const said = await Promise.all(this.hands.map((hand) => hand.next({ type: 'close' })))
-    const peaks: Record<string, number> = {}
-    for (const one of said) {
-      if (one?.type !== 'closed') throw new Error(`A hand said ${one?.type}`)
-      for (const [what, peak] of Object.entries(one.peaks)) peaks[what] = Math.max(peaks[what] ?? 0, peak)
-    }
+  async close(): Promise<void> {
+    this.hear(await Promise.all(this.hands.map((hand) => hand.next({ type: 'close' }))))
     rmSync(this.directory, { recursive: true, force: true })
-    return peaks
+  }
+
+  private hear(said: readonly (Said | undefined)[]): void {
+    for (const one of said) {
+      if (one === undefined || one.type === 'ready') continue
+      for (const [what, peak] of Object.entries(one.peaks)) this.peaks[what] = Math.max(this.peaks[what] ?? 0, peak)
+    }
   }
 
   /** By `kill -9`. Its marks go before, while it stands still: others may begin at once. */
