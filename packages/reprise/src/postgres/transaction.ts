@@ -115,8 +115,10 @@ export class Transaction {
     if (this.results.size === 0) return
     const sentAtMs = time.sentAtMs
     const [row] = await this.send(connection, false)
-    // Only a lookup closes a writer, and then nothing is sent through it any more.
-    if (row === undefined) throw new Error(`The connection of ${this.parts.name} was taken for lost`)
+    if (row === undefined) {
+      this.undone(connection)
+      throw new StaleRead()
+    }
     time.heard(row['now'] as number, sentAtMs)
     this.committed(notedOf(row))
   }
@@ -228,7 +230,7 @@ export class Transaction {
 
   /** It is known that nothing was committed. */
   private undone(connection: PooledConnection): void {
-    this.parts.writers.undone(connection)
+    this.parts.writers.leave(connection)
     this.turn = undefined
   }
 

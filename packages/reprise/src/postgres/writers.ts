@@ -45,17 +45,16 @@ export class Writers {
     this.writers.set(client, writer)
   }
 
-  /** The next number of this connection, which has entered. What is not committed has to be `undone`. */
+  /** The next number of this connection, which has entered. What is not committed has to `leave`. */
   turn({ client }: PooledConnection): Turn {
     const writer = this.writers.get(client) as Writer
     writer.decision++
     return { writer: writer.id, decision: writer.decision }
   }
 
-  /** It is known that nothing was committed. */
-  undone({ client }: PooledConnection): void {
-    const writer = this.writers.get(client)
-    if (writer !== undefined) writer.decision--
+  /** Nothing was committed, perhaps since the row is gone: the connection begins with another one. */
+  leave({ client }: PooledConnection): void {
+    this.writers.delete(client)
   }
 
   /** Over another connection, when this one is lost: what it did, or undefined if that is nothing. */
