@@ -185,7 +185,16 @@ function codeOf(error: unknown): string | undefined {
 
 /** 0: there is none. */
 async function versionOf(connection: Connection, schema: string, name: string): Promise<number> {
-  const [found] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS is_there', [`${schema}.meta`])
+  const [found] = await connection.query(
+    'SELECT to_regclass($1) IS NOT NULL AS is_there, quote_ident($2) <> $2 AS is_word',
+    [`${schema}.meta`, schema],
+  )
+  if (found?.['is_word'] === true) {
+    throw new LedgerError(
+      'refused',
+      `${schema} is a word of SQL, and no name for the schema of ${name}: take another one`,
+    )
+  }
   if (found?.['is_there'] !== true) return 0
   try {
     const [meta] = await connection.query(`SELECT version FROM ${schema}.meta`)
