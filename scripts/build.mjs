@@ -99,6 +99,7 @@ const CLI_FILES = {
   ],
   ledger: ['reprise/src/ledger/', 'reprise/src/durable/', 'reprise/src/open/'],
   sqlite: ['reprise/src/sqlite/'],
+  postgres: ['reprise/src/postgres/'],
   document: ['workflow/src/document/', 'workflow/src/plan/', 'workflow/src/values/', 'cli/src/input/open-source.'],
   look: [
     ...['workflow/src/view/', 'workflow/src/state/', 'workflow/src/run/run-record.'],
@@ -123,6 +124,7 @@ await bundle('reprise', {
     simulate: 'src/simulate/index.ts',
     durable: 'src/open/index.ts',
     sqlite: 'src/sqlite/index.ts',
+    postgres: 'src/postgres/index.ts',
     testing: 'src/testing/index.ts',
   },
   platform: 'neutral',

@@ -16,7 +16,7 @@ import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
 import type { Command } from '../process/command.js'
 import type { Plan } from '../plan/plan.js'
-import { expectOwnStore } from '../state/own-store.js'
+import { expectOwnStore, secretAddress } from '../state/own-store.js'
 import { StateDirectory } from '../state/state-directory.js'
 import type { StateError } from '../state/state-error.js'
 import { failureOfCommand } from '../process/command-error.js'
@@ -32,7 +32,7 @@ import { Scope } from './scope.js'
 import { type Listener, RunTelling } from './telling.js'
 
 export interface RunSettings {
-  /** Where the ledger is: `sqlite:PATH`. */
+  /** Where the ledger is: `sqlite:PATH` or `postgres://…`. */
   readonly store: string
   /** Where logs are kept. */
   readonly stateDirectory: string
@@ -86,7 +86,8 @@ export class Session {
     expectOwnStore(settings.store, settings.stateDirectory)
     const listener = settings.listener ?? (() => undefined)
     const telling = new RunTelling(runId, plan, listener, Date.now)
-    const masker = new Masker(Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? ''])))
+    const secrets = Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? '']))
+    const masker = new Masker({ ...secrets, '--store': secretAddress(settings.store) })
     const durable = await openDurable(settings.store, {
       budgets: budgetsOf(plan, runId),
       breakers: plan.breakers,
