@@ -63,7 +63,7 @@ export async function run({ values: { run: runId, step }, options }: Given, cont
     if (!printer.hasPrinted) world.stderr.write(elsewhere.length === 0 ? 'Nothing was written.\n' : 'No log is here.\n')
     for (const { host, stateDirectory } of elsewhere)
       world.stderr.write(
-        plainText(`Steps of run ${runId} also ran on ${host}: their logs are there, in ${stateDirectory}.`) + '\n',
+        plainText(`Steps of run ${runId} ran on ${host}, and their logs are there: in ${stateDirectory}.`) + '\n',
       )
   })
 }
