@@ -35,8 +35,18 @@ export function isOnServer(store: string): boolean {
 /** Opens the ledger for as long as `act` takes. Refused if nothing was ever kept there. */
 export async function withLedger<T>(context: CommandContext, act: (ledger: Ledger) => Promise<T>): Promise<T> {
   const { store } = context.settings
-  const answer = await ifKept(context, async (ledger) => ({ of: await act(ledger) }))
-  if (answer !== undefined) return answer.of
+  const { of } = await expectFound(store, () => ifKept(context, async (ledger) => ({ of: await act(ledger) })))
+  return of
+}
+
+/** What finds nothing, by its answer or by its error, is refused. */
+export async function expectFound<T>(store: string, act: () => Promise<T | undefined>): Promise<T> {
+  try {
+    const answer = await act()
+    if (answer !== undefined) return answer
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
   const what = isOnServer(store)
     ? `${storeWithoutPassword(store)} has no ledger.`
     : `${fileOf(store) ?? store} does not exist.`
@@ -82,6 +92,6 @@ function isMissing(error: unknown): boolean {
   return error instanceof LedgerError && error.problem === 'missing'
 }
 
-function fileOf(store: string): string | undefined {
+export function fileOf(store: string): string | undefined {
   return /^sqlite:(.+)$/s.exec(store)?.[1]
 }

@@ -106,9 +106,9 @@ export class Connections {
     }
   }
 
-  /** One beside the pool, for whoever listens. */
-  async single(): Promise<Client> {
-    const client = new this.driver.default.Client(this.config())
+  /** One beside the pool, for whoever listens, or looks for long. It is not checked. */
+  async single(statementMs = STATEMENT_MS): Promise<Client> {
+    const client = new this.driver.default.Client({ ...this.config(), query_timeout: statementMs + 5000 })
     client.on('error', () => undefined)
     await client.connect()
     return client

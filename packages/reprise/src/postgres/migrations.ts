@@ -4,6 +4,7 @@
  * still use a schema that is up to date. Imports its own layer and the ledger's errors.
  */
 import { LedgerError } from '../ledger/errors.js'
+import type { SchemaState } from '../ledger/store-facts.js'
 import type { Connection } from './connections.js'
 
 /** `$schema` stands for the schema's name. Texts are compared byte by byte, as every other ledger does. */
@@ -137,12 +138,6 @@ export const MIGRATIONS: readonly string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-export interface SchemaState {
-  /** 0: there is none. */
-  readonly version: number
-  readonly newest: number
-}
-
 export async function schemaState(connection: Connection, schema: string): Promise<SchemaState> {
   return { version: await versionOf(connection, schema), newest: SCHEMA_VERSION }
 }
@@ -156,21 +151,37 @@ export async function migrate(connection: Connection, schema: string, name: stri
   try {
     // Of this schema only, and gone with the transaction.
     await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`reprise migrates ${schema}`])
-    await connection.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
-    await connection.query(`CREATE TABLE IF NOT EXISTS ${schema}.meta
-      (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL)`)
+    for (const statement of firstSql(schema)) await connection.query(statement)
     // Somebody else may have been faster.
     const done = await versionOf(connection, schema)
     expectKnown(done, name)
     if (done === 0) await expectEmpty(connection, schema, name)
-    for (const step of MIGRATIONS.slice(done)) await connection.query(step.replaceAll('$schema', schema))
-    await connection.query(`INSERT INTO ${schema}.meta VALUES (true, ${SCHEMA_VERSION})
-      ON CONFLICT (one) DO UPDATE SET version = excluded.version`)
+    for (const statement of restSql(schema, done)) await connection.query(statement)
     await connection.query('COMMIT')
   } catch (error) {
     await connection.query('ROLLBACK').catch(() => undefined)
     throw error
   }
+}
+
+/** Everything that `migrate` would execute, to be read, or to be executed by somebody with more rights. */
+export function migrationSql(schema: string, version: number): readonly string[] {
+  return ['BEGIN', ...firstSql(schema), ...restSql(schema, version), 'COMMIT']
+}
+
+function firstSql(schema: string): string[] {
+  return [
+    `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+    `CREATE TABLE IF NOT EXISTS ${schema}.meta (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL)`,
+  ]
+}
+
+function restSql(schema: string, version: number): string[] {
+  return [
+    ...MIGRATIONS.slice(version).map((step) => step.replaceAll('$schema', schema)),
+    `INSERT INTO ${schema}.meta VALUES (true, ${SCHEMA_VERSION})
+    ON CONFLICT (one) DO UPDATE SET version = excluded.version`,
+  ]
 }
 
 async function versionOf(connection: Connection, schema: string): Promise<number> {
