@@ -49,7 +49,7 @@ async function connected<T>(given: string, use: Use<T>): Promise<T> {
 
 export function inspectPostgres(given: string): Promise<StoreFacts> {
   return connected(given, async (connection, { name, schema }) => {
-    const state = await schemaState(connection, schema)
+    const state = await schemaState(connection, schema, name)
     const [server] = await connection.query(`SELECT current_setting('server_version') AS version,
       pg_is_in_recovery() AS is_replica, current_setting('fsync') AS fsync,
       current_setting('synchronous_commit') AS synchronous_commit,
@@ -108,8 +108,8 @@ async function connectionsOf(connection: Connection): Promise<ConnectionFacts> {
 
 /** What a migration would execute; empty if there is nothing to do. */
 export function pendingPostgresSql(given: string): Promise<readonly string[]> {
-  return connected(given, async (connection, { schema }) => {
-    const { version, newest } = await schemaState(connection, schema)
+  return connected(given, async (connection, { name, schema }) => {
+    const { version, newest } = await schemaState(connection, schema, name)
     return version >= newest ? [] : migrationSql(schema, version)
   })
 }
@@ -117,7 +117,7 @@ export function pendingPostgresSql(given: string): Promise<readonly string[]> {
 /** All rows, as of one moment: others go on writing. `take` is handed them bit by bit. */
 export function copyPostgres(given: string, take: (rows: CopiedRows) => Promise<CopiedCounts>): Promise<CopiedCounts> {
   return connected(given, async (connection, { name, schema }) => {
-    const { version, newest } = await schemaState(connection, schema)
+    const { version, newest } = await schemaState(connection, schema, name)
     if (version === 0) throw new LedgerError('missing', `There is no ledger ${name}`)
     if (version !== newest) {
       const cure = version < newest ? 'run `reprise store migrate` first' : 'update this program'

@@ -5,7 +5,7 @@ import { LedgerError } from '../ledger/errors.js'
 import { addressOf, type PostgresAddress } from './address.js'
 import { type Connection, Connections, type Driver } from './connections.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS } from './failures.js'
-import { migrate, schemaState } from './migrations.js'
+import { expectMigrated, migrate, schemaState } from './migrations.js'
 import { pause } from './pause.js'
 import { PostgresLedger } from './postgres-ledger.js'
 import { ServerTime } from './server-time.js'
@@ -40,13 +40,10 @@ async function prepareSchema(
   { schema, name }: PostgresAddress,
   { create = true, migrate: mayMigrate = true }: PostgresOptions,
 ): Promise<void> {
-  const { version, newest } = await schemaState(connection, schema)
-  if (version === 0 && !create) throw new LedgerError('missing', `There is no ledger ${name}`)
-  if (version < newest && !mayMigrate) {
-    const cure = 'run `reprise store migrate`, or leave out `migrate: false`'
-    throw new LedgerError('unusable', `The ledger ${name} has schema ${version} of ${newest}: ${cure}`)
+  if (!create && (await schemaState(connection, schema, name)).version === 0) {
+    throw new LedgerError('missing', `There is no ledger ${name}`)
   }
-  if (version !== newest) await migrate(connection, schema, name)
+  await (mayMigrate ? migrate : expectMigrated)(connection, schema, name)
 }
 
 export async function loadDriver({ name }: Pick<PostgresAddress, 'name'>): Promise<Driver> {
