@@ -49,6 +49,8 @@ async function bundle(name, { input, platform, chunks = [], alias = {}, isPure =
     input,
     platform,
     external: externals(await manifest(name)),
+    // A module that is imported late here, and by what is imported late there, is in one file with reason.
+    checks: { ineffectiveDynamicImport: false },
     preserveEntrySignatures: 'allow-extension',
     // Sources of our own packages can be taken apart by who needs what; their bundles cannot.
     resolve: {
@@ -107,6 +109,12 @@ const CLI_FILES = {
   process: [
     ...['process/', 'state/state-error.', 'run/exec-command.'].map((name) => `packages/workflow/src/${name}`),
     ...['signals.', 'written.', 'defined-', 'exec-telling.'].map((name) => `packages/cli/src/runs/${name}`),
+  ],
+  // What looks after a store.
+  store: [
+    ...['index.', 'maintenance.', 'new-file.'].map((name) => `packages/reprise/src/sqlite/${name}`),
+    'packages/reprise/src/ledger/copied-tables.',
+    'packages/cli/src/runs/store-care.',
   ],
   // What looks into a ledger.
   ledger: [

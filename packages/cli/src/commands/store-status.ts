@@ -7,7 +7,7 @@ import { type OwnerView, storeStatusPage, type StoreStatus } from '../output/sto
 import { factsOf, nameOf } from '../runs/store-care.js'
 import { expectFound, stateDirectoryOf } from '../runs/store.js'
 
-export const status: CommandModule = {
+export const showStatus: CommandModule = {
   async run(_given, { world, settings }) {
     const { store } = settings
     const facts = await expectFound(store, () => factsOf(store))

@@ -18,7 +18,7 @@ export const STORE_COMMANDS: readonly CommandEntry[] = [
           ['store status', ''],
           ['store status --json --store postgres://app@db.example/orders', 'for programs'],
         ],
-        load: async () => (await import('../store-status.js')).status,
+        load: async () => (await import('../store-status.js')).showStatus,
       },
       {
         name: 'migrate',
