@@ -20,10 +20,13 @@ syncBuiltinESMExports()
 `
 const WORK = `
 steps:
-  - { id: before, shell: echo x >> "$NOTES/before"; echo 41, capture: number }
+  - id: before
+    shell: echo x >> "$NOTES/before"; echo 41
+    capture: number
   - id: work
     shell: echo said-$$; echo "$REPRISE_ATTEMPT" >> "$NOTES/work"; until test -e "$NOTES/go"; do sleep 0.02; done
-  - { id: after, shell: echo "\${number}" >> "$NOTES/after" }
+  - id: after
+    shell: echo "\${number}" >> "$NOTES/after"
 `
 
 let database: TestDatabase

@@ -1,4 +1,7 @@
-/** A file that is made beside its place, and put there when it is whole and on the disk. Imports Node. */
+/**
+ * A file that is made beside its place, and put there when it is whole and on the disk. Imports Node and
+ * the ledger's errors.
+ */
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { LedgerError } from '../ledger/errors.js'
@@ -16,6 +19,9 @@ export async function newFile(target: string, make: (partial: string) => Promise
     sync(partial, 'r+')
     place(partial, target)
     sync(path.dirname(path.resolve(target)), 'r')
+  } catch (error) {
+    if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error
+    throw new LedgerError('unusable', `${target} cannot be written: ${(error as Error).message}`, error)
   } finally {
     for (const suffix of SUFFIXES) rmSync(`${partial}${suffix}`, { force: true })
   }
