@@ -104,6 +104,7 @@ export class DueTasks implements Timer {
     const dueAtMs = queues.length === 0 ? null : await parts.ledger.nextDueAtMs(queues, this.except())
     if (dueAtMs === null || this.worker.stopped) return
     const now = await parts.ledger.now()
+    this.worker.heardTime(now)
     if (dueAtMs > now) {
       // Whoever wakes us while we look is looked for at once.
       if (!this.again) this.scheduleIn(dueAtMs - now)

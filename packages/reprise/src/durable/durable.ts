@@ -16,7 +16,7 @@ import { expectOptions } from './expect-options.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
 import { type OtherOwner, Ownership } from './ownership.js'
-import { isBusy } from './persistence.js'
+import { willPass } from './persistence.js'
 import { type InterruptRule, recordOf } from './policy-record.js'
 import { Runs } from './runs.js'
 import { Retention, retentionOf, type RetentionSettings, type Swept } from './retention.js'
@@ -98,6 +98,7 @@ export class Durable {
   private closing: Promise<void> | undefined = undefined
   private working: Promise<void> | undefined = undefined
   private endWork: (error?: unknown) => void = () => undefined
+  private stopListening: () => void = () => undefined
 
   private constructor(ledger: Ledger, environment: Environment, settings: DurableSettings, gates: GateBook) {
     this.ledger = ledger
@@ -131,6 +132,7 @@ export class Durable {
     await durable.ownership.begin()
     durable.worker.begin()
     durable.sweeper.begin()
+    durable.stopListening = await ledger.listen(() => durable.worker.wake())
     return durable
   }
 
@@ -242,6 +244,7 @@ export class Durable {
 
   private async end(): Promise<void> {
     const reason = new TaskRefusedError('closed', 'The durable tasks were closed')
+    this.stopListening()
     try {
       if (this.failure === undefined) {
         await this.sweeper.end()
@@ -282,8 +285,8 @@ export class Durable {
 
   /** The ledger failed: nothing more is decided, and nobody waits for what nobody will know. */
   private fail(error: unknown, isTold: boolean): void {
-    // Somebody holds it: what could not be written now is written later.
-    if (this.failure !== undefined || isBusy(error)) return
+    // Somebody holds it, or it does not answer: what could not be written now is written later.
+    if (this.failure !== undefined || willPass(error)) return
     this.failure = error
     if (this.closing !== undefined) return
     this.worker.halt(error)

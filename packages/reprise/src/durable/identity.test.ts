@@ -18,7 +18,13 @@ describe.runIf(process.platform === 'linux')('another owner', () => {
     ['another container', { bootId: `${self.bootId.split('/')[0]}/pid:[1]`, pid: deadPid }, 'unseen'],
     ['a system that does not tell its boot', { bootId: '/' }, 'unseen'],
   ])('%s', (_what, change, life) => {
-    expect(lifeOf(owner(change), self)).toBe(life)
+    expect(lifeOf(owner(change), self, 'machine')).toBe(life)
+  })
+
+  it('of another boot may be another machine of the same name, where a ledger spans many', () => {
+    const other = owner({ bootId: `b/${self.bootId.split('/')[1]}` })
+    expect(lifeOf(other, self, 'network')).toBe('unseen')
+    expect(lifeOf(owner({ pid: deadPid }), self, 'network')).toBe('gone')
   })
 
   it('has an id of its own every time', () => {

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import type { Ledger } from '../ledger/ledger.js'
 import type { OwnerRecord } from '../ledger/records.js'
 
 export type Identity = Omit<OwnerRecord, 'startedAtMs' | 'leaseUntilMs' | 'leaseMs'>
@@ -20,12 +21,16 @@ export function ownIdentity(): Identity {
   }
 }
 
-/** Whether that process lives, is certainly gone, or cannot be seen from here. */
-export function lifeOf(owner: OwnerRecord, self: Identity): 'alive' | 'gone' | 'unseen' {
+/**
+ * Whether that process lives, is certainly gone, or cannot be seen from here. Of a ledger that spans one machine another
+ * boot is an earlier one; of one that spans many, it may be another machine of the same name.
+ */
+export function lifeOf(owner: OwnerRecord, self: Identity, spans: Ledger['spans']): 'alive' | 'gone' | 'unseen' {
   if (owner.host !== self.host) return 'unseen'
   const [boot] = owner.bootId.split('/')
   const [ownBoot] = self.bootId.split('/')
-  if (boot !== ownBoot) return boot === '' || ownBoot === '' ? 'unseen' : 'gone'
+  const isUnknown = boot === '' || ownBoot === '' || spans === 'network'
+  if (boot !== ownBoot) return isUnknown ? 'unseen' : 'gone'
   if (owner.bootId !== self.bootId) return 'unseen'
   if (!exists(owner.pid)) return 'gone'
   const start = processStart(owner.pid)

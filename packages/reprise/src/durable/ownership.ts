@@ -48,7 +48,7 @@ const BATCH = 500
 export async function livingOwners(ledger: Ledger): Promise<ReadonlyMap<string, OtherOwner>> {
   const [now, owners, self] = [await ledger.leaseNow(), await ledger.owners(), ownIdentity()]
   const isLiving = (owner: OwnerRecord): boolean => {
-    const life = lifeOf(owner, self)
+    const life = lifeOf(owner, self, ledger.spans)
     return life === 'unseen' ? owner.leaseUntilMs > now : life === 'alive'
   }
   const living = owners.filter(isLiving)
@@ -113,7 +113,7 @@ export class Ownership {
       const { moved, left } = await this.takeFrom(owner.id, resumeId)
       taken += moved
       // One that may live goes on claiming, and has its row before it has a task.
-      if (left === 0 && lifeOf(owner, identity) === 'gone') await ledger.removeOwner(owner.id)
+      if (left === 0 && lifeOf(owner, identity, ledger.spans) === 'gone') await ledger.removeOwner(owner.id)
     }
     if (taken > 0) this.worker.wake()
     return taken
@@ -150,9 +150,9 @@ export class Ownership {
   }
 
   private leaseLeftOf(owner: OwnerRecord, leaseNow: number): number {
-    const { identity, leaseMs, monotonicMs } = this.parts
+    const { ledger, identity, leaseMs, monotonicMs } = this.parts
     const silentMs = monotonicMs() - (this.sightings.get(owner.id)?.atMs ?? monotonicMs())
-    const isSeen = lifeOf(owner, identity) === 'alive'
+    const isSeen = lifeOf(owner, identity, ledger.spans) === 'alive'
     return Math.max(0, isSeen ? (owner.leaseMs ?? leaseMs) - silentMs : owner.leaseUntilMs - leaseNow)
   }
 
@@ -170,7 +170,7 @@ export class Ownership {
   }
 
   private isLost(owner: OwnerRecord, leaseNow: number): boolean {
-    const life = lifeOf(owner, this.parts.identity)
+    const life = lifeOf(owner, this.parts.identity, this.parts.ledger.spans)
     const silentMs = this.silenceOf(owner)
     if (life === 'gone') return true
     return life === 'alive' ? silentMs >= (owner.leaseMs ?? this.parts.leaseMs) : leaseNow >= owner.leaseUntilMs

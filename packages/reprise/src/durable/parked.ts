@@ -26,19 +26,19 @@ export class Parked implements Timer {
   private leaveSlots: (() => void) | undefined = undefined
 
   constructor(worker: Worker, definition: Definition, task: TaskRecord, onLeft: (after: Begun | undefined) => void) {
-    const { gates, environment } = worker.parts
+    const { gates } = worker.parts
     this.worker = worker
     this.definition = definition
     this.task = task
     this.budget = gates.budgetOf(definition) as Budget
-    this.request = gates.request(definition, task, environment.exactMs()) as BudgetRequest
+    this.request = gates.request(definition, task, worker.ledgerMs) as BudgetRequest
     this.onLeft = onLeft
   }
 
   join(): void {
     const { environment } = this.worker.parts
     const line = environment.lineOf(this.budget)
-    environment.schedule(this, this.task.dueAtMs as number)
+    environment.schedule(this, environment.exactMs() + (this.task.dueAtMs as number) - this.worker.ledgerMs)
     line.joined()
     const leave = this.budget.park?.(this.request, (grant) => this.woken(grant))
     if (!this.left) this.leave = leave
@@ -118,8 +118,7 @@ export class Parked implements Timer {
   }
 
   private giveBack(grant: Decision): void {
-    const { environment } = this.worker.parts
-    const unused = { result: 'aborted', latencyMs: 0, won: false, now: environment.exactMs() } as const
+    const unused = { result: 'aborted', latencyMs: 0, won: false, now: this.worker.ledgerMs } as const
     try {
       if (grant.release !== undefined) reportLater(grant.release(unused))
       else if (grant.allowed) reportLater(this.budget.settle?.(this.request, unused))

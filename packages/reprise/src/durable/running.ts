@@ -57,7 +57,7 @@ export class RunningAttempts {
     this.running.set(nameOf(task), running)
     this.worker.slots.occupy()
     const { deadlineAtMs } = task.progress.retry
-    const remainingMs = remainingOf(deadlineAtMs, definition, environment.exactMs())
+    const remainingMs = remainingOf(deadlineAtMs, definition, task.updatedAtMs)
     const context = contextOf(definition, task, () => execution.signal, remainingMs)
     const { attemptTimeoutMs, timeoutMs } = definition.policy
     const limits = { attemptTimeoutMs, remainingMs, timeoutMs }
@@ -86,10 +86,12 @@ export class RunningAttempts {
   /** Tells attempts whose task was cancelled or taken over by another process. */
   async stopLost(): Promise<void> {
     const { ledger } = this.worker.parts
-    for (const { task, execution } of this.running.values()) {
+    // All at once: a store that is far away is asked once.
+    const looks = Array.from(this.running.values(), async ({ task, execution }) => {
       const now = await ledger.get(task)
       if (now?.fence !== task.fence) execution.stop(new Error('The task was cancelled, or another process has it'))
-    }
+    })
+    await Promise.all(looks)
   }
 
   // ── the end of an attempt ──────────────────────────────────────────────────────────────────────
@@ -198,7 +200,7 @@ export class RunningAttempts {
     const { gates } = this.worker.parts
     gates.breakerOf(definition)?.giveBack(era)
     this.worker.taken(task)
-    if (!this.worker.isHere(task)) gates.lost(definition, task, this.worker.parts.environment.exactMs())
+    if (!this.worker.isHere(task)) gates.lost(definition, task, this.worker.ledgerMs)
   }
 
   private tellBreaker({ definition, era }: Running, end: AttemptEnd | undefined, now: number): void {
@@ -217,7 +219,7 @@ export class RunningAttempts {
   }
 }
 
-/** Never more than the whole: the clock may have been set back since. */
+/** `now`: when it began. Never more than the whole: the clock may have been set back since. */
 function remainingOf(deadlineAtMs: number | null, { policy }: Definition, now: number): number | undefined {
   return deadlineAtMs === null ? undefined : Math.min(deadlineAtMs - now, policy.timeoutMs ?? Infinity)
 }

@@ -1,10 +1,10 @@
 /**
  * Sweeps now and then, as long as the driver works. Every process does, since nobody knows which will be there: a sweep
- * that finds nothing costs a few reads. Imports the ledger's errors and its own layer.
+ * that finds nothing costs a few reads. Imports its own layer.
  *
  * Invariants: it keeps no process alive; after `end` nothing of it is under way.
  */
-import { LedgerError } from '../ledger/errors.js'
+import { willPass } from './persistence.js'
 import { pauseAfterMs, type Retention, type Swept } from './retention.js'
 
 export interface SweeperParts {
@@ -50,8 +50,8 @@ export class Sweeper {
     try {
       this.schedule(pause(await retention.sweep()))
     } catch (error) {
-      // Somebody else has held the file for long: there is nothing that could not wait.
-      if (error instanceof LedgerError && error.problem === 'busy') this.schedule(60_000)
+      // Somebody else has held the store for long: there is nothing that could not wait.
+      if (willPass(error)) this.schedule(60_000)
       else if (!this.ended) onFailure(error)
     }
   }

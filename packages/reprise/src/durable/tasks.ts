@@ -21,7 +21,7 @@ import { type Conductor, type Definition, runsOf } from './definition.js'
 import { RecordedFailureError, TaskRefusedError } from './errors.js'
 import { expectOptions } from './expect-options.js'
 import { expectJson } from './json.js'
-import { isBusy } from './persistence.js'
+import { willPass } from './persistence.js'
 import { fingerprint } from './policy-record.js'
 import { faultsOfState } from './state-check.js'
 import { cancel, freshProgress, reset, resolve, retryNow, seedOf, type Settled } from './transitions.js'
@@ -153,7 +153,7 @@ export class Tasks {
       return { task, ended }
     } catch (error) {
       // It may have been written as running here, and nobody runs it: nothing is certain any more.
-      if (hasRoom && error instanceof LedgerError && !isBusy(error)) {
+      if (hasRoom && error instanceof LedgerError && !willPass(error)) {
         worker.parts.onFailure(error, true)
       }
       throw error

@@ -72,7 +72,7 @@ export class Watching {
     this.mark = mark
     const keys = waiters.keys().filter((key) => !isHere(key))
     for (let first = 0; first < keys.length && !this.ended; first += AT_ONCE) {
-      for (const key of keys.slice(first, first + AT_ONCE)) await this.lookAt(key)
+      await Promise.all(keys.slice(first, first + AT_ONCE).map((key) => this.lookAt(key)))
       await new Promise((resolve) => setImmediate(resolve))
     }
   }

@@ -46,6 +46,7 @@ export class Worker {
   private readonly pending = new Set<Promise<unknown>>()
   private idle: (() => void)[] = []
   private mark: number | undefined = undefined
+  private aheadMs = 0
 
   constructor(parts: WorkerParts, definitions: Map<string, Definition>) {
     this.parts = parts
@@ -60,6 +61,16 @@ export class Worker {
   begin(): void {
     this.due.begin()
     this.wake()
+  }
+
+  /** The ledger's time as far as is known here, without asking: its clock need not be this process's. */
+  get ledgerMs(): number {
+    return this.parts.environment.exactMs() + this.aheadMs
+  }
+
+  /** What the ledger's clock says now. */
+  heardTime(ledgerMs: number): void {
+    this.aheadMs = ledgerMs - this.parts.environment.exactMs()
   }
 
   /** A stop waits for it. */

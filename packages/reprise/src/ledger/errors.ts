@@ -1,10 +1,19 @@
 /**
  * What a ledger rejects with. `unusable` says that nothing more can be written through this handle: a disk that is full
- * or fails is not asked twice. Imports core only.
+ * or fails is not asked twice. `busy` and `unreachable` pass: what was not written can be asked for again. Imports core
+ * only.
  */
 import { RepriseError } from '../core/errors.js'
 
-export type LedgerProblem = 'unusable' | 'busy' | 'newer_format' | 'corrupt' | 'missing_driver' | 'closed' | 'refused'
+export type LedgerProblem =
+  | 'unusable'
+  | 'busy'
+  | 'unreachable'
+  | 'newer_format'
+  | 'corrupt'
+  | 'missing_driver'
+  | 'closed'
+  | 'refused'
 
 export class LedgerError extends RepriseError {
   readonly problem: LedgerProblem

@@ -168,6 +168,8 @@ export interface Compacted extends Omit<Forgotten, 'tasks'> {
 export interface Ledger {
   /** What to call it in messages: never a secret. */
   readonly name: string
+  /** Who can share it: processes of one machine, which see each other, or of many. */
+  readonly spans: 'machine' | 'network'
   /** Questions about many tasks; they are answered from what is there, and write nothing. */
   readonly analytics: LedgerAnalytics
   /** The ledger's own time. */
@@ -183,6 +185,11 @@ export interface Ledger {
   nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>
   /** Another number than before if somebody else may have written since; to look only when there is something to see. */
   changeMark(): Promise<number>
+  /**
+   * Calls `heard` when another process has made a task due at once, where a store can tell; a hint, which may be lost or
+   * come for nothing. The answer ends it.
+   */
+  listen(heard: () => void): Promise<() => void>
 
   /**
    * The time that leases are written and judged by, of all processes alike: the clock on the wall as it is now, or the

@@ -3,6 +3,7 @@
  * others do, so that what cannot be stored fails here too. Imports its own layer and the host's clock by argument.
  */
 import type { LedgerAnalytics } from './analytics.js'
+import { fairShare } from './fair-share.js'
 import type {
   Compacted,
   CompactRequest,
@@ -41,6 +42,7 @@ import { nameOf } from './records.js'
 
 export class MemoryLedger implements Ledger {
   readonly name = 'memory:'
+  readonly spans = 'machine'
   readonly analytics: LedgerAnalytics
   private readonly clock: () => number
   private readonly wall: () => number
@@ -80,6 +82,11 @@ export class MemoryLedger implements Ledger {
     return this.commits
   }
 
+  /** Who shares it is polled for. */
+  async listen(): Promise<() => void> {
+    return () => undefined
+  }
+
   async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
     // All that may throw happens before anything is written.
     const copies = tasks.map(copy)
@@ -97,10 +104,11 @@ export class MemoryLedger implements Ledger {
       .filter((task) => isOf(task, request.queues) && isDue(task.status, task.dueAtMs, now))
       .filter(isNoneOf(request.except))
       .toSorted((a, b) => (a.dueAtMs as number) - (b.dueAtMs as number) || compareKeys(a, b))
-      .slice(0, request.limit)
-    const undo = this.remember(due)
+      .map((task) => ({ task }))
+    const taken = fairShare(due, request.limit).map(({ task }) => task)
+    const undo = this.remember(taken)
     try {
-      return due.map((task) =>
+      return taken.map((task) =>
         this.commit(decide(task, this.view({ gates: request.gates ?? [], runs: request.runs ?? [], tasks: [task] }))),
       )
     } catch (error) {

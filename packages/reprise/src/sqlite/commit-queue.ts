@@ -11,7 +11,7 @@ import { LedgerError } from '../ledger/errors.js'
 import { BUSY, resultCode, type SqliteDatabase } from './driver.js'
 import { FATAL, ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import type { OpenFiles } from './open-files.js'
-import { DamagedRow } from './rows.js'
+import { DamagedRow } from '../ledger/rows.js'
 
 interface Unit {
   readonly work: () => unknown

@@ -4,9 +4,7 @@
  */
 import { resolve } from 'node:path'
 import { LedgerError } from '../ledger/errors.js'
-
-export type SqlValue = number | string | null
-export type SqlRow = Readonly<Record<string, SqlValue>>
+import type { SqlValue } from '../ledger/rows.js'
 
 export interface SqliteStatement {
   run(...values: SqlValue[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }

@@ -4,7 +4,7 @@
  */
 import { LedgerError, type LedgerProblem } from '../ledger/errors.js'
 import { BUSY, resultCode } from './driver.js'
-import { DamagedRow } from './rows.js'
+import { DamagedRow } from '../ledger/rows.js'
 
 const READONLY = 8
 const IOERR = 10

@@ -7,8 +7,8 @@
 import type { Compacted, CompactRequest, Forgotten, ForgetRequest, RunRemoval } from '../ledger/ledger.js'
 import { expectFinished, expectHistory } from '../ledger/limits.js'
 import type { OwnerRecord } from '../ledger/records.js'
-import type { SqliteDatabase, SqliteStatement, SqlRow, SqlValue } from './driver.js'
-import { parse, text } from './rows.js'
+import { parse, type SqlRow, type SqlValue, text } from '../ledger/rows.js'
+import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import type { Statements } from './statements.js'
 
 interface OldTask {

@@ -7,7 +7,7 @@
  */
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
-import { parse, type TaskRow } from './rows.js'
+import { parse, type TaskRow } from '../ledger/rows.js'
 
 export class KnownRows {
   private readonly rows = new Map<string, TaskRow>()

@@ -4,8 +4,7 @@
  */
 import type { Keys, View } from '../ledger/ledger.js'
 import { type GateRecord, nameOf, type RunRecord, type TaskKey, type TaskRecord } from '../ledger/records.js'
-import type { SqlRow } from './driver.js'
-import { gateOf, runOf, type TaskRow } from './rows.js'
+import { gateOf, runOf, type SqlRow, type TaskRow } from '../ledger/rows.js'
 import type { Statements } from './statements.js'
 
 /** What a transaction named, as it is while nobody else can write. */

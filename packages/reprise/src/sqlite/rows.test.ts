@@ -6,7 +6,16 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { newTask, sampleTask } from '../testing/sample-task.js'
 import { openDatabase } from './driver.js'
 import { openSqlite } from './open-sqlite.js'
-import { attemptOf, attemptValues, DamagedRow, parse, taskOf, text, UPDATED_COLUMNS, updatedValues } from './rows.js'
+import {
+  attemptOf,
+  attemptValues,
+  DamagedRow,
+  parse,
+  taskOf,
+  text,
+  UPDATED_COLUMNS,
+  updatedValues,
+} from '../ledger/rows.js'
 import type { SqliteLedger } from './sqlite-ledger.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-rows-'))

@@ -20,8 +20,8 @@ import {
   type Totals,
 } from '../ledger/analytics.js'
 import type { TaskKey } from '../ledger/records.js'
-import type { SqliteDatabase, SqlRow, SqlValue } from './driver.js'
-import { attemptOf, compactionOf, eventOf, parse } from './rows.js'
+import { attemptOf, compactionOf, eventOf, parse, type SqlRow, type SqlValue } from '../ledger/rows.js'
+import type { SqliteDatabase } from './driver.js'
 import type { Statements } from './statements.js'
 
 const ENDED = `(a.outcome NOT IN ('interrupted', 'denied') OR a.outcome = 'interrupted' AND a.signature IS NOT NULL)`

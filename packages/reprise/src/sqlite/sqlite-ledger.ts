@@ -3,6 +3,7 @@
  * the deciding function answered, in the transaction that showed it the rows. Imports its own layer and the port.
  */
 import type { LedgerAnalytics } from '../ledger/analytics.js'
+import { fairShare } from '../ledger/fair-share.js'
 import type {
   Changes,
   Compacted,
@@ -38,7 +39,7 @@ import type {
 } from '../ledger/records.js'
 import { nameOf } from '../ledger/records.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
-import { resultCode, type SqlRow, type SqliteDatabase, type SqliteStatement, type SqlValue } from './driver.js'
+import { resultCode, type SqliteDatabase, type SqliteStatement } from './driver.js'
 import { Housekeeping } from './housekeeping.js'
 import { KnownRows } from './known-rows.js'
 import { LockedRows } from './locked-rows.js'
@@ -54,16 +55,19 @@ import {
   parse,
   runOf,
   runValues,
+  type SqlRow,
+  type SqlValue,
   taskOf,
   type TaskRow,
   text,
   updatedValues,
-} from './rows.js'
+} from '../ledger/rows.js'
 import { SqliteAnalytics } from './sqlite-analytics.js'
 import { listQuery, prepareStatements, runsQuery, type Statements } from './statements.js'
 
 export class SqliteLedger implements Ledger {
   readonly name: string
+  readonly spans = 'machine'
   private readonly database: SqliteDatabase
   private readonly clock: () => number
   private readonly wall: () => number
@@ -99,6 +103,11 @@ export class SqliteLedger implements Ledger {
   /** SQLite counts what other connections have committed. */
   changeMark(): Promise<number> {
     return this.queue.read(() => (this.sql.dataVersion.get() as { data_version: number }).data_version)
+  }
+
+  /** Who shares it is polled for. */
+  async listen(): Promise<() => void> {
+    return () => undefined
   }
 
   async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
@@ -289,14 +298,14 @@ export class SqliteLedger implements Ledger {
     return { type: kept === payloadHash ? 'existing' : 'conflict', task: (this.find(key) as TaskRow).task }
   }
 
-  /** Of each queue the earliest, of all the earliest. */
+  /** Of each queue the earliest. */
   private due({ queues, limit, except = [] }: DueRequest, now: number): TaskRow[] {
     const names = new Set(except.map(nameOf))
     const found = queues.flatMap(({ queue, policyHash }) =>
       (this.sql.due.all(queue, policyHash, now, limit + names.size) as SqlRow[]).map(taskOf),
     )
     const rows = names.size === 0 ? found : found.filter(({ task }) => !names.has(nameOf(task)))
-    return rows.toSorted((a, b) => (a.task.dueAtMs as number) - (b.task.dueAtMs as number)).slice(0, limit)
+    return fairShare(rows, limit)
   }
 
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */

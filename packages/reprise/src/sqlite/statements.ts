@@ -3,8 +3,8 @@
  */
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
-import type { SqliteDatabase, SqliteStatement, SqlValue } from './driver.js'
-import { RUN_COLUMNS, TASK_COLUMNS, UPDATED_COLUMNS } from './rows.js'
+import type { SqliteDatabase, SqliteStatement } from './driver.js'
+import { RUN_COLUMNS, type SqlValue, TASK_COLUMNS, UPDATED_COLUMNS } from '../ledger/rows.js'
 
 const INSERTED = ['run', 'id', 'payload_hash', 'input', 'correlation_id', 'created_at', ...UPDATED_COLUMNS]
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')

@@ -9,7 +9,7 @@
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
 
-export type LedgerVerb = Exclude<keyof Ledger, 'name'>
+export type LedgerVerb = Exclude<keyof Ledger, 'name' | 'spans'>
 
 /** `before`: refused, nothing was done. `after`: it was done, and the caller is told that it failed. */
 export type LedgerFault = 'before' | 'after'

@@ -236,6 +236,20 @@ const CASES: Readonly<Record<string, Check>> = {
     same(await ledger.claim({ queues: others, limit: 9 }, () => ({ result: 1 })), [])
   },
 
+  'gives every queue its turn where there is not room for all': async (ledger, setTime) => {
+    await ledger.create([
+      ...Array.from({ length: 9 }, (_, index) => newTask({ id: `a${index}`, dueAtMs: index })),
+      newTask({ id: 'b', queue: 'print', dueAtMs: 500 }),
+    ])
+    setTime(1000)
+    const queues = [...MAIL, { queue: 'print', policyHash: 'p1' }]
+    const ids = await ledger.claim({ queues, limit: 2 }, (task) => ({
+      tasks: [{ ...task, status: 'running', owner: 'me', dueAtMs: null }],
+      result: task.id,
+    }))
+    same(ids, ['a0', 'b'])
+  },
+
   'hands every due task to one of many who ask at once': async (ledger, setTime) => {
     await ledger.create(Array.from({ length: 40 }, (_, index) => newTask({ id: `t${index}`, dueAtMs: index })))
     setTime(1000)

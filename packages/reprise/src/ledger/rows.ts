@@ -1,6 +1,6 @@
 /**
- * Rows of the tables and the records they are: columns for what is searched, JSON for the rest. A row that is none of
- * ours is told as what it is, corrupt, with its place. Imports its own layer and the records.
+ * Rows of SQL tables and the records they are, for every store that has tables: columns for what is searched, JSON for
+ * the rest. A row that is none of ours is told as what it is, corrupt, with its place. Imports the records.
  */
 import type {
   AttemptRow,
@@ -13,9 +13,11 @@ import type {
   StoredEvent,
   TaskProgress,
   TaskRecord,
-} from '../ledger/records.js'
-import { RUN_STATUSES, TASK_STATUSES } from '../ledger/records.js'
-import type { SqlRow, SqlValue } from './driver.js'
+} from './records.js'
+import { RUN_STATUSES, TASK_STATUSES } from './records.js'
+
+export type SqlValue = number | string | null
+export type SqlRow = Readonly<Record<string, SqlValue>>
 
 /** Told with the name of the ledger by whoever knows it. */
 export class DamagedRow extends Error {}
