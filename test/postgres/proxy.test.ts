@@ -4,14 +4,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { waitFor } from '../faults/rig.js'
 import { type CutMoment, PostgresProxy } from './proxy.js'
 import { type TestDatabase, testDatabase } from './shared-server.js'
-import { ClientStream, doesCommit } from './wire.js'
+import { ClientStream, doesCommit, statusAfter } from './wire.js'
 
 let database: TestDatabase
 let proxy: PostgresProxy
 const clients: pg.Client[] = []
 
 async function connectTo(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url })
+  const config = { connectionString: url, pipeline: true }
+  const client = new pg.Client(config)
   client.on('error', () => undefined)
   clients.push(client)
   await client.connect()
@@ -57,6 +58,10 @@ const COMMITS: Readonly<Record<string, Commit>> = {
   'a statement of its own': (client, n) => client.query('INSERT INTO rows VALUES ($1)', [n]),
   'a prepared statement': (client, n) =>
     client.query({ name: 'add', text: 'INSERT INTO rows VALUES ($1)', values: [n] }),
+  'a transaction that is sent at once': async (client, n) => {
+    const parts = ['BEGIN', `INSERT INTO rows VALUES (${n})`, 'COMMIT'].map((text) => client.query(text))
+    for (const result of await Promise.allSettled(parts)) if (result.status === 'rejected') throw result.reason
+  },
   'several at once': (client, n) => client.query(`BEGIN; INSERT INTO rows VALUES (${n}); COMMIT`),
 }
 
@@ -153,12 +158,15 @@ describe('a unit of messages', () => {
   })
 
   it('commits if it ends a transaction, or writes without one', () => {
-    const unit = (text: string) => ({ bytes: Buffer.alloc(0), texts: [text] })
+    const unit = (text: string) => ({ texts: [text] })
     expect(doesCommit(unit('COMMIT'), 'T')).toBe(true)
     expect(doesCommit(unit('COMMIT'), 'E')).toBe(false)
     expect(doesCommit(unit('UPDATE a SET b = 1'), 'T')).toBe(false)
     expect(doesCommit(unit('WITH x AS (UPDATE a SET b = 1 RETURNING b) SELECT b FROM x'), 'I')).toBe(true)
     expect(doesCommit(unit('SELECT 1'), 'I')).toBe(false)
     expect(doesCommit(unit('BEGIN'), 'I')).toBe(false)
+    expect(statusAfter(unit('BEGIN'), 'I')).toBe('T')
+    expect(statusAfter(unit('ROLLBACK TO here'), 'T')).toBe('T')
+    expect(statusAfter(unit('ROLLBACK'), 'E')).toBe('I')
   })
 })

@@ -4,7 +4,7 @@
  * was sent arrives late, or all connections are reset. Imports Node and what the messages mean.
  */
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net'
-import { ClientStream, doesCommit, ServerStream, type Unit } from './wire.js'
+import { ClientStream, doesCommit, ServerStream, statusAfter, type TransactionStatus, type Unit } from './wire.js'
 
 /**
  * When a connection is cut: before the server hears of the commit; right after it was sent, so that nobody can say; or
@@ -125,8 +125,12 @@ class Link {
   private readonly waiting: Readonly<Record<Way, Parcel[]>> = { asking: [], answering: [] }
   /** When the last parcel arrives: a later one does not overtake it. */
   private readonly arrivalMs: Record<Way, number> = { asking: 0, answering: 0 }
-  /** To be made when the server has answered. */
-  private late: (() => void) | undefined = undefined
+  /** As it will be when all that was sent has been done. */
+  private status: TransactionStatus = 'I'
+  /** Units that the server is to answer, all in all. */
+  private sent = 0
+  /** To be made when the server has answered so many. */
+  private late: { readonly answered: number; make(): void } | undefined = undefined
   private isOver = false
 
   constructor(proxy: PostgresProxy, client: Socket, server: Socket, onOver: () => void) {
@@ -163,7 +167,10 @@ class Link {
 
   private ask(unit: Unit): void {
     // One that is lost in a silence is not sent, and so cannot be cut.
-    const commits = !this.proxy.isSilent('asking') && doesCommit(unit, this.answers.status)
+    if (this.sent === this.answers.answered) this.status = this.answers.status
+    const commits = !this.proxy.isSilent('asking') && doesCommit(unit, this.status)
+    this.status = statusAfter(unit, this.status)
+    if (unit.isAnswered) this.sent++
     const cut = commits ? this.proxy.takeCut() : undefined
     if (cut === undefined) {
       this.pass('asking', unit.bytes)
@@ -178,17 +185,16 @@ class Link {
     } else if (cut.moment === 'during') {
       this.server.write(unit.bytes, make)
     } else {
-      this.late = make
+      this.late = { answered: this.sent, make }
       this.pass('asking', unit.bytes)
     }
   }
 
   private answer(chunk: Buffer): void {
-    const { answered } = this.answers
     this.answers.read(chunk)
     // The client hears nothing of the answer.
     if (this.late === undefined) this.pass('answering', chunk)
-    else if (this.answers.answered > answered) this.late()
+    else if (this.answers.answered >= this.late.answered) this.late.make()
   }
 
   private pass(way: Way, parcel: Parcel): void {

@@ -15,16 +15,16 @@ beforeAll(async () => {
 afterAll(() => server.remove())
 
 /** Adds rows one after the other, over any number of connections; answers with those that it was told are there. */
-function writer(from: number): { acknowledged: number[]; failures: number; stop(): Promise<void> } {
+function writer(from: number): { acknowledged: number[]; failures: number; stop: () => Promise<void> } {
   const progress = { acknowledged: [] as number[], failures: 0, stop }
-  let isStopped = false
+  const until = { isStopped: false }
   const work = (async () => {
-    for (let n = from; !isStopped; ) {
+    for (let n = from; !until.isStopped; ) {
       const client = new pg.Client({ connectionString: server.url })
       client.on('error', () => undefined)
       try {
         await client.connect()
-        while (!isStopped) {
+        while (!until.isStopped) {
           await client.query('BEGIN')
           await client.query('INSERT INTO rows VALUES ($1)', [n])
           await client.query('COMMIT')
@@ -41,7 +41,7 @@ function writer(from: number): { acknowledged: number[]; failures: number; stop(
     }
   })()
   async function stop(): Promise<void> {
-    isStopped = true
+    until.isStopped = true
     await work
   }
   return progress

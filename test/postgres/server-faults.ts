@@ -42,7 +42,7 @@ export class Operator {
     const victim = among[Math.floor(random() * among.length)]
     if (victim === undefined) return 'nobody'
     const [row] = await this.query<{ ended: boolean }>('SELECT pg_terminate_backend($1) AS ended', [victim.pid])
-    if (row?.ended !== true) return 'nobody'
+    if (row === undefined || !row.ended) return 'nobody'
     return victim.isCommitting ? 'committing' : 'other'
   }
 

@@ -1,8 +1,8 @@
 /**
  * What a PostgreSQL client says, read message by message: enough to know which of them commits. Imports Node's types.
  *
- * Messages that are answered together are one unit: a simple query, or those of the extended protocol up to Sync. Whether
- * a transaction is open is told by the server after each unit.
+ * Messages that are answered together are one unit: a simple query, or those of the extended protocol up to Sync. A
+ * client may send several before it has an answer: whether a transaction is open then follows from what it said.
  */
 
 /** As in ReadyForQuery: idle, in a transaction, in one that failed. */
@@ -12,6 +12,8 @@ export interface Unit {
   readonly bytes: Buffer
   /** The statements that it runs. */
   readonly texts: readonly string[]
+  /** Whether the server says when it is through with it. */
+  readonly isAnswered: boolean
 }
 
 const SSL_REQUEST = 80_877_103
@@ -48,13 +50,13 @@ export class ClientStream {
           continue
         }
         this.isStarted = true
-        units.push({ bytes: message, texts: [] })
+        units.push({ bytes: message, texts: [], isAnswered: true })
         continue
       }
       this.unit.push(message)
       const type = String.fromCharCode(message[0] ?? 0)
       this.note(type, message)
-      if (ENDS.has(type)) units.push(this.take())
+      if (ENDS.has(type)) units.push(this.take(type === 'Q' || type === 'S'))
     }
     return units
   }
@@ -83,8 +85,8 @@ export class ClientStream {
     }
   }
 
-  private take(): Unit {
-    const unit = { bytes: Buffer.concat(this.unit), texts: this.texts }
+  private take(isAnswered: boolean): Unit {
+    const unit = { bytes: Buffer.concat(this.unit), texts: this.texts, isAnswered }
     this.unit = []
     this.texts = []
     return unit
@@ -112,13 +114,21 @@ export class ServerStream {
   }
 }
 
+const BEGIN = /(^|;)\s*(BEGIN|START\s+TRANSACTION)\b/i
 const COMMIT = /(^|;)\s*(COMMIT|END)\b/i
+const UNDO = /(^|;)\s*(ROLLBACK(?!\s+TO)|ABORT)\b/i
 /** Outside of a transaction every statement that writes is one of its own. */
 const WRITE = /\b(INSERT\s+INTO|UPDATE|DELETE\s+FROM|MERGE\s+INTO|TRUNCATE|CREATE|ALTER|DROP)\b/i
 
 /** Whether this unit makes something durable, if it succeeds. */
-export function doesCommit({ texts }: Unit, status: TransactionStatus): boolean {
+export function doesCommit({ texts }: Pick<Unit, 'texts'>, status: TransactionStatus): boolean {
   if (status === 'E') return false
   if (texts.some((text) => COMMIT.test(text))) return true
-  return status === 'I' && texts.some((text) => WRITE.test(text) && !/^\s*BEGIN\b/i.test(text))
+  return status === 'I' && texts.some((text) => WRITE.test(text) && !BEGIN.test(text))
+}
+
+/** What it leaves behind, if it succeeds. */
+export function statusAfter({ texts }: Pick<Unit, 'texts'>, status: TransactionStatus): TransactionStatus {
+  if (texts.some((text) => COMMIT.test(text) || UNDO.test(text))) return 'I'
+  return texts.some((text) => BEGIN.test(text)) ? 'T' : status
 }
