@@ -184,6 +184,9 @@ async function disk(scene: Scene): Promise<void> {
     while (broken.failures === 0 && scene.isOn && performance.now() < endMs) await pause(5)
     await pause(scene.between(0, 300))
     await broken.heal()
+    // Unless its disk failed while it recovered from just that, it comes back by itself.
+    await server.settled()
+    if (!server.isRunning) await server.start()
     if (broken.failures > 0) scene.made(`EIO at ${call} of the server`)
   }
   await crew

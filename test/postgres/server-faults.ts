@@ -15,12 +15,22 @@ export class Operator {
     this.client = client
   }
 
+  /** Waits for a server that recovers from a crash. */
   static async connect(url: string): Promise<Operator> {
-    const client = new pg.Client({ connectionString: url })
-    // The server may be stopped meanwhile; whoever asks then hears of it.
-    client.on('error', () => undefined)
-    await client.connect()
-    return new Operator(client)
+    const endMs = performance.now() + 30_000
+    for (;;) {
+      const client = new pg.Client({ connectionString: url })
+      // The server may be stopped meanwhile; whoever asks then hears of it.
+      client.on('error', () => undefined)
+      try {
+        await client.connect()
+        return new Operator(client)
+      } catch (error) {
+        const isStarting = /starting up|recovery|shutting down|terminated|ECONNRESET/.test(String(error))
+        if (!isStarting || performance.now() > endMs) throw error
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
   }
 
   async query<T extends object>(sql: string, values: readonly unknown[] = []): Promise<T[]> {
