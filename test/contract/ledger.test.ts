@@ -5,9 +5,13 @@ import path from 'node:path'
 import { afterAll, describe, it } from 'vitest'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import { SQLITE_DRIVERS, openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
+import { openPostgres } from '../../packages/reprise/src/postgres/open-postgres.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { type LedgerUnderTest, ledgerContract } from '../../packages/reprise/src/testing/ledger-contract.js'
+import { testDatabase } from '../postgres/shared-server.js'
 
+const database = await testDatabase()
+afterAll(() => database.drop())
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-ledger-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
@@ -51,3 +55,12 @@ for (const driver of await available()) {
     for (const { name, run } of ledgerContract(open)) it(name, run)
   })
 }
+
+describe('the PostgreSQL ledger', () => {
+  const open = async (): Promise<LedgerUnderTest> => {
+    const url = `${database.url}?schema=ledger_${files++}`
+    const { opened, setTime } = clocked((clock) => openPostgres(url, { clock }))
+    return { ledger: await opened, setTime }
+  }
+  for (const { name, run } of ledgerContract(open)) it(name, run)
+})

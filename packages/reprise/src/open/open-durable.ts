@@ -52,7 +52,7 @@ const CHECKS: Readonly<Record<Exclude<keyof DurableOptions, keyof Shared>, Optio
 }
 const SHARED = ['budgets', 'missingBudgetMode', 'observers', 'clock', 'random'] as const
 
-/** `sqlite:PATH` or `memory:`; or a ledger that is open already, which is closed with the rest. */
+/** `sqlite:PATH`, `postgres://…` or `memory:`; or a ledger that is open already, which is closed with the rest. */
 export async function openDurable(address: string | Ledger, options: DurableOptions = {}): Promise<Durable> {
   expectAddress(address)
   expectOptions('openDurable', options, CHECKS, SHARED)
@@ -99,9 +99,15 @@ async function ledgerAt(
     const { openSqlite } = await import('../sqlite/open-sqlite.js')
     return openSqlite(file, { clock, wall, synchronous })
   }
-  const known = file === ':memory:' ? 'memory:' : 'sqlite:PATH, such as sqlite:./tasks.db, or memory:'
+  if (POSTGRES.test(address)) {
+    const { openPostgres } = await import('../postgres/open-postgres.js')
+    return openPostgres(address)
+  }
+  const known = file === ':memory:' ? 'memory:' : 'sqlite:PATH, such as sqlite:./tasks.db, postgres://…, or memory:'
   throw new LedgerError('unusable', `There is no ledger at ${JSON.stringify(hidePassword(address))}: say ${known}`)
 }
+
+const POSTGRES = /^postgres(?:ql)?:\/\//
 
 /** What SQLite would take for something else, or for another file. */
 function isNoFile(file: string): boolean {

@@ -1,0 +1,51 @@
+/**
+ * An address `postgres://…` as what the driver needs and what people may read. Beside the parameters that libpq knows it
+ * may name the ledger's `schema` and the number of `connections`. Imports the ledger's errors.
+ */
+import { LedgerError } from '../ledger/errors.js'
+import { DEFAULT_SCHEMA, expectSchemaName } from './schema-name.js'
+
+export interface PostgresAddress {
+  /** For the driver: without what is ours. */
+  readonly connectionString: string
+  readonly schema: string
+  readonly connections: number
+  /** For people: without a password. */
+  readonly name: string
+}
+
+export const POSTGRES_SCHEME = /^postgres(?:ql)?:\/\//
+
+const DEFAULT_CONNECTIONS = 6
+const LEAST_CONNECTIONS = 2
+const MOST_CONNECTIONS = 200
+
+export function addressOf(address: string): PostgresAddress {
+  const url = urlOf(address)
+  const schema = expectSchemaName(url.searchParams.get('schema') ?? DEFAULT_SCHEMA)
+  const connections = connectionsOf(url.searchParams.get('connections'))
+  url.searchParams.delete('schema')
+  url.searchParams.delete('connections')
+  return { connectionString: url.href, schema, connections, name: nameOf(url, schema) }
+}
+
+function urlOf(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url !== undefined && POSTGRES_SCHEME.test(address)) return url
+  const example = 'postgres://user:password@host:5432/database'
+  throw new LedgerError('refused', `The address of the PostgreSQL ledger cannot be read: write it as ${example}`)
+}
+
+function connectionsOf(given: string | null): number {
+  if (given === null) return DEFAULT_CONNECTIONS
+  const count = Number(given)
+  if (Number.isSafeInteger(count) && count >= LEAST_CONNECTIONS && count <= MOST_CONNECTIONS) return count
+  const rule = `a whole number of ${LEAST_CONNECTIONS} to ${MOST_CONNECTIONS}`
+  throw new LedgerError('refused', `connections=${given} in the address of a PostgreSQL ledger must be ${rule}`)
+}
+
+/** What follows the question mark may hold secrets too. */
+function nameOf({ username, host, pathname }: URL, schema: string): string {
+  const user = username === '' ? '' : `${username}@`
+  return `postgres://${user}${host}${pathname}${schema === DEFAULT_SCHEMA ? '' : `?schema=${schema}`}`
+}

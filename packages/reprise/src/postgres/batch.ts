@@ -1,0 +1,334 @@
+/**
+ * A batch: several decisions that become one transaction. Each sees what those before it decided. What is to be written
+ * is gathered as rows; nothing is sent from here. Imports its own layer and the port.
+ *
+ * Invariant: a decision that throws, or that cannot be encoded, leaves nothing in the batch.
+ */
+import type { Changes, Decided, Keys, NewTask, RunChange, View } from '../ledger/ledger.js'
+import {
+  type DeadLetter,
+  type GateRecord,
+  nameOf,
+  type RunRecord,
+  type TaskKey,
+  type TaskRecord,
+} from '../ledger/records.js'
+import { text } from '../ledger/rows.js'
+import type { KnownRow } from './known-rows.js'
+import type { Part, Parts } from './write-statement.js'
+
+/** A task within a batch: as it was read or is to be made, and as it was decided. */
+export interface BatchRow extends KnownRow {
+  readonly isNew: boolean
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+type Change = Writable<Part<'changed'>>
+
+export class Batch {
+  readonly now: number
+  private readonly rows = new Map<string, BatchRow | undefined>()
+  private readonly gates = new Map<string, GateRecord>()
+  private readonly runs = new Map<string, RunRecord>()
+  private readonly made = new Map<number, Writable<Part<'made'>>>()
+  private readonly changed = new Map<number, Change>()
+  private readonly changedGates = new Map<string, GateRecord>()
+  private readonly begun = new Map<string, Part<'begun'>>()
+  private readonly changedRuns = new Map<string, Part<'runs'>>()
+  private readonly policies = new Map<string, Part<'policies'>>()
+  private readonly tried: Part<'tried'>[] = []
+  private readonly dead: Part<'dead'>[] = []
+  private readonly events: Part<'events'>[] = []
+  private readonly whenWritten: (() => void)[] = []
+
+  constructor(now: number) {
+    this.now = now
+  }
+
+  addTask(key: TaskKey, row: KnownRow | undefined): void {
+    this.rows.set(nameOf(key), row && { ...row, isNew: false })
+  }
+
+  addGate(gate: GateRecord): void {
+    this.gates.set(gate.key, gate)
+  }
+
+  addRun(run: RunRecord): void {
+    this.runs.set(run.id, run)
+  }
+
+  row(key: TaskKey): BatchRow | undefined {
+    return this.rows.get(nameOf(key))
+  }
+
+  gate(key: string): GateRecord | undefined {
+    return this.gates.get(key)
+  }
+
+  run(id: string): RunRecord | undefined {
+    return this.runs.get(id)
+  }
+
+  /** Rows that were written, as they are after the commit. */
+  writtenRows(): BatchRow[] {
+    return [...this.rows.values()].flatMap((row) =>
+      row !== undefined && (row.isNew || this.changed.has(row.pk)) ? row : [],
+    )
+  }
+
+  isWritten(key: TaskKey): boolean {
+    const row = this.row(key)
+    return row !== undefined && (row.isNew || this.changed.has(row.pk))
+  }
+
+  get isEmpty(): boolean {
+    return Object.values(this.parts()).every((rows) => rows.length === 0)
+  }
+
+  /** Whether it is of tasks alone, and what goes with them. */
+  get isOfTasks(): boolean {
+    return this.events.length + this.changedGates.size + this.begun.size + this.changedRuns.size === 0
+  }
+
+  parts(): Parts {
+    // In the order of their keys, so that two batches with the same tasks do not wait for each other.
+    const changed = [...this.changed.values()].toSorted((a, b) => (a.pk as number) - (b.pk as number))
+    return {
+      made: [...this.made.values()],
+      changed,
+      tried: this.tried,
+      dead: this.dead,
+      policies: [...this.policies.values()],
+      gates: Array.from(this.changedGates.values(), gateRow),
+      begun: [...this.begun.values()],
+      runs: [...this.changedRuns.values()],
+      events: this.events,
+    }
+  }
+
+  /** Takes in what was decided; `pkOf` gives keys to new tasks. */
+  take(changes: Changes, pkOf: () => number): void {
+    // All that may throw comes first.
+    const created = (changes.created ?? []).map((one) => this.newRow(one, pkOf()))
+    const tasks = (changes.tasks ?? []).map((task) => ({
+      row: this.expectRow(task, created),
+      state: stateOf(task),
+      task,
+    }))
+    const tried = (changes.attempts ?? []).map((attempt) => ({
+      task: this.expectRow(attempt, created).pk,
+      generation: attempt.generation,
+      number: attempt.number,
+      execution: attempt.execution,
+      started_at: attempt.startedAtMs,
+      ended_at: attempt.endedAtMs,
+      outcome: attempt.outcome,
+      delay_before: attempt.delayBeforeMs,
+      failure: attempt.failure === null ? null : text(attempt.failure),
+      signature: attempt.signature === null ? null : plain(attempt.signature),
+      owner: attempt.owner,
+    }))
+    const dead = (changes.dead ?? []).map((letter) => this.deadRow(letter, created))
+    const runs = (changes.runs ?? []).map((change) => this.runRow(change))
+    const gates = (changes.gates ?? []).map((gate) => ({ gate, row: gateRow(gate) }))
+    const events = (changes.events ?? []).map((event) => ({
+      type: event.type,
+      run: event.run,
+      id: event.id,
+      at: event.atMs,
+      correlation_id: event.correlationId,
+      detail: text(event.detail),
+    }))
+    for (const { row, values } of created) {
+      this.rows.set(nameOf(row.task), row)
+      this.made.set(row.pk, values)
+    }
+    for (const { row, state, task } of tasks) this.change(row, state, task)
+    for (const row of tried) this.countAttempt(row.task)
+    this.tried.push(...tried)
+    this.dead.push(...dead)
+    for (const { run, row, isNew } of runs) {
+      this.runs.set(run.id, run)
+      if (isNew) this.begun.set(run.id, row as Part<'begun'>)
+      else this.changedRuns.set(run.id, row)
+    }
+    for (const { gate } of gates) {
+      this.gates.set(gate.key, gate)
+      this.changedGates.set(gate.key, gate)
+    }
+    this.events.push(...events)
+  }
+
+  /** `kept` is called once it was written. */
+  keepPolicy(hash: string, policy: string, kept: () => void): void {
+    this.policies.set(hash, { hash, policy, kept_at: this.now })
+    this.whenWritten.push(kept)
+  }
+
+  written(): void {
+    for (const tell of this.whenWritten) tell()
+  }
+
+  private newRow({ task, payloadHash }: NewTask, pk: number): NewRow {
+    if (this.row(task) !== undefined) throw new Error(`Task ${task.run}/${task.id} exists`)
+    const input = text(task.input)
+    const row: BatchRow = { pk, version: 1, task, input, payloadHash, isNew: true }
+    const values = {
+      pk,
+      run: task.run,
+      id: task.id,
+      payload_hash: payloadHash,
+      input,
+      correlation_id: task.correlationId,
+      created_at: task.createdAtMs,
+      ...stateOf(task),
+      attempts_kept: 0,
+    }
+    return { row, values }
+  }
+
+  private expectRow(key: TaskKey, created: readonly NewRow[]): BatchRow {
+    const row = this.row(key) ?? created.find(({ row: { task } }) => nameOf(task) === nameOf(key))?.row
+    if (row === undefined) throw new Error(`Task ${key.run}/${key.id} does not exist`)
+    return row
+  }
+
+  private change(row: BatchRow, state: TaskState, task: TaskRecord): void {
+    const made = this.made.get(row.pk)
+    const known = this.changed.get(row.pk)
+    if (made !== undefined) Object.assign(made, state)
+    else if (known !== undefined) Object.assign(known, state)
+    else this.changed.set(row.pk, { pk: row.pk, version: row.version, ...state, added: 0 })
+    const version = made === undefined && known === undefined ? row.version + 1 : row.version
+    this.rows.set(nameOf(task), { ...row, version, task })
+  }
+
+  private countAttempt(pk: number): void {
+    const made = this.made.get(pk)
+    if (made !== undefined) {
+      made.attempts_kept = (made.attempts_kept as number) + 1
+      return
+    }
+    if (!this.changed.has(pk)) {
+      const row = [...this.rows.values()].find((one) => one?.pk === pk) as BatchRow
+      this.change(row, stateOf(row.task), row.task)
+    }
+    const change = this.changed.get(pk) as Change
+    change.added = (change.added as number) + 1
+  }
+
+  private deadRow(letter: DeadLetter, created: readonly NewRow[]): Part<'dead'> {
+    return {
+      task: this.expectRow(letter, created).pk,
+      run: letter.run,
+      id: letter.id,
+      generation: letter.generation,
+      at: letter.atMs,
+      signature: plain(letter.signature),
+      stop_reason: letter.stopReason,
+      failure: letter.failure === null ? null : text(letter.failure),
+    }
+  }
+
+  private runRow({ run, definition }: RunChange): { run: RunRecord; row: Part<'runs'>; isNew: boolean } {
+    const isNew = this.runs.get(run.id) === undefined || this.begun.has(run.id)
+    if (isNew && definition === undefined && !this.begun.has(run.id)) {
+      throw new Error(`Run ${run.id} is new, and nothing says what it runs`)
+    }
+    const state = {
+      id: run.id,
+      status: run.status,
+      owner: run.owner,
+      fence: run.fence,
+      resumes: run.resumes,
+      fingerprint: run.fingerprint,
+      detail: text(run.detail),
+      updated_at: run.updatedAtMs,
+      ended_at: run.endedAtMs,
+      definition: definition === undefined ? this.definitionOf(run.id) : text(definition),
+    }
+    if (!isNew) return { run, row: state, isNew }
+    const { kind, name, correlationId, createdAtMs } = run
+    const row = { ...state, kind, name: plain(name), correlation_id: correlationId, created_at: createdAtMs }
+    return { run, row, isNew }
+  }
+
+  /** As it is to be written by this batch already; null leaves it as it is. */
+  private definitionOf(id: string): string | null {
+    return ((this.begun.get(id) ?? this.changedRuns.get(id))?.definition ?? null) as string | null
+  }
+}
+
+interface NewRow {
+  readonly row: BatchRow
+  readonly values: Writable<Part<'made'>>
+}
+
+type TaskState = Omit<Part<'changed'>, 'pk' | 'version' | 'added'>
+
+function stateOf(task: TaskRecord): TaskState {
+  return {
+    queue: task.queue,
+    generation: task.generation,
+    status: task.status,
+    due_at: task.dueAtMs,
+    owner: task.owner,
+    fence: task.fence,
+    progress: text(task.progress),
+    policy_hash: task.policyHash,
+    result: task.result === undefined ? null : text(task.result),
+    stop_reason: task.stopReason,
+    updated_at: task.updatedAtMs,
+  }
+}
+
+function gateRow({ key, kind, state, settings, decree = 0 }: GateRecord): Part<'gates'> {
+  return { key, kind, state: text(state), settings: settings === undefined ? null : text(settings), decree }
+}
+
+/** PostgreSQL keeps no U+0000 in a text. In JSON it is written in other letters; here it is replaced. */
+function plain(given: string): string {
+  return given.includes('\0') ? given.replaceAll('\0', '\uFFFD') : given
+}
+
+/** What one decision may see: what it named. */
+export class BatchView implements View {
+  readonly now: number
+  private readonly batch: Batch
+  private readonly keys: Keys
+  private names: Set<string> | undefined = undefined
+
+  constructor(batch: Batch, keys: Keys) {
+    this.batch = batch
+    this.keys = keys
+    this.now = batch.now
+  }
+
+  task(key: TaskKey): TaskRecord | undefined {
+    this.names ??= new Set(this.keys.tasks.map(nameOf))
+    if (!this.names.has(nameOf(key))) throw new Error(`Task ${key.run}/${key.id} was not named in the transaction`)
+    return this.batch.row(key)?.task
+  }
+
+  gate(key: string): GateRecord | undefined {
+    if (!this.keys.gates?.includes(key)) throw new Error(`Gate ${key} was not named in the transaction`)
+    return this.batch.gate(key)
+  }
+
+  run(id: string): RunRecord | undefined {
+    if (!this.keys.runs?.includes(id)) throw new Error(`Run ${id} was not named in the transaction`)
+    return this.batch.run(id)
+  }
+}
+
+/** Decides in the batch, or throws and leaves it as it was. */
+export function decideIn<T>(
+  batch: Batch,
+  keys: Keys,
+  decide: (view: View) => Decided<T>,
+  pkOf: () => number,
+): { readonly result: T; readonly created: readonly NewTask[] } {
+  const { result, ...changes } = decide(new BatchView(batch, keys))
+  batch.take(changes, pkOf)
+  return { result, created: changes.created ?? [] }
+}

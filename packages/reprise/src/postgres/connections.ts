@@ -1,0 +1,171 @@
+/**
+ * Connections to a server: taken from a pool, each checked once for what the ledger needs, none waited for without end.
+ * Imports the driver when asked, and its own layer.
+ *
+ * Invariants: a connection that has failed is never used again. Only a primary is talked to: what a replica says may be
+ * old. While a program's own code runs no connection is held.
+ */
+import type * as pg from 'pg'
+import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
+import { LedgerError } from '../ledger/errors.js'
+import type { SqlRow } from '../ledger/rows.js'
+import type { PostgresAddress } from './address.js'
+import { failureKind } from './failures.js'
+import type { ServerTime } from './server-time.js'
+
+/** The package, as it is imported. */
+export interface Driver {
+  readonly default: Pick<typeof pg, 'Client' | 'Pool'>
+}
+
+/** A statement that connections prepare once, by its name. */
+export interface Statement {
+  readonly name: string
+  readonly text: string
+}
+
+export interface Connection {
+  query(statement: Statement | string, values?: readonly unknown[]): Promise<Row[]>
+}
+
+/** Booleans and lists come too. */
+export type Row = Readonly<Record<string, SqlRow[string] | boolean | readonly number[]>>
+
+/** So long a statement may take, and a lock be waited for, before it is given up and tried again. */
+const STATEMENT_MS = 20_000
+const LOCK_MS = 10_000
+const CONNECT_MS = 10_000
+const IDLE_MS = 30_000
+const OLDEST_SERVER = 130_000
+
+/** Statements are few and their indexes known: plans are made once, and do not turn to reading whole tables. */
+const SETTINGS = `
+  SET statement_timeout = ${STATEMENT_MS};
+  SET lock_timeout = ${LOCK_MS};
+  SET idle_in_transaction_session_timeout = ${STATEMENT_MS};
+  SET default_transaction_isolation = 'read committed';
+  SET plan_cache_mode = force_generic_plan;
+  SET enable_seqscan = off;
+  SET enable_hashjoin = off;
+  SET enable_mergejoin = off;
+  SET jit = off;
+`
+const CHECK = `SELECT pg_is_in_recovery() AS is_replica, current_setting('server_version_num')::int AS version`
+
+export class PooledConnection implements Connection {
+  readonly client: PoolClient
+  private readonly prepares: boolean
+
+  constructor(client: PoolClient, prepares: boolean) {
+    this.client = client
+    this.prepares = prepares
+  }
+
+  async query(statement: Statement | string, values: readonly unknown[] = []): Promise<Row[]> {
+    const given = typeof statement === 'string' ? { text: statement } : statement
+    const named = typeof statement !== 'string' && this.prepares ? { name: statement.name } : {}
+    const { rows } = await this.client.query({ ...named, text: given.text, values: [...values] })
+    return rows as Row[]
+  }
+}
+
+export class Connections {
+  private readonly pool: Pool
+  private readonly address: PostgresAddress
+  private readonly prepares: boolean
+  private readonly checked = new WeakSet<PoolClient>()
+  private readonly time: ServerTime
+  private readonly driver: Driver
+
+  constructor(driver: Driver, address: PostgresAddress, time: ServerTime, prepares: boolean) {
+    this.driver = driver
+    this.address = address
+    this.time = time
+    this.prepares = prepares
+    this.pool = new driver.default.Pool(configOf(address))
+    // An idle connection that breaks is dropped by the pool; whoever needs one gets another.
+    this.pool.on('error', () => undefined)
+  }
+
+  /** Lends a connection; one that failed is not given back. */
+  async with<T>(use: (connection: PooledConnection) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect()
+    let isBroken = false
+    try {
+      const connection = new PooledConnection(client, this.prepares)
+      if (!this.checked.has(client)) await this.check(client, connection)
+      return await use(connection)
+    } catch (error) {
+      isBroken = failureKind(error) === 'lost' || !this.checked.has(client)
+      throw error
+    } finally {
+      client.release(isBroken)
+    }
+  }
+
+  /** One beside the pool, for whoever listens. */
+  async single(): Promise<Client> {
+    const client = new this.driver.default.Client(configOf(this.address))
+    client.on('error', () => undefined)
+    await client.connect()
+    return client
+  }
+
+  async end(): Promise<void> {
+    await this.pool.end()
+  }
+
+  private async check(client: PoolClient, connection: PooledConnection): Promise<void> {
+    // What fails while nobody waits for an answer is heard of with the next question.
+    client.on('error', () => undefined)
+    const sentAtMs = this.time.sentAtMs
+    await connection.query(SETTINGS)
+    const [found] = await connection.query(`${CHECK}, ${NOW}`)
+    if (found?.['is_replica'] === true) throw refusal(this.address.name, 'it is a replica: name the primary')
+    if ((found?.['version'] as number) < OLDEST_SERVER) {
+      throw refusal(this.address.name, 'the server is older than PostgreSQL 13: update it')
+    }
+    this.time.heard(found?.['now'] as number, sentAtMs)
+    this.checked.add(client)
+  }
+}
+
+/** In milliseconds, with their fractions. */
+export const NOW = 'extract(epoch FROM clock_timestamp())::float8 * 1000 AS now'
+
+function refusal(name: string, cure: string): LedgerError {
+  return new LedgerError('unusable', `The ledger ${name} cannot be opened: ${cure}`)
+}
+
+function configOf({ connectionString, connections }: PostgresAddress): PoolConfig & { pipeline: boolean } {
+  return {
+    connectionString,
+    application_name: 'reprise',
+    max: connections,
+    // What belongs together is sent together, and answered together.
+    pipeline: true,
+    connectionTimeoutMillis: CONNECT_MS,
+    idleTimeoutMillis: IDLE_MS,
+    query_timeout: STATEMENT_MS + 5000,
+    keepAlive: true,
+    allowExitOnIdle: true,
+    types: { getTypeParser },
+  }
+}
+
+const BIGINT = 20
+
+/** Keys and counts are within what a number holds; everything else is text or a number by itself. */
+function getTypeParser(type: number): (value: string) => unknown {
+  return PARSERS[type] ?? ((value) => value)
+}
+
+const PARSERS: Readonly<Record<number, (value: string) => unknown>> = {
+  16: (value) => value === 't',
+  [BIGINT]: Number,
+  21: Number,
+  23: Number,
+  701: Number,
+  // An array of bigint.
+  1016: (value) => (value === '{}' ? [] : value.slice(1, -1).split(',').map(Number)),
+}

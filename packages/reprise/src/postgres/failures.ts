@@ -1,0 +1,76 @@
+/**
+ * What went wrong with a server, told so that somebody can act on it: which ledger, what PostgreSQL says, what to do.
+ * Imports the ledger's errors and rows.
+ */
+import { LedgerError, type LedgerProblem } from '../ledger/errors.js'
+import { DamagedRow } from '../ledger/rows.js'
+
+/** So long what cannot be done now is tried again, before somebody is told. */
+export const MAX_WAIT_MS = 30_000
+
+/**
+ * `lost`: the connection is gone, and whether the last statement was done is not known. `again`: nothing was done, and
+ * it may be tried at once. `final`: trying again would change nothing.
+ */
+export type FailureKind = 'lost' | 'again' | 'final'
+
+interface ServerError {
+  readonly code?: string
+  readonly severity?: string
+  readonly message?: string
+}
+
+/** Serialization, deadlock, lock and statement timeouts, and the assertion of our own that a row was not as read. */
+const AGAIN = new Set(['40001', '40P01', '55P03', '57014'])
+/** The server is starting, stopping, full, or was told to end us. */
+const LOST = /^(?:08|57P0|53300|25P03)/
+
+export function failureKind(error: unknown): FailureKind {
+  if (error instanceof LedgerError || error instanceof DamagedRow) return 'final'
+  const { code = '', severity } = (error ?? {}) as ServerError
+  if (AGAIN.has(code)) return 'again'
+  // Who cannot log in, or names no database, will not be let in a moment later.
+  if (/^(?:28|3D|3F|42|22)/.test(code)) return 'final'
+  if (LOST.test(code) || severity === 'FATAL' || severity === 'PANIC') return 'lost'
+  // Not said by the server: a socket that broke, a name that was not found, an answer that did not come.
+  return severity === undefined ? 'lost' : 'final'
+}
+
+const CURES: readonly (readonly [RegExp, LedgerProblem, string])[] = [
+  [/^28/, 'unusable', 'check the user and the password in the address'],
+  [/^3D000/, 'unusable', 'create the database, or name one that is there'],
+  [/^42501/, 'unusable', 'grant this user what is missing: USAGE on the schema, and all on its tables and sequences'],
+  [/^42P01|^3F000/, 'unusable', 'the schema is gone or not whole: restore it from a copy, or name another one'],
+  [/^25006/, 'unusable', 'it is a replica, or read-only: name the primary'],
+  [/^53100/, 'unusable', 'make room on the disk of the server; what was recorded before is kept'],
+  [/^58/, 'unusable', 'check the disk and the log of the server; what was recorded before is kept'],
+  [/^XX00[12]/, 'corrupt', 'the database is damaged: restore it from a copy; nothing was changed'],
+  [
+    /^53300/,
+    'unreachable',
+    'it has no connection left: raise max_connections, or lower connections=N in the addresses',
+  ],
+  [/^(?:22021|22P05)/, 'refused', 'PostgreSQL cannot keep the character U+0000 in a name or an id: leave it out'],
+]
+
+/** What `error` means for the ledger `name`; one that says so already is left alone. */
+export function ledgerFailure(name: string, act: 'opened' | 'read' | 'written', error: unknown): LedgerError {
+  if (error instanceof LedgerError) return error
+  if (error instanceof DamagedRow) {
+    const cure = 'mend or remove that row, or restore the schema from a copy'
+    return new LedgerError('corrupt', `The ledger ${name} is damaged: ${error.message}: ${cure}`, error)
+  }
+  const { code = '' } = (error ?? {}) as ServerError
+  const said = `The ledger ${name} cannot be ${act}: ${messageOf(error)}`
+  const known = CURES.find(([codes]) => codes.test(code))
+  if (known !== undefined) return new LedgerError(known[1], `${said}: ${known[2]}`, error)
+  if (failureKind(error) === 'final') return new LedgerError('unusable', said, error)
+  const cure = `it has not answered for ${MAX_WAIT_MS / 1000} s: see that the server runs and can be reached from here`
+  return new LedgerError('unreachable', `${said}: ${cure}`, error)
+}
+
+/** Of several that failed at once, as when a name stands for two addresses, each is told. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,3 @@
+/** `reprise/postgres`: the ledger in PostgreSQL, for who opens it by himself. Re-exports only. */
+export { openPostgres, type PostgresOptions } from './open-postgres.js'
+export { PostgresLedger } from './postgres-ledger.js'

@@ -1,0 +1,47 @@
+/**
+ * Rows of running tasks as this process wrote them last, so that the end of an attempt need not read what its beginning
+ * wrote. Imports the records.
+ *
+ * What is known may be old: it is only written upon where the store finds the row's version unchanged.
+ */
+import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
+import { parse, type SqlRow, taskOf } from '../ledger/rows.js'
+
+export interface KnownRow {
+  readonly pk: number
+  /** One more with every write. */
+  readonly version: number
+  readonly task: TaskRecord
+  /** As it is written. */
+  readonly input: string
+  readonly payloadHash: string
+}
+
+export function knownRowOf(row: SqlRow): KnownRow {
+  return { ...taskOf(row), version: row['version'] as number, payloadHash: row['payload_hash'] as string }
+}
+
+export class KnownRows {
+  private readonly rows = new Map<string, KnownRow>()
+
+  /** With an input of its own: operations may change the one they are given. */
+  get(key: TaskKey): KnownRow | undefined {
+    const row = this.rows.get(nameOf(key))
+    if (row === undefined) return undefined
+    return { ...row, task: { ...row.task, input: parse(row.input, 'a task') } }
+  }
+
+  has(key: TaskKey): boolean {
+    return this.rows.has(nameOf(key))
+  }
+
+  /** Only of running ones: the next that happens to them happens here. */
+  put(row: KnownRow): void {
+    if (row.task.status === 'running') this.rows.set(nameOf(row.task), row)
+    else this.forget(row.task)
+  }
+
+  forget(key: TaskKey): void {
+    this.rows.delete(nameOf(key))
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * The schema, as numbered steps that only go forward. A step that has been released is never changed: another one
+ * follows. Two migrators at once are safe, since they take the same lock and look again. Who may not create anything can
+ * still use a schema that is up to date. Imports its own layer and the ledger's errors.
+ */
+import { LedgerError } from '../ledger/errors.js'
+import type { Connection } from './connections.js'
+
+/** `$schema` stands for the schema's name. Texts are compared byte by byte, as every other ledger does. */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE $schema.tasks (
+    pk bigint PRIMARY KEY,
+    version bigint NOT NULL DEFAULT 1,
+    run text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    queue text COLLATE "C" NOT NULL,
+    generation integer NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    due_at float8,
+    owner text COLLATE "C",
+    fence bigint NOT NULL,
+    progress text NOT NULL,
+    policy_hash text COLLATE "C" NOT NULL,
+    payload_hash text COLLATE "C" NOT NULL,
+    input text NOT NULL,
+    result text,
+    stop_reason text COLLATE "C",
+    correlation_id text COLLATE "C" NOT NULL,
+    created_at float8 NOT NULL,
+    updated_at float8 NOT NULL,
+    attempts_kept integer NOT NULL DEFAULT 0,
+    compacted_attempts integer NOT NULL DEFAULT 0,
+    compacted_until float8,
+    UNIQUE (run, id)
+  );
+  CREATE INDEX tasks_due ON $schema.tasks (queue, policy_hash, due_at) WHERE status = 'waiting';
+  CREATE INDEX tasks_owned ON $schema.tasks (owner) WHERE owner IS NOT NULL;
+  CREATE INDEX tasks_undecided ON $schema.tasks (run, id) WHERE status = 'undecided';
+  CREATE INDEX tasks_finished ON $schema.tasks (status, updated_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
+  CREATE INDEX tasks_history ON $schema.tasks (attempts_kept) WHERE attempts_kept >= 10;
+  -- Keys are taken in blocks, so that whoever creates a task knows its key before it is written.
+  CREATE SEQUENCE $schema.task_keys INCREMENT BY 1000 MINVALUE 0 START WITH 1000;
+
+  CREATE TABLE $schema.attempts (
+    task bigint NOT NULL,
+    generation integer NOT NULL,
+    number integer NOT NULL,
+    execution integer NOT NULL,
+    started_at float8 NOT NULL,
+    ended_at float8 NOT NULL,
+    outcome text COLLATE "C" NOT NULL,
+    delay_before float8 NOT NULL,
+    failure text,
+    signature text COLLATE "C",
+    owner text COLLATE "C" NOT NULL,
+    PRIMARY KEY (task, generation, number, execution)
+  );
+  CREATE INDEX attempts_failed ON $schema.attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
+
+  CREATE TABLE $schema.policies (
+    hash text COLLATE "C" PRIMARY KEY,
+    policy text NOT NULL,
+    kept_at float8 NOT NULL
+  );
+
+  -- One without a state is nobody's yet: it is there to be locked.
+  CREATE TABLE $schema.gates (
+    key text COLLATE "C" PRIMARY KEY,
+    kind text COLLATE "C" NOT NULL,
+    state text,
+    settings text,
+    decree integer NOT NULL DEFAULT 0
+  );
+
+  CREATE TABLE $schema.runs (
+    id text COLLATE "C" PRIMARY KEY,
+    kind text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    owner text COLLATE "C",
+    fence bigint NOT NULL,
+    resumes integer NOT NULL,
+    fingerprint text COLLATE "C" NOT NULL,
+    detail text NOT NULL,
+    correlation_id text COLLATE "C" NOT NULL,
+    created_at float8 NOT NULL,
+    updated_at float8 NOT NULL,
+    ended_at float8,
+    definition text NOT NULL
+  );
+  CREATE INDEX runs_begun ON $schema.runs (created_at);
+
+  CREATE TABLE $schema.owners (
+    id text COLLATE "C" PRIMARY KEY,
+    record text NOT NULL
+  );
+
+  CREATE TABLE $schema.dead (
+    run text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    generation integer NOT NULL,
+    at float8 NOT NULL,
+    signature text COLLATE "C" NOT NULL,
+    stop_reason text COLLATE "C" NOT NULL,
+    failure text,
+    PRIMARY KEY (run, id, generation)
+  );
+
+  CREATE TABLE $schema.events (
+    seq bigint PRIMARY KEY,
+    type text COLLATE "C" NOT NULL,
+    run text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    at float8 NOT NULL,
+    correlation_id text COLLATE "C" NOT NULL,
+    detail text NOT NULL
+  );
+  CREATE INDEX events_run ON $schema.events (run, seq);
+  CREATE INDEX events_task ON $schema.events (run, id, seq);
+  -- Numbers of events are given out under a lock that is kept until the commit: no reader can miss one.
+  CREATE TABLE $schema.event_numbers (one boolean PRIMARY KEY CHECK (one), last bigint NOT NULL);
+  INSERT INTO $schema.event_numbers VALUES (true, 0);
+
+  -- Of every connection that writes, its last decision: so that one whose answer was lost can be looked up.
+  CREATE TABLE $schema.writers (
+    id text COLLATE "C" PRIMARY KEY,
+    decision bigint NOT NULL,
+    -- Tasks that were made and changed, where it was not all of them.
+    made bigint[],
+    changed bigint[],
+    closed boolean NOT NULL DEFAULT false,
+    since float8 NOT NULL
+  ) WITH (fillfactor = 50);
+  `,
+]
+
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+export interface SchemaState {
+  /** 0: there is none. */
+  readonly version: number
+  readonly newest: number
+}
+
+export async function schemaState(connection: Connection, schema: string): Promise<SchemaState> {
+  return { version: await versionOf(connection, schema), newest: SCHEMA_VERSION }
+}
+
+/** Makes the schema, or brings it up to date; refuses one that a newer version of the library wrote. */
+export async function migrate(connection: Connection, schema: string, name: string): Promise<void> {
+  const version = await versionOf(connection, schema)
+  expectKnown(version, name)
+  if (version === SCHEMA_VERSION) return
+  await connection.query('BEGIN')
+  try {
+    // Of this schema only, and gone with the transaction.
+    await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`reprise migrates ${schema}`])
+    await connection.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+    await connection.query(`CREATE TABLE IF NOT EXISTS ${schema}.meta
+      (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL)`)
+    // Somebody else may have been faster.
+    const done = await versionOf(connection, schema)
+    expectKnown(done, name)
+    if (done === 0) await expectEmpty(connection, schema, name)
+    for (const step of MIGRATIONS.slice(done)) await connection.query(step.replaceAll('$schema', schema))
+    await connection.query(`INSERT INTO ${schema}.meta VALUES (true, ${SCHEMA_VERSION})
+      ON CONFLICT (one) DO UPDATE SET version = excluded.version`)
+    await connection.query('COMMIT')
+  } catch (error) {
+    await connection.query('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+async function versionOf(connection: Connection, schema: string): Promise<number> {
+  const [found] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS is_there', [`${schema}.meta`])
+  if (found?.['is_there'] !== true) return 0
+  const [meta] = await connection.query(`SELECT version FROM ${schema}.meta`)
+  return (meta?.['version'] as number | undefined) ?? 0
+}
+
+function expectKnown(version: number, name: string): void {
+  if (version <= SCHEMA_VERSION) return
+  const versions = `version ${version}, and this program knows ${SCHEMA_VERSION}`
+  throw new LedgerError('newer_format', `${name} was written by a newer Reprise (${versions}): update this program`)
+}
+
+/** Another program's tables stay its own. */
+async function expectEmpty(connection: Connection, schema: string, name: string): Promise<void> {
+  const [other] = await connection.query(
+    `SELECT relname FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'v', 'm', 'S', 'p')
+     AND relname <> 'meta' LIMIT 1`,
+    [schema],
+  )
+  if (other === undefined) return
+  const cure = 'give the ledger a schema of its own (…?schema=NAME)'
+  const what = `the schema ${schema} of ${name} is of another program (it has ${String(other['relname'])})`
+  throw new LedgerError('unusable', `${what}: ${cure}`)
+}

@@ -1,0 +1,56 @@
+/**
+ * Opens a schema of a PostgreSQL database as a ledger: the driver, the connections, the schema. Imports its own layer.
+ */
+import { LedgerError } from '../ledger/errors.js'
+import { addressOf, type PostgresAddress } from './address.js'
+import { Connections, type Driver } from './connections.js'
+import { failureKind, ledgerFailure, MAX_WAIT_MS } from './failures.js'
+import { migrate } from './migrations.js'
+import { pause } from './pause.js'
+import { PostgresLedger } from './postgres-ledger.js'
+import { ServerTime } from './server-time.js'
+
+export interface PostgresOptions {
+  /** In place of the server's time; for tests. */
+  readonly clock?: () => number
+  /** Whether the schema is made, or brought up to date, where that is needed. Default: true. */
+  readonly migrate?: boolean
+  /** Whether statements are prepared by name; not behind a pooler that cannot follow. Default: true. */
+  readonly prepare?: boolean
+}
+
+/** `postgres://user:password@host:port/database`, with `?schema=NAME` and `connections=N` where wanted. */
+export async function openPostgres(given: string, options: PostgresOptions = {}): Promise<PostgresLedger> {
+  const address = addressOf(given)
+  const time = new ServerTime(options.clock)
+  const connections = new Connections(await loadDriver(address), address, time, options.prepare ?? true)
+  try {
+    await patiently(() => connections.with((connection) => migrate(connection, address.schema, address.name)))
+    return new PostgresLedger(address, connections, time)
+  } catch (error) {
+    await connections.end()
+    throw ledgerFailure(address.name, 'opened', error)
+  }
+}
+
+async function loadDriver({ name }: PostgresAddress): Promise<Driver> {
+  try {
+    return await import('pg')
+  } catch (error) {
+    throw new LedgerError('missing_driver', `The ledger ${name} needs the package pg: npm install pg`, error)
+  }
+}
+
+/** A server that is just starting says so. */
+async function patiently<T>(act: () => Promise<T>): Promise<T> {
+  const startMs = performance.now()
+  for (let failures = 1; ; failures++) {
+    try {
+      return await act()
+    } catch (error) {
+      const isStarting = (error as { code?: string } | null)?.code === '57P03' || failureKind(error) === 'again'
+      if (!isStarting || performance.now() - startMs > MAX_WAIT_MS) throw error
+    }
+    await pause(failures)
+  }
+}

@@ -1,0 +1,328 @@
+/**
+ * The ledger in PostgreSQL: many machines. It holds SQL and no retry logic: what is written is what the deciding function
+ * answered, in the transaction that showed it the rows. Imports its own layer and the port.
+ */
+import type { LedgerAnalytics } from '../ledger/analytics.js'
+import { fairShare } from '../ledger/fair-share.js'
+import type {
+  Compacted,
+  CompactRequest,
+  Creation,
+  Decided,
+  DueRequest,
+  Forgotten,
+  ForgetRequest,
+  Keys,
+  Ledger,
+  NewTask,
+  QueueRef,
+  RunFilter,
+  RunRemoval,
+  StatusCounts,
+  Tally,
+  TaskFilter,
+  View,
+} from '../ledger/ledger.js'
+import {
+  type AttemptRow,
+  type DeadLetter,
+  type GateRecord,
+  type Json,
+  nameOf,
+  type OwnerRecord,
+  type PolicyRecord,
+  type RunRecord,
+  type StoredEvent,
+  type TaskKey,
+  type TaskRecord,
+} from '../ledger/records.js'
+import { attemptOf, deadLetterOf, eventOf, gateOf, parse, runOf, taskOf, text } from '../ledger/rows.js'
+import type { PostgresAddress } from './address.js'
+import { type Batch, type BatchRow, decideIn } from './batch.js'
+import type { Connections } from './connections.js'
+import { Hints } from './hints.js'
+import { Housekeeping } from './housekeeping.js'
+import { KnownRows } from './known-rows.js'
+import { PostgresAnalytics } from './postgres-analytics.js'
+import { Reader } from './reader.js'
+import type { ServerTime } from './server-time.js'
+import { listQuery, runsQuery, type Statements, statementsOf } from './statements.js'
+import { type KeySupply, TaskKeys } from './task-keys.js'
+import { WriteQueue } from './write-queue.js'
+import { Writers } from './writers.js'
+
+/** So often a process says that it still uses a policy: one that nobody has said so of may be removed. */
+const KEEP_POLICY_MS = 600_000
+
+export class PostgresLedger implements Ledger {
+  readonly name: string
+  readonly spans = 'network'
+  readonly analytics: LedgerAnalytics
+  private readonly schema: string
+  private readonly sql: Statements
+  private readonly connections: Connections
+  private readonly time: ServerTime
+  private readonly known = new KnownRows()
+  private readonly writers: Writers
+  private readonly queue: WriteQueue
+  private readonly reader: Reader
+  private readonly hints: Hints
+  private readonly housekeeping: Housekeeping
+  /** When it was last said that they are used. */
+  private readonly keptPolicies = new Map<string, number>()
+  private marks = 0
+  private closing: Promise<void> | undefined = undefined
+
+  constructor({ name, schema, connections: count }: PostgresAddress, connections: Connections, time: ServerTime) {
+    this.name = name
+    this.schema = schema
+    this.connections = connections
+    this.time = time
+    const sql = statementsOf(schema)
+    this.sql = sql
+    this.writers = new Writers(sql)
+    this.reader = new Reader(name, sql, connections)
+    this.hints = new Hints(schema, connections, this.reader, sql)
+    const onWritten = (rows: readonly BatchRow[]): void => this.hint(rows)
+    const { writers, known } = this
+    // One connection is left for whoever reads.
+    const lanes = Math.max(1, Math.min(4, count - 1))
+    const keys = new TaskKeys(sql)
+    this.queue = new WriteQueue({ name, schema, sql, connections, writers, known, keys, time, lanes, onWritten })
+    this.housekeeping = new Housekeeping(schema, this.reader)
+    this.analytics = new PostgresAnalytics(schema, this.reader)
+  }
+
+  async now(): Promise<number> {
+    if (!this.time.isFresh) await this.askTime()
+    return this.time.now()
+  }
+
+  async leaseNow(): Promise<number> {
+    await this.askTime()
+    return this.time.now()
+  }
+
+  private async askTime(): Promise<void> {
+    const sentAtMs = this.time.sentAtMs
+    const [row] = await this.reader.query(this.sql.now)
+    this.time.heard(row?.['now'] as number, sentAtMs)
+  }
+
+  /** Nobody counts what others write: there is always something to see. */
+  async changeMark(): Promise<number> {
+    return this.marks++
+  }
+
+  listen(heard: () => void): Promise<() => void> {
+    return this.hints.listen(heard)
+  }
+
+  // ── what is written ────────────────────────────────────────────────────────────────────────────
+
+  create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
+    if (tasks.length === 0) return Promise.resolve([])
+    const made = new Set<string>()
+    return this.queue.add({
+      keys: { tasks: distinct(tasks.map(({ task }) => task)) },
+      creates: true,
+      decide: (batch, supply) => {
+        // Nothing is put into the batch before it is known that all can be kept.
+        for (const { task } of tasks) text(task.input)
+        return tasks.map((task) => this.insert(task, made, batch, supply))
+      },
+      written: (keys) => {
+        for (const key of keys) made.add(nameOf(key))
+      },
+    })
+  }
+
+  private insert(created: NewTask, made: ReadonlySet<string>, batch: Batch, supply: KeySupply): Creation {
+    const { task, policy, payloadHash } = created
+    const row = batch.row(task)
+    if (row !== undefined && made.has(nameOf(task))) return { type: 'created', task: row.task }
+    if (row !== undefined) return { type: row.payloadHash === payloadHash ? 'existing' : 'conflict', task: row.task }
+    batch.take({ created: [created] }, supply.next)
+    this.keep(policy, batch)
+    return { type: 'created', task }
+  }
+
+  private keep({ hash, policy }: PolicyRecord, batch: Batch): void {
+    const now = performance.now()
+    if (now - (this.keptPolicies.get(hash) ?? -Infinity) < KEEP_POLICY_MS) return
+    batch.keepPolicy(hash, text(policy), () => this.keptPolicies.set(hash, now))
+  }
+
+  transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T> {
+    return this.queue.add({
+      keys: { ...keys, tasks: distinct(keys.tasks) },
+      decide: (batch, supply) => {
+        const { result, created } = decideIn(batch, keys, decide, supply.next)
+        for (const { policy } of created) this.keep(policy, batch)
+        return result
+      },
+    })
+  }
+
+  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
+    const { gates = [], runs = [], limit } = request
+    if (request.queues.length === 0) return Promise.resolve([])
+    return this.queue.add({
+      keys: { tasks: [], gates, runs },
+      due: request,
+      decide: (batch, supply, due) =>
+        fairShare(due.toSorted(byTime), limit).map(({ task }) => {
+          const keys = { tasks: [task], gates, runs }
+          return decideIn(batch, keys, (view) => decide(task, view), supply.next).result
+        }),
+    })
+  }
+
+  async heartbeat(owner: OwnerRecord): Promise<void> {
+    await this.reader.write(this.sql.putOwner, [owner.id, text(owner)])
+  }
+
+  async removeOwner(id: string): Promise<void> {
+    await this.reader.write(this.sql.removeOwner, [id])
+  }
+
+  async keepPolicy({ hash, policy }: PolicyRecord): Promise<void> {
+    await this.reader.write(this.sql.putPolicy, [hash, text(policy), await this.now()])
+  }
+
+  async forget(request: ForgetRequest): Promise<Forgotten> {
+    return this.housekeeping.forget(request)
+  }
+
+  removeRun(id: string, limit: number, gates: readonly string[] = []): Promise<RunRemoval> {
+    return this.housekeeping.removeRun(id, limit, gates)
+  }
+
+  async compact(request: CompactRequest): Promise<Compacted> {
+    return this.housekeeping.compact(request, await this.now())
+  }
+
+  /** Tasks that are due at once are of interest to who looks for work. */
+  private hint(rows: readonly BatchRow[]): void {
+    const now = this.time.now()
+    if (rows.some(({ task }) => task.status === 'waiting' && (task.dueAtMs as number) <= now)) this.hints.tell()
+  }
+
+  // ── what is read ───────────────────────────────────────────────────────────────────────────────
+
+  async nextDueAtMs(queues: readonly QueueRef[], except: readonly TaskKey[] = []): Promise<number | null> {
+    const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash)]
+    const { nextDue, nextDueExcept } = this.sql
+    const [row] =
+      except.length === 0
+        ? await this.reader.query(nextDue, values)
+        : await this.reader.query(nextDueExcept, [...values, except.map(({ run }) => run), except.map(({ id }) => id)])
+    return (row?.['due_at'] ?? null) as number | null
+  }
+
+  async owners(): Promise<readonly OwnerRecord[]> {
+    const rows = await this.reader.query(this.sql.owners)
+    return this.told(() => rows.map((row) => parse(row['record'], 'an owner') as unknown as OwnerRecord))
+  }
+
+  async taskOwners(): Promise<readonly string[]> {
+    return (await this.reader.query(this.sql.taskOwners)).map((row) => row['owner'] as string)
+  }
+
+  get(key: TaskKey): Promise<TaskRecord | undefined> {
+    return this.reader.get(key)
+  }
+
+  async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
+    const { text: sql, values } = listQuery(this.schema, filter)
+    const rows = await this.reader.query(sql, values)
+    return this.told(() => rows.map((row) => taskOf(row).task))
+  }
+
+  async run(id: string): Promise<RunRecord | undefined> {
+    const [row] = await this.reader.query(this.sql.run, [id])
+    return this.told(() => row && runOf(row))
+  }
+
+  async runs(filter: RunFilter): Promise<readonly RunRecord[]> {
+    const { text: sql, values } = runsQuery(this.schema, filter)
+    const rows = await this.reader.query(sql, values)
+    return this.told(() => rows.map(runOf))
+  }
+
+  async definition(run: string): Promise<Json | undefined> {
+    const [row] = await this.reader.query(this.sql.definition, [run])
+    return this.told(() => row && parse(row['definition'], `run ${run}`))
+  }
+
+  async policy(hash: string): Promise<PolicyRecord | undefined> {
+    const [row] = await this.reader.query(this.sql.policy, [hash])
+    return this.told(() => row && { hash, policy: parse(row['policy'], `policy ${hash}`) })
+  }
+
+  async attempts({ run, id }: TaskKey): Promise<readonly AttemptRow[]> {
+    const rows = await this.reader.query(this.sql.attempts, [run, id])
+    return this.told(() => rows.map((row) => attemptOf(row, run, id)))
+  }
+
+  async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
+    const rows = await this.reader.query(this.sql.attemptsOfRun, [run])
+    return this.told(() => rows.map((row) => attemptOf(row, run, row['id'] as string)))
+  }
+
+  async countTasks(run: string): Promise<StatusCounts> {
+    const rows = await this.reader.query(this.sql.countTasks, [run])
+    return Object.fromEntries(rows.map((row) => [row['status'] as string, row['tasks'] as number]))
+  }
+
+  async tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
+    const rows = await this.reader.query(this.sql.tallies, [keys.map(({ run }) => run), keys.map(({ id }) => id)])
+    return rows.map((row) => ({ last: row['last'] as number, ended: row['ended'] as number }))
+  }
+
+  async gates(): Promise<readonly GateRecord[]> {
+    const rows = await this.reader.query(this.sql.gates)
+    return this.told(() => rows.map(gateOf))
+  }
+
+  async deadLetters(run?: string): Promise<readonly DeadLetter[]> {
+    const { allDead, deadOfRun } = this.sql
+    const rows = await (run === undefined ? this.reader.query(allDead) : this.reader.query(deadOfRun, [run]))
+    return this.told(() => rows.map(deadLetterOf))
+  }
+
+  async events(afterSeq: number, limit: number, run?: string): Promise<readonly StoredEvent[]> {
+    const { events, eventsOfRun } = this.sql
+    const rows = await (run === undefined
+      ? this.reader.query(events, [afterSeq, limit])
+      : this.reader.query(eventsOfRun, [run, afterSeq, limit]))
+    return this.told(() => rows.map(eventOf))
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.end()
+    return this.closing
+  }
+
+  private async end(): Promise<void> {
+    this.hints.close()
+    await this.queue.close()
+    // A row that stays is removed by compaction.
+    await this.connections.with((connection) => this.writers.end(connection)).catch(() => undefined)
+    this.reader.close()
+    await this.connections.end()
+  }
+
+  private told<T>(read: () => T): T {
+    return this.reader.told(read)
+  }
+}
+
+function distinct(keys: readonly TaskKey[]): TaskKey[] {
+  if (keys.length === 1) return [...keys]
+  return [...new Map(keys.map((key) => [nameOf(key), key])).values()]
+}
+
+function byTime(a: { task: TaskRecord }, b: { task: TaskRecord }): number {
+  return (a.task.dueAtMs as number) - (b.task.dueAtMs as number)
+}

@@ -1,0 +1,154 @@
+/** Every statement of the PostgreSQL ledger that reads, locks or keeps one row, for one schema. Imports its own layer. */
+import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
+import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
+import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
+import { NOW, type Statement } from './connections.js'
+
+const ROW_COLUMNS = `${TASK_COLUMNS}, version, payload_hash`
+const of = (alias: string, columns: string): string =>
+  columns
+    .split(',')
+    .map((column) => `${alias}.${column.trim()}`)
+    .join(', ')
+
+const SQL = {
+  now: `SELECT ${NOW}`,
+  newWriter: 'INSERT INTO $.writers (id, decision, since) VALUES ($1, 0, $2)',
+  // It waits for who still writes, and whoever comes later finds it closed: so the answer stays true.
+  lastDecision: 'UPDATE $.writers SET closed = true WHERE id = $1 RETURNING decision, made, changed',
+  removeWriters: 'DELETE FROM $.writers WHERE id = ANY($1::text[])',
+  taskKeys: `SELECT nextval('$.task_keys') AS first FROM generate_series(1, $1::int)`,
+
+  // What is locked is locked in the order of its keys: two who want the same wait for each other, and for nothing else.
+  lockGates: 'SELECT * FROM $.gates WHERE key = ANY($1::text[]) ORDER BY key FOR UPDATE',
+  addGates: `INSERT INTO $.gates (key, kind) SELECT key, 'budget' FROM unnest($1::text[]) AS key ORDER BY key
+    ON CONFLICT DO NOTHING`,
+  lockRuns: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`,
+  lockTasks: `SELECT ${of('t', ROW_COLUMNS)} FROM unnest($1::text[], $2::text[]) AS k(run, id)
+    JOIN $.tasks t ON t.run = k.run AND t.id = k.id ORDER BY t.run, t.id FOR UPDATE OF t`,
+  claim: claimText(''),
+  claimExcept: claimText(`AND NOT EXISTS (SELECT 1 FROM unnest($5::text[], $6::text[]) AS e(run, id)
+    WHERE e.run = t.run AND e.id = t.id)`),
+  nextDue: nextDueText(''),
+  nextDueExcept: nextDueText(`AND NOT EXISTS (SELECT 1 FROM unnest($3::text[], $4::text[]) AS e(run, id)
+    WHERE e.run = t.run AND e.id = t.id)`),
+
+  tasks: `SELECT ${of('t', TASK_COLUMNS)} FROM unnest($1::text[], $2::text[]) AS k(run, id)
+    JOIN $.tasks t ON t.run = k.run AND t.id = k.id`,
+  run: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = $1`,
+  definition: 'SELECT definition FROM $.runs WHERE id = $1',
+  policy: 'SELECT policy FROM $.policies WHERE hash = $1',
+  putPolicy: `INSERT INTO $.policies (hash, policy, kept_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO UPDATE
+    SET kept_at = greatest($.policies.kept_at, excluded.kept_at)`,
+  attempts: `SELECT a.* FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE t.run = $1 AND t.id = $2
+    ORDER BY a.generation, a.number, a.execution`,
+  attemptsOfRun: `SELECT t.id, a.* FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE t.run = $1
+    ORDER BY t.id, a.generation, a.number, a.execution`,
+  countTasks: 'SELECT status, count(*) AS tasks FROM $.tasks WHERE run = $1 GROUP BY status',
+  tallies: `SELECT coalesce(max(a.number), 0)::int8 AS last,
+    count(a.number) FILTER (WHERE a.outcome <> 'interrupted' OR a.failure IS NOT NULL) AS ended
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(run, id, nth)
+    LEFT JOIN $.tasks t ON t.run = k.run AND t.id = k.id
+    LEFT JOIN $.attempts a ON a.task = t.pk AND a.generation = t.generation GROUP BY k.nth ORDER BY k.nth`,
+  gates: 'SELECT * FROM $.gates WHERE state IS NOT NULL ORDER BY key',
+  owners: 'SELECT record FROM $.owners ORDER BY id',
+  putOwner: 'INSERT INTO $.owners (id, record) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET record = excluded.record',
+  removeOwner: 'DELETE FROM $.owners WHERE id = $1',
+  taskOwners: 'SELECT DISTINCT owner FROM $.tasks WHERE owner IS NOT NULL',
+  allDead: 'SELECT * FROM $.dead ORDER BY at, run, id',
+  deadOfRun: 'SELECT * FROM $.dead WHERE run = $1 ORDER BY at, id',
+  events: 'SELECT * FROM $.events WHERE seq > $1 ORDER BY seq LIMIT $2',
+  eventsOfRun: 'SELECT * FROM $.events WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3',
+  notify: 'SELECT pg_notify($1, $2)',
+} as const
+
+/** Every queue that has something gets its share of the room, so that none is locked for others without need. */
+function claimText(except: string): string {
+  const due = `status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash AND t.due_at <= $3 ${except}`
+  return `WITH busy AS MATERIALIZED (
+      SELECT q.queue, q.hash FROM unnest($1::text[], $2::text[]) AS q(queue, hash)
+      WHERE EXISTS (SELECT 1 FROM $.tasks t WHERE ${due})),
+    share AS MATERIALIZED (SELECT ceil($4::int / greatest(1, count(*))::float8)::int8 AS room FROM busy)
+    SELECT c.* FROM busy q CROSS JOIN LATERAL (
+      SELECT ${of('t', ROW_COLUMNS)} FROM $.tasks t WHERE ${due} ORDER BY t.due_at LIMIT (SELECT room FROM share)
+      FOR UPDATE SKIP LOCKED) c`
+}
+
+function nextDueText(except: string): string {
+  return `SELECT min(n.due_at) AS due_at FROM unnest($1::text[], $2::text[]) AS q(queue, hash) CROSS JOIN LATERAL (
+    SELECT t.due_at FROM $.tasks t WHERE t.status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash ${except}
+    ORDER BY t.due_at LIMIT 1) n`
+}
+
+export type Statements = Readonly<Record<keyof typeof SQL, Statement>>
+
+export function statementsOf(schema: string): Statements {
+  const entries = Object.entries(SQL).map(([name, text]) => {
+    const statement: Statement = { name: `reprise_${name}`, text: text.replaceAll('$.', `${schema}.`) }
+    return [name, statement] as const
+  })
+  return Object.fromEntries(entries) as Statements
+}
+
+export interface Query {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** Conditions and their values, numbered as they come. */
+class Conditions {
+  readonly values: unknown[] = []
+  private readonly parts: string[] = []
+
+  /** `?` stands for a value. */
+  add(condition: string, ...given: readonly unknown[]): void {
+    let index = 0
+    this.parts.push(
+      condition.replaceAll('?', () => {
+        this.values.push(given[index++])
+        return `$${this.values.length}`
+      }),
+    )
+  }
+
+  get text(): string {
+    return this.parts.length === 0 ? '' : ` WHERE ${this.parts.join(' AND ')}`
+  }
+}
+
+export function listQuery(schema: string, filter: TaskFilter): Query {
+  const { run, queue, statuses, owner, after, limit } = filter
+  const where = new Conditions()
+  if (run !== undefined) where.add('run = ?', run)
+  if (queue !== undefined) where.add('queue = ?', queue)
+  if (statuses !== undefined) where.add(statusIs(statuses))
+  // An owner is what those have: so the index of owners finds them, however many have finished.
+  if (statuses?.every((status) => status === 'running' || status === 'parked')) where.add('owner IS NOT NULL')
+  if (owner !== undefined) where.add('owner = ?', owner)
+  if (after !== undefined) where.add('(run, id) > (?, ?)', after.run, after.id)
+  const text = `SELECT ${TASK_COLUMNS} FROM ${schema}.tasks${where.text} ORDER BY run, id`
+  return withLimit(text, where.values, limit)
+}
+
+/** In words and by `=`, as a partial index wants it. */
+function statusIs(statuses: readonly TaskStatus[]): string {
+  const quoted = statuses.map((status) => `'${TASK_STATUSES.find((known) => known === status)}'`)
+  return quoted.length === 1 ? `status = ${quoted[0]}` : `status IN (${quoted.join(', ') || 'NULL'})`
+}
+
+export function runsQuery(schema: string, { kind, statuses, sinceMs, limit }: RunFilter): Query {
+  const where = new Conditions()
+  if (kind !== undefined) where.add('kind = ?', kind)
+  if (sinceMs !== undefined) where.add('created_at >= ?', sinceMs)
+  if (statuses !== undefined) {
+    const quoted = statuses.map((status) => `'${RUN_STATUSES.find((known) => known === status)}'`)
+    where.add(`status IN (${quoted.join(', ') || 'NULL'})`)
+  }
+  const text = `SELECT ${RUN_COLUMNS} FROM ${schema}.runs${where.text} ORDER BY created_at DESC, id DESC`
+  return withLimit(text, where.values, limit)
+}
+
+function withLimit(text: string, values: readonly unknown[], limit: number | undefined): Query {
+  if (limit === undefined) return { text, values }
+  return { text: `${text} LIMIT $${values.length + 1}`, values: [...values, limit] }
+}

@@ -1,0 +1,288 @@
+/**
+ * One try to write some units of work together. Imports its own layer.
+ *
+ * Two ways to the same end. `quick`: decided upon what is known, and sent as one statement, which writes a task only if
+ * it is unchanged. Else what was named is locked first, gates before runs before tasks, each in the order of their keys;
+ * then it is decided, written and committed. A unit that cannot go the first way is given back to go the second.
+ */
+import type { DueRequest, Keys } from '../ledger/ledger.js'
+import { type GateRecord, nameOf, type TaskKey } from '../ledger/records.js'
+import { DamagedRow, gateOf, runOf, type SqlRow } from '../ledger/rows.js'
+import { Batch, type BatchRow } from './batch.js'
+import type { Connections, PooledConnection } from './connections.js'
+import { failureKind, ledgerFailure } from './failures.js'
+import { type KnownRow, type KnownRows, knownRowOf } from './known-rows.js'
+import type { ServerTime } from './server-time.js'
+import type { Statements } from './statements.js'
+import type { KeySupply, TaskKeys } from './task-keys.js'
+import { writeStatement, writeValues } from './write-statement.js'
+import { type Noted, notedOf, type Turn, type Writers } from './writers.js'
+
+/** Something to decide and to write. */
+export interface Work<T> {
+  readonly keys: Keys
+  /** Its tasks are new, as far as is known. */
+  readonly creates?: boolean
+  /** Tasks that are due are found and locked, and given to `decide`. Such work goes by itself. */
+  readonly due?: DueRequest
+  /** Puts its changes into the batch. What it throws is thrown. */
+  readonly decide: (batch: Batch, supply: KeySupply, due: readonly KnownRow[]) => T
+  /** Of its tasks these were written, though others were not: it is going to be decided again. */
+  readonly written?: (keys: readonly TaskKey[]) => void
+}
+
+export interface Unit extends Work<unknown> {
+  readonly resolve: (value: never) => void
+  readonly reject: (error: unknown) => void
+  readonly sinceMs: number
+  /** What was known turned out to be old. */
+  mustLock: boolean
+  /** It goes by itself, so that it fails alone. */
+  isAlone: boolean
+}
+
+export interface TransactionParts {
+  readonly name: string
+  readonly schema: string
+  readonly sql: Statements
+  readonly connections: Connections
+  readonly writers: Writers
+  readonly known: KnownRows
+  readonly keys: TaskKeys
+  readonly time: ServerTime
+  /** Told after every commit. */
+  readonly onWritten: (rows: readonly BatchRow[]) => void
+}
+
+/** Somebody has made what was not there, or changed it: the rows have to be read again. */
+export class StaleRead extends Error {}
+
+export class Transaction {
+  private readonly parts: TransactionParts
+  private readonly units: readonly Unit[]
+  private readonly quick: boolean
+  private readonly results = new Map<Unit, unknown>()
+  private batch: Batch = new Batch(0)
+  /** They have thrown, and said so. */
+  private readonly refused = new Set<Unit>()
+  /** To be done again. */
+  readonly left = new Set<Unit>()
+  /** Of what was sent: whether that was committed is not known until the answer comes. */
+  turn: Turn | undefined = undefined
+
+  constructor(parts: TransactionParts, units: readonly Unit[], quick: boolean) {
+    this.parts = parts
+    this.units = units
+    this.quick = quick
+  }
+
+  async run(connection: PooledConnection): Promise<void> {
+    this.turn = undefined
+    this.results.clear()
+    await this.parts.writers.enter(connection)
+    const supply = await this.parts.keys.reserve(this.mostNewTasks(), connection)
+    try {
+      if (this.quick) await this.runQuick(connection, supply)
+      else await this.runLocked(connection, supply)
+    } finally {
+      supply.giveBack()
+    }
+  }
+
+  private mostNewTasks(): number {
+    const { known } = this.parts
+    return this.units.flatMap(({ keys }) => keys.tasks).filter((key) => !known.has(key)).length
+  }
+
+  // ── upon what is known ─────────────────────────────────────────────────────────────────────────
+
+  private async runQuick(connection: PooledConnection, supply: KeySupply): Promise<void> {
+    const { time, sql, known } = this.parts
+    if (!time.isFresh) {
+      const sentAtMs = time.sentAtMs
+      const [row] = await connection.query(sql.now)
+      time.heard(row?.['now'] as number, sentAtMs)
+    }
+    const batch = new Batch(time.now())
+    this.batch = batch
+    for (const { keys } of this.units) for (const key of keys.tasks) batch.addTask(key, known.get(key))
+    this.decideAll(supply, [])
+    for (const unit of [...this.results.keys()]) {
+      // What writes nothing has only looked, and what it looked at may be old.
+      const isOnlyLook = unit.keys.tasks.every((key) => !batch.isWritten(key))
+      if (isOnlyLook || !batch.isOfTasks) this.giveBack(unit)
+    }
+    if (this.results.size === 0) return
+    const sentAtMs = time.sentAtMs
+    const [row] = await this.send(connection, false)
+    if (row === undefined) {
+      this.undone(connection)
+      throw new StaleRead()
+    }
+    time.heard(row['now'] as number, sentAtMs)
+    this.committed(notedOf(row))
+  }
+
+  // ── upon what is locked ────────────────────────────────────────────────────────────────────────
+
+  private async runLocked(connection: PooledConnection, supply: KeySupply): Promise<void> {
+    try {
+      const due = await this.lock(connection)
+      this.decideAll(supply, due)
+      if (this.results.size === 0 || this.batch.isEmpty) {
+        await connection.query('ROLLBACK')
+        this.tellResults()
+        return
+      }
+      // Both are sent at once, in this order: if the statement fails, there is nothing to commit.
+      const sending = this.send(connection, true)
+      const [sent, ended] = await Promise.allSettled([sending, connection.query('COMMIT')])
+      if (sent.status === 'rejected') throw isStale(sent.reason) ? new StaleRead() : sent.reason
+      if (ended.status === 'rejected') {
+        if (failureKind(ended.reason) !== 'lost') this.undone(connection)
+        throw ended.reason
+      }
+    } catch (error) {
+      if (error instanceof StaleRead || failureKind(error) !== 'lost') {
+        await connection.query('ROLLBACK').catch(() => undefined)
+      }
+      throw error
+    }
+    this.committed({ made: null, changed: null })
+  }
+
+  private async lock(connection: PooledConnection): Promise<readonly KnownRow[]> {
+    const { sql, time } = this.parts
+    const keys = this.units.map((unit) => unit.keys)
+    const gates = namesOf(keys.flatMap((one) => one.gates ?? []))
+    const runs = namesOf(keys.flatMap((one) => one.runs ?? []))
+    const tasks = keys.flatMap((one) => one.tasks)
+    const none = Promise.resolve([])
+    const sentAtMs = time.sentAtMs
+    const [, gateRows, runRows, taskRows, dueRows, [clock]] = await Promise.all([
+      connection.query('BEGIN'),
+      gates.length === 0 ? none : connection.query(sql.lockGates, [gates]),
+      runs.length === 0 ? none : connection.query(sql.lockRuns, [runs]),
+      tasks.length === 0 ? none : connection.query(sql.lockTasks, columnsOf(tasks)),
+      this.findDue(connection),
+      connection.query(sql.now),
+    ])
+    time.heard(clock?.['now'] as number, sentAtMs)
+    const batch = new Batch(time.now())
+    this.batch = batch
+    for (const gate of await this.allGates(connection, gates, gateRows as SqlRow[])) batch.addGate(gate)
+    for (const row of runRows as SqlRow[]) batch.addRun(runOf(row))
+    for (const key of tasks) batch.addTask(key, undefined)
+    const due = (dueRows as SqlRow[]).map(knownRowOf)
+    for (const row of [...(taskRows as SqlRow[]).map(knownRowOf), ...due]) batch.addTask(row.task, row)
+    return due
+  }
+
+  private findDue(connection: PooledConnection): ReturnType<PooledConnection['query']> {
+    const [request] = this.units.flatMap(({ due }) => due ?? [])
+    if (request === undefined) return Promise.resolve([])
+    const { sql, time } = this.parts
+    const { queues, limit, except = [] } = request
+    const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash), time.now(), limit]
+    if (except.length === 0) return connection.query(sql.claim, values)
+    return connection.query(sql.claimExcept, [...values, ...columnsOf(except)])
+  }
+
+  /** One that is not there cannot be locked: it is made, for whoever comes first. */
+  private async allGates(connection: PooledConnection, keys: string[], found: SqlRow[]): Promise<GateRecord[]> {
+    const { sql } = this.parts
+    let rows = found
+    if (rows.length < keys.length) {
+      await connection.query(sql.addGates, [keys])
+      rows = (await connection.query(sql.lockGates, [keys])) as SqlRow[]
+    }
+    return rows.filter((row) => row['state'] !== null).map(gateOf)
+  }
+
+  // ── both ───────────────────────────────────────────────────────────────────────────────────────
+
+  private decideAll(supply: KeySupply, due: readonly KnownRow[]): void {
+    for (const unit of this.units) {
+      try {
+        this.results.set(unit, unit.decide(this.batch, supply, due))
+      } catch (error) {
+        this.refused.add(unit)
+        // What the deciding function throws is its caller's own.
+        unit.reject(error instanceof DamagedRow ? ledgerFailure(this.parts.name, 'read', error) : error)
+      }
+    }
+  }
+
+  /** Before anything else can be sent. `sure`: nobody else can have changed what was read. */
+  private async send(connection: PooledConnection, sure: boolean): ReturnType<PooledConnection['query']> {
+    const { schema, writers } = this.parts
+    const parts = this.batch.parts()
+    const turn = writers.turn(connection)
+    const values = writeValues(turn.writer, turn.decision, parts)
+    this.turn = turn
+    try {
+      return await connection.query(writeStatement(schema, parts, sure), values)
+    } catch (error) {
+      if (failureKind(error) !== 'lost') this.undone(connection)
+      throw error
+    }
+  }
+
+  /** It is known that nothing was committed. */
+  private undone(connection: PooledConnection): void {
+    this.parts.writers.leave(connection)
+    this.turn = undefined
+  }
+
+  /** All of it was written, or all but some tasks. */
+  committed({ made, changed }: Noted): void {
+    const { known, onWritten } = this.parts
+    const isThere = (row: BatchRow): boolean => (row.isNew ? made : changed)?.includes(row.pk) ?? true
+    const rows = this.batch.writtenRows()
+    const written = rows.filter(isThere)
+    for (const row of written) known.put(row)
+    this.batch.written()
+    onWritten(written)
+    if (written.length < rows.length) this.giveBackMissing(rows.filter((row) => !isThere(row)))
+    this.tellResults()
+  }
+
+  private tellResults(): void {
+    for (const [unit, result] of this.results) unit.resolve(result as never)
+  }
+
+  private giveBackMissing(rows: readonly BatchRow[]): void {
+    const names = new Set(rows.map(({ task }) => nameOf(task)))
+    for (const { task } of rows) this.parts.known.forget(task)
+    for (const unit of [...this.results.keys()]) {
+      if (!unit.keys.tasks.some((key) => names.has(nameOf(key)))) continue
+      unit.written?.(unit.keys.tasks.filter((key) => !names.has(nameOf(key))))
+      this.giveBack(unit)
+    }
+  }
+
+  /** It goes the other way. */
+  private giveBack(unit: Unit): void {
+    unit.mustLock = true
+    this.results.delete(unit)
+    this.left.add(unit)
+  }
+
+  /** Those of whom nothing was written, and who have not been told anything. */
+  unsettled(): Unit[] {
+    return this.units.filter((unit) => !this.left.has(unit) && !this.refused.has(unit))
+  }
+}
+
+/** The division by zero that a statement makes of what it did not expect. */
+function isStale(error: unknown): boolean {
+  return (error as { code?: string } | null)?.code === '22012'
+}
+
+function namesOf(names: readonly string[]): string[] {
+  return [...new Set(names)].toSorted()
+}
+
+function columnsOf(keys: readonly TaskKey[]): [string[], string[]] {
+  return [keys.map(({ run }) => run), keys.map(({ id }) => id)]
+}

@@ -1,0 +1,171 @@
+/**
+ * Group commit: what is asked to be written within one turn of the event loop, and while the connections are busy,
+ * becomes one transaction. Imports its own layer.
+ *
+ * Invariants: a promise settles after the commit. When a connection is lost on the way, what became of the transaction is
+ * looked up before anything is decided again. A decision that throws spoils no other. A deciding function may be called
+ * more than once; only what it answered last is written.
+ */
+import { LedgerError } from '../ledger/errors.js'
+import { nameOf } from '../ledger/records.js'
+import { failureKind, ledgerFailure, MAX_WAIT_MS } from './failures.js'
+import { pause } from './pause.js'
+import { StaleRead, Transaction, type TransactionParts, type Unit, type Work } from './transaction.js'
+
+export interface WriteQueueParts extends TransactionParts {
+  /** Transactions at a time. */
+  readonly lanes: number
+}
+
+/** More at once take longer than others would like to wait. */
+const MAX_UNITS = 500
+/** After `close` a server that does not answer is asked so many times more what became of a commit. */
+const LAST_LOOKS = 10
+
+export class WriteQueue {
+  private readonly parts: WriteQueueParts
+  private units: Unit[] = []
+  private busyLanes = 0
+  private scheduled = false
+  private closed: LedgerError | undefined = undefined
+  private failures = 0
+  private whenIdle: (() => void)[] = []
+
+  constructor(parts: WriteQueueParts) {
+    this.parts = parts
+  }
+
+  add<T>(work: Work<T>): Promise<T> {
+    if (this.closed !== undefined) return Promise.reject(this.closed)
+    return new Promise<T>((resolve, reject) => {
+      const isAlone = work.due !== undefined
+      const unit = { ...work, resolve, reject, sinceMs: performance.now(), mustLock: isAlone, isAlone }
+      this.units.push(unit)
+      this.schedule()
+    })
+  }
+
+  /** Refuses everything from now on; what has been added is still written. */
+  async close(): Promise<void> {
+    this.closed = new LedgerError('closed', `The ledger ${this.parts.name} is closed`)
+    while (this.busyLanes > 0 || this.units.length > 0)
+      await new Promise<void>((resolve) => this.whenIdle.push(resolve))
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.units.length === 0) return
+    this.scheduled = true
+    setImmediate(() => this.flush())
+  }
+
+  private flush(): void {
+    this.scheduled = false
+    while (this.units.length > 0 && this.busyLanes < this.parts.lanes) {
+      const isQuick = this.mayBeQuick(this.units[0] as Unit)
+      const transaction = new Transaction(this.parts, this.take(isQuick), isQuick)
+      this.busyLanes++
+      void this.write(transaction).finally(() => this.leaveLane(transaction))
+    }
+  }
+
+  private leaveLane({ left }: Transaction): void {
+    this.busyLanes--
+    this.units.unshift(...left)
+    this.schedule()
+    if (this.busyLanes === 0 && this.units.length === 0) for (const resolve of this.whenIdle.splice(0)) resolve()
+  }
+
+  /** The first, and all that can go the same way with it. */
+  private take(isQuick: boolean): Unit[] {
+    const [first] = this.units as [Unit]
+    if (first.isAlone) return this.units.splice(0, 1)
+    const names = new Set<string>()
+    const taken: Unit[] = []
+    const left: Unit[] = []
+    for (const unit of this.units) {
+      const fits = taken.length < MAX_UNITS && !unit.isAlone && this.mayBeQuick(unit) === isQuick
+      // Upon what is known, a task is decided once at a time: its version says whether that was right.
+      if (fits && (!isQuick || isApart(unit, names))) taken.push(unit)
+      else left.push(unit)
+    }
+    this.units = left
+    return taken
+  }
+
+  private mayBeQuick({ mustLock, creates = false, keys }: Unit): boolean {
+    if (mustLock || (keys.gates?.length ?? 0) + (keys.runs?.length ?? 0) > 0) return false
+    return creates || (keys.tasks.length === 1 && keys.tasks.every((key) => this.parts.known.has(key)))
+  }
+
+  private async write(transaction: Transaction): Promise<void> {
+    try {
+      await this.parts.connections.with((connection) => transaction.run(connection))
+      this.failures = 0
+    } catch (error) {
+      await this.recover(transaction, error)
+    }
+  }
+
+  private async recover(transaction: Transaction, error: unknown): Promise<void> {
+    if (error instanceof StaleRead) {
+      for (const unit of transaction.unsettled()) this.again(transaction, unit, error)
+      return
+    }
+    const kind = failureKind(error)
+    if (kind === 'final') {
+      this.failAlone(transaction, error)
+      return
+    }
+    this.failures++
+    if (kind === 'lost' && transaction.turn !== undefined && (await this.wasCommitted(transaction))) return
+    for (const unit of transaction.unsettled()) this.again(transaction, unit, error)
+    await pause(this.failures)
+  }
+
+  private again(transaction: Transaction, unit: Unit, error: unknown): void {
+    const hasWaited = performance.now() - unit.sinceMs > MAX_WAIT_MS
+    if (hasWaited) unit.reject(ledgerFailure(this.parts.name, 'written', error))
+    else transaction.left.add(unit)
+  }
+
+  /** It would fail again; if there are several, each is tried by itself. */
+  private failAlone(transaction: Transaction, error: unknown): void {
+    const units = transaction.unsettled()
+    for (const unit of units) {
+      if (units.length === 1) {
+        unit.reject(ledgerFailure(this.parts.name, 'written', error))
+        continue
+      }
+      unit.isAlone = true
+      unit.mustLock = true
+      transaction.left.add(unit)
+    }
+  }
+
+  /** However long it takes: nobody may be told that it was not written, and nobody that it was. */
+  private async wasCommitted(transaction: Transaction): Promise<boolean> {
+    const { connections, writers, name } = this.parts
+    const { turn } = transaction
+    if (turn === undefined) return false
+    for (let failures = 1; ; failures++) {
+      try {
+        const noted = await connections.with((other) => writers.outcomeOf(turn, other))
+        if (noted !== undefined) transaction.committed(noted)
+        return noted !== undefined
+      } catch (error) {
+        if (failureKind(error) === 'final' || (this.closed !== undefined && failures > LAST_LOOKS)) {
+          const failure = ledgerFailure(name, 'written', error)
+          for (const unit of transaction.unsettled()) unit.reject(failure)
+          return true
+        }
+      }
+      await pause(failures)
+    }
+  }
+}
+
+function isApart({ keys }: Unit, names: Set<string>): boolean {
+  if (keys.tasks.some((key) => names.has(nameOf(key)))) return false
+  for (const key of keys.tasks) names.add(nameOf(key))
+  return true
+}

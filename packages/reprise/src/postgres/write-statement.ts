@@ -1,0 +1,255 @@
+/**
+ * The one statement that writes a batch: tasks that are new, tasks that changed, and all that goes with them. Its text
+ * depends on which of these there are; the values are one array per column. Imports its own layer.
+ *
+ * Invariants: nothing is written unless it is the connection's turn (see `writers` in the schema), so that a statement
+ * which arrives late, after its outcome was looked up, does nothing. A task is changed only if it is as it was read, and
+ * what goes with a task is written only if the task was.
+ */
+import { float8Array, int8Array, textArray } from './binary.js'
+import type { Statement } from './connections.js'
+import { NOW } from './connections.js'
+
+type ColumnType = 'int8' | 'float8' | 'text'
+type Columns = Readonly<Record<string, ColumnType>>
+
+const TASK_STATE = {
+  queue: 'text',
+  generation: 'int8',
+  status: 'text',
+  due_at: 'float8',
+  owner: 'text',
+  fence: 'int8',
+  progress: 'text',
+  policy_hash: 'text',
+  result: 'text',
+  stop_reason: 'text',
+  updated_at: 'float8',
+} as const satisfies Columns
+
+const RUN_STATE = {
+  status: 'text',
+  owner: 'text',
+  fence: 'int8',
+  resumes: 'int8',
+  fingerprint: 'text',
+  detail: 'text',
+  updated_at: 'float8',
+  ended_at: 'float8',
+} as const satisfies Columns
+
+/** What a batch may consist of, with the columns of each. */
+export const PARTS = {
+  made: {
+    pk: 'int8',
+    run: 'text',
+    id: 'text',
+    payload_hash: 'text',
+    input: 'text',
+    correlation_id: 'text',
+    created_at: 'float8',
+    ...TASK_STATE,
+    attempts_kept: 'int8',
+  },
+  changed: { pk: 'int8', version: 'int8', ...TASK_STATE, added: 'int8' },
+  tried: {
+    task: 'int8',
+    generation: 'int8',
+    number: 'int8',
+    execution: 'int8',
+    started_at: 'float8',
+    ended_at: 'float8',
+    outcome: 'text',
+    delay_before: 'float8',
+    failure: 'text',
+    signature: 'text',
+    owner: 'text',
+  },
+  dead: {
+    task: 'int8',
+    run: 'text',
+    id: 'text',
+    generation: 'int8',
+    at: 'float8',
+    signature: 'text',
+    stop_reason: 'text',
+    failure: 'text',
+  },
+  policies: { hash: 'text', policy: 'text', kept_at: 'float8' },
+  gates: { key: 'text', kind: 'text', state: 'text', settings: 'text', decree: 'int8' },
+  begun: {
+    id: 'text',
+    kind: 'text',
+    name: 'text',
+    correlation_id: 'text',
+    created_at: 'float8',
+    ...RUN_STATE,
+    definition: 'text',
+  },
+  runs: { id: 'text', ...RUN_STATE, definition: 'text' },
+  events: { type: 'text', run: 'text', id: 'text', at: 'float8', correlation_id: 'text', detail: 'text' },
+} as const satisfies Readonly<Record<string, Columns>>
+
+export type PartName = keyof typeof PARTS
+export type Part<N extends PartName> = { readonly [C in keyof (typeof PARTS)[N]]: ColumnValue }
+export type Parts = { readonly [N in PartName]: readonly Part<N>[] }
+type ColumnValue = number | string | null
+
+const NAMES = Object.keys(PARTS) as PartName[]
+
+/** `sure`: within a transaction that has locked what it read. What is not as expected then is an error. */
+export function writeStatement(schema: string, parts: Parts, sure: boolean): Statement {
+  const present = NAMES.filter((name) => parts[name].length > 0)
+  const single = isSingle(parts)
+  const key = `${schema} ${sure} ${single} ${present.join()}`
+  let known = KNOWN.get(key)
+  if (known === undefined) {
+    known = { name: `reprise_write_${KNOWN.size}`, text: textOf(schema, present, { sure, single }) }
+    KNOWN.set(key, known)
+  }
+  return known
+}
+
+const KNOWN = new Map<string, Statement>()
+
+/** Values instead of arrays where there is one of each: taking arrays apart is half of what a small batch costs. */
+function isSingle(parts: Parts): boolean {
+  return NAMES.every((name) => parts[name].length <= 1)
+}
+
+/** In the order of the text: the writer, its decision, how many tasks and runs are expected, then column by column. */
+export function writeValues(writer: string, decision: number, parts: Parts): unknown[] {
+  const { made, changed, begun } = parts
+  const values: unknown[] = [writer, decision, made.length, changed.length, begun.length]
+  const single = isSingle(parts)
+  for (const name of NAMES) {
+    const rows: readonly Readonly<Record<string, ColumnValue>>[] = parts[name]
+    if (rows.length === 0) continue
+    for (const [column, type] of Object.entries(PARTS[name])) {
+      values.push(single ? rows[0]?.[column] : ENCODERS[type](rows.map((row) => row[column] as never)))
+    }
+  }
+  return values
+}
+
+const ENCODERS: Readonly<Record<ColumnType, (values: readonly never[]) => Buffer>> = {
+  int8: int8Array,
+  float8: float8Array,
+  text: textArray,
+}
+
+const FIRST_COLUMN = 6
+
+interface Form {
+  readonly sure: boolean
+  readonly single: boolean
+}
+
+function textOf(schema: string, present: readonly PartName[], { sure, single }: Form): string {
+  const has = (name: PartName): boolean => present.includes(name)
+  const isTurn = 'id = $1 AND decision = $2 - 1 AND NOT closed'
+  const ctes = [`turn AS MATERIALIZED (SELECT 1 FROM ${schema}.writers WHERE ${isTurn} FOR UPDATE)`]
+  let next = FIRST_COLUMN
+  for (const name of present) {
+    const columns = Object.entries(PARTS[name])
+    const values = columns.map(([, type]) => `$${next++}::${type}`)
+    const list = columns.map(([column]) => column).join(', ')
+    const arrays = `unnest(${values.map((value) => `${value}[]`).join(', ')}) WITH ORDINALITY`
+    const rows = single ? `(SELECT ${values.join(', ')}, 1)` : arrays
+    ctes.push(`given_${name} AS (SELECT u.* FROM turn, ${rows} AS u(${list}, nth))`)
+    ctes.push(...WRITES[name](schema, has))
+  }
+  ctes.push(`noted AS (UPDATE ${schema}.writers SET decision = $2, made = ${missed('made', '$3', has)},
+    changed = ${missed('changed', '$4', has)} FROM turn WHERE id = $1 RETURNING decision, made, changed)`)
+  const answer = sure ? `${certainty(has)} AS done` : 'decision, made, changed, $5::int8 AS begun FROM noted'
+  return `WITH ${ctes.join(',\n')}\nSELECT ${NOW}, ${answer}`
+}
+
+const countOf = (name: PartName, has: (name: PartName) => boolean): string =>
+  has(name) ? `(SELECT count(*) FROM ${name})` : '0'
+
+/** All of it, or an error that undoes the transaction. */
+function certainty(has: (name: PartName) => boolean): string {
+  const asExpected = [
+    '(SELECT count(*) FROM turn) = 1',
+    `${countOf('made', has)} = $3::int8`,
+    `${countOf('changed', has)} = $4::int8`,
+    `${countOf('begun', has)} = $5::int8`,
+  ]
+  return `1 / (CASE WHEN ${asExpected.join(' AND ')} THEN 1 ELSE 0 END)`
+}
+
+/** Which tasks were written, where it was not all of them. */
+function missed(name: 'made' | 'changed', count: string, has: (name: PartName) => boolean): string {
+  if (!has(name)) return `CASE WHEN ${count}::int8 < 0 THEN ARRAY[]::int8[] END`
+  return `CASE WHEN (SELECT count(*) FROM ${name}) <> ${count}::int8 THEN ARRAY(SELECT pk FROM ${name}) END`
+}
+
+const TASK_COLUMNS = Object.keys(TASK_STATE)
+const RUN_COLUMNS = Object.keys(RUN_STATE)
+
+/** What goes with a task is written if it was. `IS TRUE` makes it a look into a hash table, which no join would be here. */
+const written = (has: (name: PartName) => boolean): string => {
+  const sources = (['made', 'changed'] as const).filter(has).map((name) => `SELECT pk FROM ${name}`)
+  const all = sources.length === 0 ? 'SELECT NULL::int8' : sources.join(' UNION ALL ')
+  return `WHERE (task IN (${all})) IS TRUE`
+}
+
+type Write = (schema: string, has: (name: PartName) => boolean) => string[]
+
+const WRITES: Readonly<Record<PartName, Write>> = {
+  made: (schema) => {
+    const columns = Object.keys(PARTS.made).join(', ')
+    return [
+      `made AS (INSERT INTO ${schema}.tasks (${columns}) SELECT ${columns} FROM given_made ORDER BY nth
+        ON CONFLICT (run, id) DO NOTHING RETURNING pk)`,
+    ]
+  },
+  changed: (schema) => {
+    const sets = TASK_COLUMNS.map((column) => `${column} = g.${column}`).join(', ')
+    return [
+      `changed AS (UPDATE ${schema}.tasks t SET version = t.version + 1, ${sets},
+        attempts_kept = t.attempts_kept + g.added FROM given_changed g WHERE t.pk = g.pk AND t.version = g.version
+        RETURNING t.pk)`,
+    ]
+  },
+  tried: (schema, has) => {
+    const columns = Object.keys(PARTS.tried).join(', ')
+    return [`tried AS (INSERT INTO ${schema}.attempts (${columns}) SELECT ${columns} FROM given_tried ${written(has)})`]
+  },
+  dead: (schema, has) => {
+    const { task: _task, ...kept } = PARTS.dead
+    const columns = Object.keys(kept).join(', ')
+    return [`dead AS (INSERT INTO ${schema}.dead (${columns}) SELECT ${columns} FROM given_dead ${written(has)})`]
+  },
+  policies: (schema) => [
+    `policies AS (INSERT INTO ${schema}.policies (hash, policy, kept_at) SELECT hash, policy, kept_at FROM given_policies
+      ORDER BY hash ON CONFLICT (hash) DO UPDATE SET kept_at = excluded.kept_at)`,
+  ],
+  gates: (schema) => [
+    `gates AS (UPDATE ${schema}.gates t SET kind = g.kind, state = g.state, settings = g.settings, decree = g.decree
+      FROM given_gates g WHERE t.key = g.key)`,
+  ],
+  begun: (schema) => {
+    const columns = Object.keys(PARTS.begun).join(', ')
+    return [
+      `begun AS (INSERT INTO ${schema}.runs (${columns}) SELECT ${columns} FROM given_begun ORDER BY nth
+        ON CONFLICT (id) DO NOTHING RETURNING id)`,
+    ]
+  },
+  runs: (schema) => {
+    const sets = RUN_COLUMNS.map((column) => `${column} = g.${column}`).join(', ')
+    return [
+      `runs AS (UPDATE ${schema}.runs t SET ${sets}, definition = coalesce(g.definition, t.definition)
+        FROM given_runs g WHERE t.id = g.id)`,
+    ]
+  },
+  events: (schema) => {
+    const columns = Object.keys(PARTS.events).join(', ')
+    return [
+      `numbers AS (UPDATE ${schema}.event_numbers SET last = last + (SELECT count(*) FROM given_events) RETURNING last)`,
+      `events AS (INSERT INTO ${schema}.events (seq, ${columns})
+        SELECT last - (SELECT count(*) FROM given_events) + nth, ${columns} FROM given_events, numbers)`,
+    ]
+  },
+}
