@@ -93,6 +93,7 @@ export class PostgresCampaign {
     const database = `scene_${kind}_${place}`
     const operator = await Operator.connect(server.url)
     await operator.query(`CREATE DATABASE ${database} TEMPLATE template0`)
+    if (kind === 'terminated' || (kind === 'restarted' && place % 2 === 1)) await operator.slowCommits(database, 4)
     await operator.end()
     const proxy = await PostgresProxy.listen(server.port)
     const url = server.urlOf(database)

@@ -63,6 +63,12 @@ export class Scene {
     return life
   }
 
+  /** Operations run, or nobody is left. */
+  async isAtWork(): Promise<void> {
+    const hasBegun = (): boolean => this.parts.scenario.noted().some(({ type }) => type === 'start')
+    while (this.isOn && !hasBegun()) await pause(10)
+  }
+
   /** Processes that are started again when their ledger has failed, until all tasks have ended. */
   async crew(count: number, plan: Partial<LoadPlan> = {}): Promise<void> {
     await Promise.all(Array.from({ length: count }, () => this.keepAlive(plan)))
@@ -129,9 +135,12 @@ async function terminated(scene: Scene): Promise<void> {
   const { server, database, random } = scene.parts
   const operator = await Operator.connect(server.url)
   const crew = scene.crew(2)
+  // Some while they still open the ledger.
+  const early = scene.below(6)
   for (let count = 0; count < 25 && scene.isOn; ) {
-    await pause(scene.between(0, 40))
-    const what = await operator.terminate(database, random)
+    if (count === early) await scene.isAtWork()
+    await pause(scene.between(0, 60))
+    const what = await operator.terminate(database, random, scene.below(4) === 0 ? 0 : 20)
     if (what === 'nobody') continue
     count++
     scene.made(what === 'committing' ? 'backends terminated while they committed' : 'backends terminated')

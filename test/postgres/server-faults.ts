@@ -37,17 +37,25 @@ export class Operator {
     return (await this.client.query<T>(sql, [...values])).rows
   }
 
-  /** Those connected to a database, with what they are at: `committing` are those that wait for their log to be written. */
+  /** Those connected to a database, and whether they commit: by COMMIT, or at the end of a statement that writes. */
   backends(database: string): Promise<{ pid: number; isCommitting: boolean }[]> {
-    const sql = `SELECT pid, coalesce(query ~* '^\\s*COMMIT' AND state = 'active' OR wait_event ILIKE 'wal%', false)
-      AS "isCommitting" FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid() AND backend_type = 'client backend'`
+    const sql = `SELECT pid, state = 'active' AND query ~* '^\\s*COMMIT|\\m(UPDATE|INSERT INTO|DELETE FROM)\\M'
+      AND coalesce(wait_event_type, '') <> 'Lock' AS "isCommitting" FROM pg_stat_activity
+      WHERE datname = $1 AND pid <> pg_backend_pid() AND backend_type = 'client backend'`
     return this.query(sql, [database])
   }
 
-  /** Ends one of those that work, by choice one that commits; answers what it was at. */
-  async terminate(database: string, random: () => number): Promise<'committing' | 'other' | 'nobody'> {
+  /** Every commit takes so long that it can be met on its way. */
+  async slowCommits(database: string, delayMs: number): Promise<void> {
+    await this.query(`ALTER DATABASE ${database} SET commit_siblings = 0`)
+    await this.query(`ALTER DATABASE ${database} SET commit_delay = ${delayMs * 1000}`)
+  }
+
+  /** Ends one of those that work, one that commits if there is one soon; answers what it was at. */
+  async terminate(database: string, random: () => number, looks = 0): Promise<'committing' | 'other' | 'nobody'> {
     const all = await this.backends(database)
     const committing = all.filter(({ isCommitting }) => isCommitting)
+    if (committing.length === 0 && looks > 0) return this.terminate(database, random, looks - 1)
     const among = committing.length > 0 ? committing : all
     const victim = among[Math.floor(random() * among.length)]
     if (victim === undefined) return 'nobody'
