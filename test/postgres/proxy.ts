@@ -7,11 +7,14 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
 import { ClientStream, doesCommit, ServerStream, statusAfter, type TransactionStatus, type Unit } from './wire.js'
 
 /**
- * When a connection is cut: before the server hears of the commit; right after it was sent, so that nobody can say; or
- * after the server has answered, so that it certainly happened, and the client is not told.
+ * When a connection is cut: before the server hears of the commit; right after it was sent, so that nobody can say; after
+ * the server has answered, so that it certainly happened, and the client is not told; or while it is on its way, so that
+ * it arrives a good while after the client has heard that the connection is lost.
  */
-export type CutMoment = 'before' | 'during' | 'after'
-export const CUT_MOMENTS: readonly CutMoment[] = ['before', 'during', 'after']
+export type CutMoment = 'before' | 'during' | 'after' | 'on the way of'
+export const CUT_MOMENTS: readonly CutMoment[] = ['before', 'during', 'after', 'on the way of']
+/** Time enough to ask over another connection what became of it. */
+const LATE_MS = 150
 
 export type Silence = 'none' | 'answers' | 'both'
 
@@ -132,6 +135,8 @@ class Link {
   /** To be made when the server has answered so many. */
   private late: { readonly answered: number; make(): void } | undefined = undefined
   private isOver = false
+  /** The client is gone, and the server does not know. */
+  private isStranded = false
 
   constructor(proxy: PostgresProxy, client: Socket, server: Socket, onOver: () => void) {
     this.proxy = proxy
@@ -143,7 +148,8 @@ class Link {
       socket.setNoDelay(true)
       socket.on('error', () => undefined)
       socket.on('close', () => {
-        this.pass(way, 'end')
+        if (!this.isStranded) this.pass(way, 'end')
+        else if (way === 'answering') this.late?.make()
         if (--open === 0) onOver()
       })
     }
@@ -166,6 +172,7 @@ class Link {
   }
 
   private ask(unit: Unit): void {
+    if (this.isOver || this.isStranded) return
     // One that is lost in a silence is not sent, and so cannot be cut.
     if (this.sent === this.answers.answered) this.status = this.answers.status
     const commits = !this.proxy.isSilent('asking') && doesCommit(unit, this.status)
@@ -177,6 +184,7 @@ class Link {
       return
     }
     const make = (): void => {
+      this.late = undefined
       this.reset()
       cut.done(unit.texts.join('; '))
     }
@@ -186,8 +194,15 @@ class Link {
       this.server.write(unit.bytes, make)
     } else {
       this.late = { answered: this.sent, make }
-      this.pass('asking', unit.bytes)
+      if (cut.moment === 'after') this.pass('asking', unit.bytes)
+      else this.strand(unit)
     }
+  }
+
+  private strand({ bytes }: Unit): void {
+    this.isStranded = true
+    this.client.resetAndDestroy()
+    setTimeout(() => this.server.write(bytes), LATE_MS)
   }
 
   private answer(chunk: Buffer): void {
