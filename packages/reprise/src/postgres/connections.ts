@@ -85,6 +85,9 @@ export class Connections {
     this.pool = new driver.default.Pool(configOf(address))
     // An idle connection that breaks is dropped by the pool; whoever needs one gets another.
     this.pool.on('error', () => undefined)
+    // What fails while nobody waits for an answer is heard of with the next question. From the first moment on: who is
+    // let in and thrown out at once hears both in one breath, and before whoever asked for the connection has it.
+    this.pool.on('connect', (client) => void client.on('error', () => undefined))
   }
 
   /** Lends a connection; one that failed is not given back. */
@@ -116,8 +119,6 @@ export class Connections {
   }
 
   private async check(client: PoolClient, connection: PooledConnection): Promise<void> {
-    // What fails while nobody waits for an answer is heard of with the next question.
-    client.on('error', () => undefined)
     const sentAtMs = this.time.sentAtMs
     await connection.query(SETTINGS)
     const [found] = await connection.query(`${CHECK}, ${NOW}`)
