@@ -28,7 +28,7 @@ export function goalsOf(terminated: number): Goals {
     disk: canTrace() ? share(30) : 0,
     paused: share(60),
     silent: share(60),
-    killed: share(500),
+    killed: share(300),
   }
 }
 

@@ -20,14 +20,18 @@ export interface CampaignArguments {
   readonly page: URL | undefined
 }
 
-const LANES = 2
+/** They wait more than they work. */
+const LANES = 3
 
 export async function runCampaign({ seed, kills, only, page }: CampaignArguments): Promise<void> {
   const directory = mkdtempSync(path.join(tmpdir(), 'reprise-crash-postgres-'))
   const startMs = performance.now()
   const program = await bundleLoad()
   let shown = 0
+  let told = 0
   const onScene = (tally: PostgresCampaign['tally']): void => {
+    for (const fault of tally.faults.slice(told)) console.log(fault)
+    told = tally.faults.length
     if (tally.scenes - shown < 10) return
     shown = tally.scenes
     const made = [...tally.byKind].map(([kind, count]) => `${kind} ${count}`).join(', ')
@@ -44,7 +48,7 @@ export async function runCampaign({ seed, kills, only, page }: CampaignArguments
   if (tally.faults.length === 0) {
     rmSync(directory, { recursive: true })
   } else {
-    console.log(`${tally.faults.slice(0, 100).join('\n')}\nThe journals are in ${directory}`)
+    console.log(`The journals are in ${directory}`)
     process.exitCode = 1
   }
 }

@@ -202,18 +202,20 @@ async function disk(scene: Scene): Promise<void> {
   await scene.comesToEnd()
 }
 
-/** One is stopped for longer than its lease, while another takes over; then it goes on. */
+/** One of two is stopped for longer than its lease, while the other takes over; then it goes on. */
 async function paused(scene: Scene): Promise<void> {
-  const zombie = scene.live()
-  const zombies = scene.keepAlive({}, zombie)
-  await zombie.ready
-  await pause(scene.between(20, 250))
-  const isStopped = zombie.child.kill('SIGSTOP')
-  const heirs = scene.keepAlive({})
-  await pause(LEASE_MS * 2 + scene.between(0, 400))
-  if (isStopped) scene.made('owners stopped for longer than their lease')
-  zombie.child.kill('SIGCONT')
-  await Promise.all([zombies, heirs])
+  const lives = [scene.live(), scene.live()]
+  const crew = Promise.all(lives.map((life) => scene.keepAlive({}, life)))
+  await scene.isAtWork()
+  for (let count = 0; count < 3 && scene.isOn; count++) {
+    await pause(scene.between(0, 250))
+    const zombie = lives[scene.below(2)]?.child
+    const isStopped = zombie?.exitCode === null && zombie.kill('SIGSTOP')
+    await pause(LEASE_MS * 2 + scene.between(0, 400))
+    zombie?.kill('SIGCONT')
+    if (isStopped) scene.made('owners stopped for longer than their lease')
+  }
+  await crew
   await scene.comesToEnd()
 }
 
@@ -222,18 +224,20 @@ async function silent(scene: Scene): Promise<void> {
   const { server, database } = scene.parts
   const own = await PostgresProxy.listen(server.port)
   try {
-    const far = scene.live({ address: own.urlOf(server.urlOf(database)) })
-    const crew = scene.keepAlive({ address: own.urlOf(server.urlOf(database)) }, far)
-    await far.ready
-    const near = scene.crew(1)
-    await pause(scene.between(0, 200))
-    own.silenceAll(scene.below(3) === 0 ? 'answers' : 'both')
-    await pause(LEASE_MS * 2 + scene.between(0, 600))
-    const how = scene.below(2) === 0 ? 'late' : 'reset'
-    own.heal(how)
-    scene.made(`networks silent for longer than a lease, then ${how === 'late' ? 'all of it arrived' : 'reset'}`)
-    own.delayMs = scene.below(2) * 3
-    await Promise.all([crew, near])
+    const crew = Promise.all([scene.crew(1, { address: own.urlOf(server.urlOf(database)) }), scene.crew(1)])
+    await scene.isAtWork()
+    for (let count = 0; count < 3 && scene.isOn; count++) {
+      await pause(scene.between(0, 250))
+      const isCutOff = own.connections > 0
+      own.silenceAll(scene.below(3) === 0 ? 'answers' : 'both')
+      await pause(LEASE_MS * 2 + scene.between(0, 600))
+      const how = scene.below(2) === 0 ? 'late' : 'reset'
+      own.heal(how)
+      own.delayMs = scene.below(2) * 3
+      const then = how === 'late' ? 'all of it arrived' : 'reset'
+      if (isCutOff) scene.made(`networks silent for longer than a lease, then ${then}`)
+    }
+    await crew
   } finally {
     await own.close()
   }
