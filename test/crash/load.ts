@@ -26,6 +26,7 @@ const journal = openSync(plan.journal, 'a')
 const note = (line: Noted): void => void writeSync(journal, `${JSON.stringify(line)}\n`)
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
+const parent = process.ppid
 /** A ledger that does not answer is asked again, as any program would; one that has failed ends the process. */
 async function insist<T>(act: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -33,7 +34,9 @@ async function insist<T>(act: () => Promise<T>): Promise<T> {
       return await act()
     } catch (error) {
       if (!(error instanceof LedgerError)) throw error
-      if (error.problem !== 'busy' && error.problem !== 'unreachable') end(error)
+      const mayPass = error.problem === 'busy' || error.problem === 'unreachable'
+      // Whoever started it is gone, and with him the server.
+      if (!mayPass || process.ppid !== parent) end(error)
       await pause(20)
     }
   }
