@@ -10,7 +10,7 @@ import { type GateRecord, nameOf, type TaskKey } from '../ledger/records.js'
 import { DamagedRow, gateOf, runOf, type SqlRow } from '../ledger/rows.js'
 import { Batch, type BatchRow } from './batch.js'
 import type { Connections, PooledConnection } from './connections.js'
-import { failureKind, ledgerFailure } from './failures.js'
+import { failureKind, ledgerFailure, StaleRead } from './failures.js'
 import { type KnownRow, type KnownRows, knownRowOf } from './known-rows.js'
 import type { ServerTime } from './server-time.js'
 import type { Statements } from './statements.js'
@@ -53,9 +53,6 @@ export interface TransactionParts {
   /** Told after every commit. */
   readonly onWritten: (rows: readonly BatchRow[]) => void
 }
-
-/** Somebody has made what was not there, or changed it: the rows have to be read again. */
-export class StaleRead extends Error {}
 
 export class Transaction {
   private readonly parts: TransactionParts
@@ -148,7 +145,7 @@ export class Transaction {
         throw ended.reason
       }
     } catch (error) {
-      if (error instanceof StaleRead || failureKind(error) !== 'lost') {
+      if (failureKind(error) !== 'lost') {
         await connection.query('ROLLBACK').catch(() => undefined)
       }
       throw error
