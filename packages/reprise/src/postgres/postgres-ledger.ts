@@ -21,6 +21,7 @@ import type {
   StatusCounts,
   Tally,
   TaskFilter,
+  TaskResult,
   View,
 } from '../ledger/ledger.js'
 import {
@@ -36,7 +37,7 @@ import {
   type TaskKey,
   type TaskRecord,
 } from '../ledger/records.js'
-import { attemptOf, deadLetterOf, eventOf, gateOf, parse, runOf, taskOf, text } from '../ledger/rows.js'
+import { attemptOf, deadLetterOf, eventOf, gateOf, parse, resultOf, runOf, taskOf, text } from '../ledger/rows.js'
 import type { PostgresAddress } from './address.js'
 import { type Batch, type BatchRow, decideIn } from './batch.js'
 import type { Connections } from './connections.js'
@@ -128,7 +129,7 @@ export class PostgresLedger implements Ledger {
       creates: true,
       decide: (batch, supply) => {
         // Nothing is put into the batch before it is known that all can be kept.
-        for (const { task } of tasks) text(task.input)
+        if (tasks.length > 1) for (const { task } of tasks) text(task.input)
         return tasks.map((task) => this.insert(task, made, batch, supply))
       },
       written: (keys) => {
@@ -268,6 +269,11 @@ export class PostgresLedger implements Ledger {
   async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
     const rows = await this.reader.query(this.sql.attemptsOfRun, [run])
     return this.told(() => rows.map((row) => attemptOf(row, run, row['id'] as string)))
+  }
+
+  async results(run: string): Promise<readonly TaskResult[]> {
+    const rows = await this.reader.query(this.sql.results, [run])
+    return this.told(() => rows.map((row) => resultOf(row, run)))
   }
 
   async countTasks(run: string): Promise<StatusCounts> {
