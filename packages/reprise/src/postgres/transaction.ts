@@ -105,7 +105,12 @@ export class Transaction {
     }
     const batch = new Batch(time.now())
     this.batch = batch
-    for (const { keys } of this.units) for (const key of keys.tasks) batch.addTask(key, known.get(key))
+    for (const unit of this.units) {
+      // Known when it was chosen for this way, and found to be old by another transaction since: it is there, for all
+      // anybody knows, so nobody may be shown that it is not.
+      if (unit.creates !== true && unit.keys.tasks.some((key) => !known.has(key))) this.giveBack(unit)
+      for (const key of unit.keys.tasks) batch.addTask(key, known.get(key))
+    }
     this.decideAll(supply, [])
     for (const unit of [...this.results.keys()]) {
       // What writes nothing has only looked, and what it looked at may be old.
@@ -203,9 +208,15 @@ export class Transaction {
 
   private decideAll(supply: KeySupply, due: readonly KnownRow[]): void {
     for (const unit of this.units) {
+      if (this.left.has(unit)) continue
       try {
         this.results.set(unit, unit.decide(this.batch, supply, due))
       } catch (error) {
+        // It was shown what is known, which may be old: it may throw again upon what is so.
+        if (this.quick) {
+          this.giveBack(unit)
+          continue
+        }
         this.refused.add(unit)
         // What the deciding function throws is its caller's own.
         unit.reject(error instanceof DamagedRow ? ledgerFailure(this.parts.name, 'read', error) : error)
