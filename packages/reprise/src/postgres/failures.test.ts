@@ -53,7 +53,7 @@ describe('what is told', () => {
   it.each([
     ['28P01', 'unusable', 'check the user and the password'],
     ['3D000', 'unusable', 'create the database'],
-    ['42501', 'unusable', 'grant this user what is missing'],
+    ['42501', 'unusable', 'grant what is missing'],
     ['42P01', 'unusable', 'restore it from a copy'],
     ['25006', 'unusable', 'name the primary'],
     ['53100', 'unusable', 'make room on the disk'],
