@@ -22,6 +22,8 @@ export interface Contender {
   readonly service?: 'redis' | 'restate'
   readonly options?: Readonly<Record<string, unknown>>
   readonly patience?: Patience
+  /** Why it takes no part. */
+  readonly missing?: string
 }
 
 const FOUR_HOURS = { seconds: 14_400, setting: 'its locks last 4 hours' }
@@ -36,6 +38,12 @@ export const CONTENDERS: readonly Contender[] = [
   { id: 'floor', title: 'floor', kind: 'floor' },
   { id: 'library', title: 'Reprise', kind: 'library' },
   { id: 'dbos', title: 'DBOS', kind: 'peer', module: 'dbos', lacks: 'retry count not durable' },
+  {
+    id: 'absurd',
+    title: 'absurd',
+    kind: 'peer',
+    missing: 'its npm package has no SQL, and the tool that installs it is not on npm',
+  },
   { id: 'restate', title: 'Restate', kind: 'peer', module: 'restate', service: 'restate', lacks: 'its own log' },
   {
     id: 'openworkflow',
@@ -77,12 +85,14 @@ function program({ kind, id, module = '' }: Contender): string[] {
 
 /** The whole question: where its servers are, and what it is asked. */
 export async function questionFor(contender: Contender, place: Place, ask: Ask): Promise<string> {
+  if (contender.missing !== undefined) throw new Missing(contender.missing)
   const service = contender.service === undefined ? { place: {} } : await place.service(contender.service)
   if ('missing' in service) throw new Missing(service.missing)
   return JSON.stringify({ ...ask, ...contender.options, ...service.place })
 }
 
-const LONGEST_MS = 240_000
+/** Of one process. */
+const LONGEST_MS = 120_000
 
 /** Its last line, as JSON; undefined if it printed nothing. */
 export async function answerOf(contender: Contender, place: Place, ask: Ask, flags: string[] = []): Promise<unknown> {

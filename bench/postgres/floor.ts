@@ -53,7 +53,7 @@ export class Floor {
     const { rows } = await client.query<{ there: boolean }>(
       `SELECT to_regclass('${SCHEMA}.tasks') IS NOT NULL AS there`,
     )
-    if (rows[0]?.there !== true) await client.query(TABLES)
+    if (!rows[0]?.there) await client.query(TABLES)
     await client.query(`SET search_path = ${SCHEMA}`)
     return new Floor(client)
   }

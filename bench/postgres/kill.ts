@@ -36,6 +36,7 @@ export async function measureKill(contenders: readonly Contender[], place: Place
     } catch (error) {
       lines.push([contender.title, reasonOf(error), '', '', ''])
     }
+    if (contender.service !== undefined) await place.drop(contender.service)
     console.error(`kill: ${contender.title} measured`)
   }
   return table([[`${effort.jobs} jobs`, 'all done after', 'ran twice', 'goal', 'stretch'], ...lines])

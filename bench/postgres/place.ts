@@ -25,7 +25,7 @@ export class Place {
   private readonly postgres: PostgresServer
   private readonly admin: pg.Client
   private readonly directory = mkdtempSync(path.join(tmpdir(), 'reprise-bench-'))
-  private readonly children: ChildProcess[] = []
+  private readonly children = new Map<string, ChildProcess>()
   private readonly services = new Map<string, Promise<Service>>()
   private databases = 0
 
@@ -76,13 +76,21 @@ export class Place {
     return known
   }
 
+  /** Ends it with all that it holds; the next one who asks has a new one. */
+  async drop(name: 'redis' | 'restate'): Promise<void> {
+    await this.services.get(name)
+    this.services.delete(name)
+    const child = this.children.get(name)
+    this.children.delete(name)
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+
   async close(): Promise<void> {
     await this.admin.end()
-    for (const child of this.children) {
-      if (child.exitCode !== null || child.signalCode !== null) continue
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    }
+    await this.drop('redis')
+    await this.drop('restate')
     await this.postgres.remove()
     rmSync(this.directory, { recursive: true, force: true })
   }
@@ -103,7 +111,7 @@ export class Place {
       '--dir',
       this.directory,
     ]
-    this.children.push(spawn('redis-server', args, { stdio: 'ignore' }))
+    this.children.set('redis', spawn('redis-server', args, { stdio: 'ignore' }))
     await listening(port)
     return { place: { redisPort: port } }
   }
@@ -128,8 +136,17 @@ export class Place {
       config,
       `default-num-partitions = 4\nlog-filter = "error"\ndisable-telemetry = true\n[admin]\nbind-address = "127.0.0.1:${admin}"\n[ingress]\nbind-address = "127.0.0.1:${ingress}"\n`,
     )
-    const args = ['-c', config, '--base-dir', this.file('restate'), '--listen-mode', 'tcp', '--bind-port', String(node)]
-    this.children.push(spawn(binary, [...args, '--no-logo'], { stdio: 'ignore' }))
+    const args = [
+      '-c',
+      config,
+      '--base-dir',
+      this.file(`restate${node}`),
+      '--listen-mode',
+      'tcp',
+      '--bind-port',
+      String(node),
+    ]
+    this.children.set('restate', spawn(binary, [...args, '--no-logo'], { stdio: 'ignore' }))
     await healthy(`http://127.0.0.1:${ingress}/restate/health`)
     const urls = { adminUrl: `http://127.0.0.1:${admin}`, ingressUrl: `http://127.0.0.1:${ingress}` }
     return { place: { ...urls, endpointPort } }

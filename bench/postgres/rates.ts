@@ -45,7 +45,7 @@ export async function measureRates(
   place: Place,
   effort: RatesEffort,
 ): Promise<{ title: string; text: string; summary: string[] }> {
-  const workload = WORKLOADS[id] as Workload
+  const workload = workloadOf(id)
   let results = contenders.map((contender): Result => ({ contender, turns: [], ratios: [] }))
   for (let round = 0; round < effort.rounds; round++) {
     const taken = new Map<Result, Turn>()
@@ -63,6 +63,12 @@ export async function measureRates(
   return { title: workload.title, text: tableOf(results), summary: summaryOf(id, workload, results) }
 }
 
+function workloadOf(id: string): Workload {
+  const workload = WORKLOADS[id]
+  if (workload === undefined) throw new Error(`No workload ${id}`)
+  return workload
+}
+
 async function turnOf(
   result: Result,
   workload: string,
@@ -78,6 +84,10 @@ async function turnOf(
   } catch (error) {
     result.failure = reasonOf(error)
     return undefined
+  } finally {
+    // What was recorded and not done would be done during the turns of others.
+    const { service } = result.contender
+    if (service !== undefined && workload === 'enqueue') await place.drop(service)
   }
 }
 
@@ -114,7 +124,7 @@ function summaryOf(id: string, workload: Workload, results: readonly Result[]): 
   const best = peers.toSorted((a, b) => rateOf(b) - rateOf(a))[0]
   const ofFloor = floor === undefined ? NaN : median(floor.ratios)
   const ofBest = best === undefined ? NaN : median(best.ratios)
-  const { least, stretch, ahead } = GOALS[id] as Goal
+  const { least, stretch, ahead } = GOALS[id] ?? { stretch: 0 }
   const mark = (holds: boolean): string => (holds ? '✓' : '✗')
   const goal = ahead ? `ahead of all ${mark(ofBest > 1)}` : `≥ ${least} × ${mark(ofFloor >= (least ?? 0))}`
   return [
