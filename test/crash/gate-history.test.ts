@@ -1,7 +1,7 @@
 /** That the checks of gates and of two looks would tell: records made by hand, and then broken in one place each. */
 import { describe, expect, it } from 'vitest'
-import type { GateRecord, LedgerEvent } from '../../packages/reprise/src/ledger/records.js'
-import { gateFaults, type GateRule, type OpenSpan } from './gate-history.js'
+import type { GateRecord, LedgerEvent, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import { gateFaults, type GateRule, type OpenSpan, slotFaults } from './gate-history.js'
 import { faultsBetween, flightFaults, openSpans, type Snapshot, snapshotOf } from './snapshots.js'
 import { alter, eventOf, ledgerOf, letter, whole, type Written } from './written.js'
 
@@ -82,6 +82,34 @@ describe('the check of gates', () => {
 
   it('tells of an attempt while the breaker is open (I9)', async () => {
     expect(await gatesFound(count, () => undefined, [{ ...span, toMs: 1150 }])).toMatch(/before the breaker/)
+  })
+})
+
+describe('the check of slots', () => {
+  const probing = { number: 2, startedAtMs: 1, execution: 1, probe: { breaker: 'work', era: 3 } }
+  const halfOpen = (probes: number, era = 3): GateRecord => ({
+    key: 'breaker:work',
+    kind: 'breaker',
+    state: { phase: 'half_open', failures: 0, openUntilMs: 1, era, probes, successes: 0 },
+    settings: { halfOpenMaxCalls: 1 },
+  })
+  const tasks = (count: number): TaskRecord[] =>
+    Array.from({ length: count }, () => {
+      const { task } = whole()
+      alter(task.progress, { current: probing })
+      return task
+    })
+
+  it('finds nothing wrong with a slot for every probe', () => {
+    expect(slotFaults([halfOpen(1)], tasks(1))).toEqual([])
+    expect(slotFaults([{ ...halfOpen(1), state: { phase: 'closed', probes: 0 } }], tasks(1))).toEqual([])
+  })
+
+  it('tells of one that nobody holds, of one that was given twice, and of too many', () => {
+    expect(slotFaults([halfOpen(1)], [])).toEqual(['breaker:work: 1 slots are taken, and 0 attempts hold one'])
+    expect(slotFaults([halfOpen(1, 4)], tasks(1)).join()).toMatch(/0 attempts hold one/)
+    expect(slotFaults([halfOpen(1)], tasks(2)).join()).toMatch(/2 attempts hold one/)
+    expect(slotFaults([halfOpen(2)], tasks(2)).join()).toMatch(/2 of 1 slots are taken/)
   })
 })
 

@@ -2,8 +2,11 @@
  * Whether budgets and breakers kept their limits over all processes (I4, I9), told from the attempts and the changes by
  * hand that were recorded, not from what they say of themselves. Imports the ledger's types and the histories.
  */
+import type { BreakerPolicy } from '../../packages/reprise/src/core/policy.js'
 import type { GateChange } from '../../packages/reprise/src/durable/gate-control.js'
+import type { SharedBreakerState } from '../../packages/reprise/src/durable/shared-breaker.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
+import type { GateRecord, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { CLOCK_TOLERANCE_MS, historiesOf, type TaskHistory } from './task-history.js'
 
 /** A budget of the load, and what it may give. */
@@ -41,6 +44,21 @@ export async function gateFaults(
   }
   for (const span of spans) faults.push(...(await openFaults(ledger, untilChanged(span, acts))))
   return faults
+}
+
+/** I9: every slot of a half-open breaker is held by an attempt that is recorded, and there are no more than it has. */
+export function slotFaults(gates: readonly GateRecord[], tasks: readonly TaskRecord[]): string[] {
+  return gates.flatMap(({ key, kind, state, settings }) => {
+    const { phase, era, probes = 0 } = state as Partial<SharedBreakerState>
+    if (kind !== 'breaker' || phase !== 'half_open') return []
+    const holders = tasks.filter(({ progress }) => {
+      const probe = progress.current?.probe
+      return `breaker:${probe?.breaker}` === key && probe?.era === era
+    }).length
+    const { halfOpenMaxCalls = Infinity } = (settings ?? {}) as Partial<BreakerPolicy>
+    const faults = probes === holders ? [] : [`${key}: ${probes} slots are taken, and ${holders} attempts hold one`]
+    return probes > halfOpenMaxCalls ? [...faults, `${key}: ${probes} of ${halfOpenMaxCalls} slots are taken`] : faults
+  })
 }
 
 /** What a person did to a gate. */

@@ -8,7 +8,7 @@ import { normalizePolicy } from '../../packages/reprise/src/core/normalize.js'
 import type { Json, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
-import { gateFaults, type OpenSpan } from './gate-history.js'
+import { gateFaults, type OpenSpan, slotFaults } from './gate-history.js'
 import { faultsOf, type Start } from './history.js'
 import { ATTEMPTS, failuresOf, GATE_RULES, KINDS, type LoadPlan, type Noted } from './load-plan.js'
 import { LoadProcess, type Program } from './processes.js'
@@ -78,6 +78,7 @@ export class Scenario {
       const snapshot = await snapshotOf(ledger)
       if (this.last !== undefined) this.faults.push(...faultsBetween(this.last, snapshot))
       if (alone) this.faults.push(...flightFaults(snapshot, 'budget:line', 'lined'))
+      this.faults.push(...slotFaults(snapshot.gates, snapshot.tasks))
       this.spans.push(...openSpans(snapshot))
       this.last = snapshot
     } finally {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TaskProgress, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import type { RepriseEvent } from '../../packages/reprise/src/core/event.js'
+import { withVerbs } from './with-verbs.js'
 import { rejection, turns, World } from './world.js'
 
 const POLICY = { attempts: 3, initialDelay: '1s', jitter: false } as const
@@ -176,5 +177,36 @@ describe('a stored state that cannot be', () => {
     host.durable.task('t', policy, fail)
     expect(await host.durable.resume()).toMatchObject({ refused: [], waiting: 1 })
     await host.durable.close()
+  })
+})
+
+describe('a task that another process goes on with while its history is read', () => {
+  it('is not taken for one that cannot be', async () => {
+    let meanwhile = async (): Promise<void> => undefined
+    const world: World = new World((ledger) =>
+      withVerbs(ledger, {
+        tallies: async (keys) => {
+          await meanwhile()
+          return ledger.tallies(keys)
+        },
+      }),
+    )
+    const fail = (): never => {
+      throw new Error('no')
+    }
+    const host = await world.open()
+    await host.durable.task('t', POLICY, fail).start(null, { id: 'a' })
+    await turns()
+    const other = await reopened(world)
+    meanwhile = async () => {
+      meanwhile = async () => undefined
+      await world.clock.advance(1000)
+      await turns()
+    }
+    expect(await other.durable.resume()).toMatchObject({ refused: [] })
+    expect((await world.task('t', 'a')).progress.retry.launched).toBe(2)
+    expect(other.events.filter(({ type }) => type === 'state_refused')).toEqual([])
+    await host.durable.close()
+    await other.durable.close()
   })
 })

@@ -50,7 +50,22 @@ export function faultsOfCommit(view: View, changes: Changes): string[] {
       (fault) => `${after.key}: ${fault}`,
     ),
   )
-  return [...faults, ...gates]
+  return [...faults, ...gates, ...slotFaults(view, changes)]
+}
+
+/** I9: slots of a half-open breaker are taken and given back with the attempts that hold them. */
+function slotFaults(view: View, { tasks = [], gates = [] }: Changes): string[] {
+  return gates.flatMap(({ key, state }) => {
+    const [old, next] = [(view.gate(key)?.state ?? {}) as GateState, state as GateState]
+    if (next.phase !== 'half_open') return []
+    const holds = (task: TaskRecord | undefined): number => {
+      const probe = task?.progress.current?.probe
+      return `breaker:${probe?.breaker}` === key && probe?.era === next.era ? 1 : 0
+    }
+    const moved = tasks.reduce((sum, task) => sum + holds(task) - holds(view.task(task)), 0)
+    const expected = (old.era === next.era ? (old.probes ?? 0) : 0) + moved
+    return next.probes === expected ? [] : [`${key}: has ${next.probes} probes in place of ${expected}`]
+  })
 }
 
 function faultsOfChange(before: TaskRecord, after: TaskRecord, changes: Changes, now: number): string[] {
@@ -141,6 +156,8 @@ interface GateState {
   readonly keys?: unknown
   readonly phase?: string
   readonly openUntilMs?: number | null
+  readonly era?: number
+  readonly probes?: number
 }
 
 /** The commit says that somebody wanted it so. */

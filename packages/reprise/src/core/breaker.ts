@@ -27,12 +27,12 @@ export class Breaker {
   readonly key: string
   private readonly policy: BreakerPolicy
   private readonly onChange: BreakerListener | undefined
-  private current: BreakerPhase = 'closed'
-  private era = 0
+  protected current: BreakerPhase = 'closed'
+  protected era = 0
   private failures = 0
   private openUntilMs = 0
-  private probes = 0
-  private successes = 0
+  protected probes = 0
+  protected successes = 0
 
   constructor(key: string, policy: BreakerPolicy, onChange?: BreakerListener) {
     this.key = key

@@ -54,7 +54,7 @@ export class Adoption {
       for (const [index, task] of tasks.entries()) {
         const faults = lacksState(task) ? [] : this.faultsOf(definition, task, tallies[index] as Tally)
         if (faults.length === 0) sound.push(task)
-        else found.refused.push({ run: task.run, id: task.id, faults, task })
+        else if (await isStill(this.ledger, task)) found.refused.push({ run: task.run, id: task.id, faults, task })
       }
       await this.adopt(definition, sound)
       for (const task of sound) {
@@ -134,4 +134,10 @@ export class Adoption {
     const old: PolicyRecord | undefined = await this.ledger.policy(task.policyHash)
     return old === undefined ? [] : differences(old.policy, record.policy)
   }
+}
+
+/** Whether nobody has taken it up since it was read: then its history is of another state than the one at hand. */
+export async function isStill(ledger: Ledger, task: TaskRecord): Promise<boolean> {
+  const now = await ledger.get(task)
+  return now?.fence === task.fence && now.owner === task.owner
 }

@@ -2,10 +2,9 @@
  * How an attempt begins: whom it asks, and what that makes of the task. Used inside transactions. Imports core and its
  * own layer.
  */
-import type { Breaker } from '../core/breaker.js'
 import type { Decision } from '../core/budget.js'
 import { DEFAULT_MAX_PARK_MS, NO_BUDGET } from '../core/gate.js'
-import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
+import type { TaskRecord } from '../ledger/records.js'
 import type { Definition } from './definition.js'
 import type { GateBook } from './gate-book.js'
 import { begin, type Begun } from './transitions.js'
@@ -19,8 +18,6 @@ export class Beginning {
   private readonly gates: GateBook
   private readonly owner: string
   private readonly isResumed: (task: TaskRecord) => boolean
-  /** Places of breakers that were taken in transactions not known to be committed. */
-  private readonly admitted = new Map<string, number>()
 
   /** `isResumed`: whether the process that wrote the task's wait is gone. */
   constructor(gates: GateBook, owner: string, isResumed: (task: TaskRecord) => boolean) {
@@ -39,24 +36,9 @@ export class Beginning {
     const ask = (): Decision => (asked = gates.ask(definition, task, now))
     const breaker = gates.breakerOf(definition)
     const resumed = this.isResumed(task)
-    this.undo(task, breaker)
     const begun = begin(task, this.owner, { breaker, attempts, timeoutMs, resumed, maxParkMs, ask }, now)
     gates.giveUp(definition, task, begun.task, now)
-    if (breaker !== undefined && begun.task.status === 'running') this.admitted.set(nameOf(task), begun.era)
     return { ...begun, asked }
-  }
-
-  /** It is committed: what it was admitted with is its own. */
-  committed(task: TaskKey): void {
-    this.admitted.delete(nameOf(task))
-  }
-
-  /** A transaction that is done again takes no second place of the breaker. */
-  private undo(task: TaskKey, breaker: Breaker | undefined): void {
-    const era = this.admitted.get(nameOf(task))
-    if (era === undefined) return
-    this.admitted.delete(nameOf(task))
-    breaker?.giveBack(era)
   }
 
   /** A task that was parked begins, with what the line gave it. */

@@ -1,11 +1,14 @@
 /**
- * Budgets and breakers of durable tasks. They live in the process and are written down with every attempt they gate, so
- * that a restart finds them as they were. Imports core, the runtime's environment and the ledger's types.
+ * Budgets and breakers of durable tasks. They are written down with every attempt they gate, in its transaction, and are
+ * what the ledger says whenever they are asked: so they are exact over all processes, and a restart finds them as they
+ * were. Imports core, the runtime's environment, the ledger's types and its own layer.
  *
- * Invariant: what others wrote makes a breaker of this process stricter, never more permissive; only a change by hand,
- * known by its decree, is taken in whatever it says.
+ * Invariants: nobody is asked before `refresh`, within a transaction that has locked the gate. A budget that makes attempts
+ * stand in line knows more than its snapshot says, and is each process's own; so is one that cannot be set to a state. A
+ * record of a breaker that says nothing of its era was written by an earlier version, which knew only its own view: it
+ * makes the breaker stricter, never more permissive, unless it is somebody's word, known by its decree.
  */
-import { Breaker, type BreakerState } from '../core/breaker.js'
+import type { BreakerState } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
 import type { RetryGates } from '../core/decide.js'
 import { askBudget, giveBack, mayPeek, NO_BUDGET, notFound, PANIC_IN_BUDGET } from '../core/gate.js'
@@ -15,6 +18,8 @@ import { type GateRecord, type Json, type TaskRecord, TERMINAL, nameOf } from '.
 import { report, reportLater } from '../runtime/hook-errors.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Definition } from './definition.js'
+import { GateMemory, type Kept } from './gate-memory.js'
+import { isShared, SharedBreaker, type SharedBreakerState } from './shared-breaker.js'
 
 /** What an attempt was granted, until it ends. */
 export interface Grant {
@@ -26,14 +31,11 @@ export class GateBook {
   private readonly environment: Environment
   /** As the ledger has them, as far as is known here. */
   private readonly stored: Map<string, GateRecord>
-  /**
-   * The states that gates of this process began with or were written with last, as text; undefined for one that began
-   * with none. The ledger says something else if somebody else has written since.
-   */
-  private readonly known = new Map<string, string | undefined>()
+  /** Of those that are the ledger's, by key. */
+  private readonly memories = new Map<string, GateMemory>()
   /** What they were made with. */
-  private readonly settings = new Map<Budget | Breaker, Json>()
-  private readonly breakers = new Map<string, Breaker>()
+  private readonly settings = new Map<Budget | SharedBreaker, Json>()
+  private readonly breakers = new Map<string, SharedBreaker>()
   private readonly restored = new Set<Budget>()
   /** Those that began with what earlier processes held. */
   private readonly inherited = new Set<Budget>()
@@ -44,7 +46,7 @@ export class GateBook {
     this.stored = new Map(stored.map((gate) => [gate.key, gate]))
   }
 
-  breakerOf({ name, policy }: Definition): Breaker | undefined {
+  breakerOf({ name, policy }: Definition): SharedBreaker | undefined {
     return policy.breaker && this.breaker(policy.breaker.key ?? name, policy.breaker)
   }
 
@@ -69,37 +71,25 @@ export class GateBook {
   }
 
   /**
-   * What others have written since is taken in before anybody is asked; to be called first in every transaction. True if
-   * the budget was set to what the ledger says: what a transaction that is done again told it is forgotten.
+   * Makes the gates what the ledger says; to be called first in every transaction. False if the budget is this process's
+   * own: it remembers what it was told in a transaction that is done again, and must not hear it twice.
    */
   refresh(definition: Definition, view: View): boolean {
-    let isRestored = false
     for (const key of this.keysOf(definition)) {
       const gate = view.gate(key)
-      if (gate === undefined) continue
-      const isDecreed = (gate.decree ?? 0) > (this.stored.get(key)?.decree ?? 0)
-      this.stored.set(key, gate)
+      const isDecreed = (gate?.decree ?? 0) > (this.stored.get(key)?.decree ?? 0)
+      if (gate === undefined) this.stored.delete(key)
+      else this.stored.set(key, gate)
       // One that nobody has asked for yet will begin with what is stored.
-      const isNews = this.known.has(key) && this.known.get(key) !== JSON.stringify(gate.state)
-      if (isNews) isRestored = this.takeIn(definition, gate, isDecreed) || isRestored
+      this.memories.get(key)?.refresh(gate?.state, isDecreed)
     }
-    return isRestored
+    const { budget } = definition.policy
+    return budget !== undefined && this.memories.has(`budget:${budget.name}`)
   }
 
-  /** Whether the budget is now what the ledger says. */
-  private takeIn(definition: Definition, { kind, state }: GateRecord, isDecreed: boolean): boolean {
-    if (kind === 'budget') {
-      const budget = this.budgetOf(definition)
-      // One with a line of its own knows more than its snapshot says.
-      if (budget?.restore === undefined || budget.park !== undefined) return false
-      budget.restore(state)
-      return true
-    }
-    const breaker = this.breakerOf(definition)
-    const stored = state as unknown as BreakerState
-    // Attempts of now lose their era: only what is less permissive is worth that, or what a person said.
-    if (breaker !== undefined && (isDecreed || isStricter(stored, breaker.snapshot()))) breaker.restore(stored)
-    return false
+  /** What was decided with these gates is committed. */
+  committed({ name, policy }: Definition): void {
+    if (policy.breaker !== undefined) this.breakers.get(policy.breaker.key ?? name)?.announce()
   }
 
   /** As they are now, to be written in the transaction of the attempt. */
@@ -107,22 +97,26 @@ export class GateBook {
     const { policy } = definition
     const records: GateRecord[] = []
     const budget = this.budgetOf(definition)
-    const state = budget?.snapshot?.()
-    if (budget !== undefined && state !== undefined && policy.budget !== undefined) {
-      records.push(this.record('budget', policy.budget.name, state as Json, budget))
+    if (budget?.snapshot !== undefined && policy.budget !== undefined) {
+      records.push(this.record('budget', policy.budget.name, budget, budget.snapshot.bind(budget)))
     }
     const breaker = this.breakerOf(definition)
     if (breaker !== undefined) {
-      records.push(this.record('breaker', breaker.key, breaker.snapshot() as unknown as Json, breaker))
+      records.push(this.record('breaker', breaker.key, breaker, () => breaker.snapshot()))
     }
     return records
   }
 
-  private record(kind: GateRecord['kind'], name: string, state: Json, gate: Budget | Breaker): GateRecord {
+  private record(
+    kind: GateRecord['kind'],
+    name: string,
+    gate: Budget | SharedBreaker,
+    snapshot: () => unknown,
+  ): GateRecord {
     const key = `${kind}:${name}`
     const settings = this.settings.get(gate)
     const decree = this.stored.get(key)?.decree
-    this.known.set(key, JSON.stringify(state))
+    const state = this.memories.get(key)?.record() ?? (snapshot() as Json)
     return { key, kind, state, ...(settings !== undefined && { settings }), ...(decree !== undefined && { decree }) }
   }
 
@@ -168,9 +162,15 @@ export class GateBook {
     this.grants.set(nameOf(task), grant)
   }
 
-  /** The attempt in flight will not be heard of: what it was granted goes back, if nobody carries it on. */
-  giveUp(definition: Definition, before: TaskRecord, after: TaskRecord, now: number): void {
+  /**
+   * The attempt in flight will not be heard of: the slot of its breaker goes back, and what it was granted, if nobody
+   * carries it on. `isElsewhere`: another process has it, and hears what concerns its own line.
+   */
+  giveUp(definition: Definition, before: TaskRecord, after: TaskRecord, now: number, isElsewhere = false): void {
     const { current } = before.progress
+    const era = current?.probe?.era
+    if (era !== undefined && after.progress.current?.probe?.era !== era) this.breakerOf(definition)?.giveBack(era)
+    if (isElsewhere && !this.isShared(definition)) return
     const isCarriedOn = !TERMINAL.has(after.status) && after.progress.current?.number === current?.number
     if (current === null || isCarriedOn) return
     this.settle(definition, before, { result: 'aborted', latencyMs: 0, won: false, now })
@@ -201,43 +201,44 @@ export class GateBook {
     if (budget.park !== undefined) this.environment.lineOf(budget).follow()
   }
 
-  private breaker(key: string, settings: BreakerPolicy): Breaker {
-    let breaker = this.breakers.get(key)
-    if (breaker === undefined) {
-      // What it was before this process came is no change.
-      let isKnown = false
-      breaker = new Breaker(key, settings, (from, to) => {
-        if (isKnown) this.environment.breakerChanged(breaker as Breaker, from, to)
-      })
-      const stored = this.stored.get(`breaker:${key}`)
-      if (stored !== undefined) breaker.restore(stored.state as unknown as BreakerState)
-      isKnown = true
-      this.breakers.set(key, breaker)
-      const { key: _key, ...limits } = settings
-      this.settings.set(breaker, limits)
-      this.began(`breaker:${key}`)
-    }
+  private breaker(key: string, settings: BreakerPolicy): SharedBreaker {
+    const known = this.breakers.get(key)
+    if (known !== undefined) return known
+    const breaker: SharedBreaker = new SharedBreaker(key, settings, (from, to) =>
+      this.environment.breakerChanged(breaker, from, to),
+    )
+    const stored = this.stored.get(`breaker:${key}`)?.state
+    const memory = new GateMemory(breaker, stored, (state, isDecreed) => takeIn(breaker, state, isDecreed))
+    breaker.begin()
+    this.breakers.set(key, breaker)
+    this.memories.set(`breaker:${key}`, memory)
+    const { key: _key, ...limits } = settings
+    this.settings.set(breaker, limits)
     return breaker
   }
 
   private restoreOnce(name: string, budget: Budget): void {
     if (this.restored.has(budget)) return
-    const stored = this.stored.get(`budget:${name}`)
-    if (stored !== undefined && budget.restore !== undefined) {
-      budget.restore(stored.state)
-      this.inherited.add(budget)
-    }
+    const key = `budget:${name}`
+    const stored = this.stored.get(key)
+    if (isKept(budget)) this.memories.set(key, new GateMemory(budget, stored?.state))
+    else if (stored !== undefined) budget.restore?.(stored.state)
+    if (stored !== undefined && budget.restore !== undefined) this.inherited.add(budget)
     // Not before: one that cannot read its past is not used as if it had none.
     this.restored.add(budget)
     const settings = settingsOf(budget)
     if (settings !== undefined) this.settings.set(budget, settings)
-    this.began(`budget:${name}`)
   }
+}
 
-  private began(key: string): void {
-    const stored = this.stored.get(key)
-    this.known.set(key, stored && JSON.stringify(stored.state))
-  }
+/** Whether it is what its snapshot says, and can be set to it. */
+function isKept(budget: Budget): budget is Budget & Kept {
+  return budget.park === undefined && budget.snapshot !== undefined && budget.restore !== undefined
+}
+
+function takeIn(breaker: SharedBreaker, state: Json, isDecreed: boolean): void {
+  const stored = (state ?? {}) as unknown as BreakerState & Partial<SharedBreakerState>
+  if (isDecreed || isShared(stored) || isStricter(stored, breaker.snapshot())) breaker.restore(stored)
 }
 
 /** Whether one that is open is so for longer than the other. */

@@ -2,9 +2,9 @@
  * Budgets and breakers of a ledger by hand: to look at them, and to change them from a process that uses none of them.
  * Imports core and the ledger's port.
  *
- * Invariants: a change is one transaction on one gate, and leaves an event that says why. It raises the gate's decree, by
- * which the processes that use the gate know with their next transaction that what they find is somebody's word, and not
- * something that is older or more permissive than what they know themselves.
+ * Invariants: a change is one transaction on one gate, and leaves an event that says why. Processes that use the gate have
+ * it with their next transaction. It raises the gate's decree, which says that what they find is somebody's word, and begins
+ * a new era of a breaker: what was begun before it is not counted any more.
  */
 import type { BreakerState } from '../core/breaker.js'
 import { normalizePolicy } from '../core/normalize.js'
@@ -16,6 +16,7 @@ import type { GateRecord, Json, LedgerEvent } from '../ledger/records.js'
 import { GateRefusedError } from './errors.js'
 import { expectOptions } from './expect-options.js'
 import { grantTo, isGrantable } from './grants.js'
+import { nextEra } from './shared-breaker.js'
 
 export type BreakerSettings = Omit<BreakerPolicy, 'key'>
 
@@ -115,12 +116,20 @@ async function change(
     const gate = view.gate(key)
     if (gate === undefined) return { result: undefined }
     const decided = decide(gate, view.now)
-    const detail = { gate: key, action, reason, before: gate.state, ...decided }
+    const detail = { gate: key, action, reason, before: told(gate), ...decided }
     const event: LedgerEvent = { type: 'gate_changed', run: '', id: '', atMs: view.now, correlationId: '', detail }
-    const gates = [{ ...gate, state: decided.after, decree: (gate.decree ?? 0) + 1 }]
+    const state = kind === 'breaker' ? { ...(decided.after as object), ...nextEra(gate.state) } : decided.after
+    const gates = [{ ...gate, state, decree: (gate.decree ?? 0) + 1 }]
     return { gates, events: [event], result: detail }
   })
   return done ?? unknown(ledger, kind, name)
+}
+
+/** What people want to know of it: whose result counts is for the breaker alone. */
+function told({ kind, state }: GateRecord): Json {
+  if (kind !== 'breaker' || typeof state !== 'object' || state === null || Array.isArray(state)) return state
+  const { era: _era, probes: _probes, successes: _successes, ...rest } = state as Readonly<Record<string, Json>>
+  return rest
 }
 
 async function unknown(ledger: Ledger, kind: GateRecord['kind'], name: string): Promise<never> {

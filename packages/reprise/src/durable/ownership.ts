@@ -10,10 +10,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Ledger, Tally } from '../ledger/ledger.js'
 import type { OwnerRecord, TaskKey, TaskRecord } from '../ledger/records.js'
+import { isStill } from './adoption.js'
 import type { Definition } from './definition.js'
 import { type Identity, lifeOf, ownIdentity } from './identity.js'
 import { faultsOfHistory, faultsOfState } from './state-check.js'
-import { eventOf, interrupt } from './transitions.js'
+import { withoutProbe } from './shared-breaker.js'
+import { eventOf, interrupt, withoutSlot } from './transitions.js'
 import type { Worker } from './worker.js'
 
 export interface OwnershipParts {
@@ -231,11 +233,14 @@ export class Ownership {
     const { ledger } = this.parts
     const { definitions, due, telling, parts } = this.worker
     const definition = definitions.get(task.queue)
-    if (definition === undefined) return false
+    if (definition === undefined) {
+      await freeProbe(ledger, task)
+      return false
+    }
     const [tally] = await ledger.tallies([task])
     const faults = [...faultsOfState(task, definition.policy.attempts), ...faultsOfHistory(task, tally as Tally)]
     if (faults.length > 0) {
-      due.refuse(definition, task, faults)
+      if (await isStill(ledger, task)) due.refuse(definition, task, faults)
       return false
     }
     const { gates } = parts
@@ -254,6 +259,7 @@ export class Ownership {
       return { ...changes, gates: gates.records(definition), events, result: changes.task }
     })
     if (after === undefined) return false
+    gates.committed(definition)
     telling.resumed(definition, after, task.owner ?? '')
     this.tellInterrupted(definition, task, after)
     return true
@@ -269,4 +275,22 @@ export class Ownership {
     }
     if (after.status === 'failed' || after.status === 'undecided') parts.waiters.settled(after)
   }
+}
+
+/**
+ * The attempt of a lost process holds a slot of a breaker that others use, who know nothing of its task: the slot goes
+ * back, and the task is left as it is. If the process lives after all, the breaker does not hear of its result.
+ */
+async function freeProbe(ledger: Ledger, task: TaskRecord): Promise<void> {
+  const probe = task.progress?.current?.probe
+  if (probe === undefined) return
+  const key = `breaker:${probe.breaker}`
+  await ledger.transact({ tasks: [task], gates: [key] }, (view) => {
+    const current = view.task(task)
+    const gate = view.gate(key)
+    const isHeld = current?.fence === task.fence && current.progress.current?.probe !== undefined
+    if (!isHeld || gate === undefined) return { result: undefined }
+    const free = { ...gate, state: withoutProbe(gate.state, probe.era) }
+    return { tasks: [withoutSlot(current)], gates: [free], result: undefined }
+  })
 }

@@ -105,9 +105,9 @@ export class RunningAttempts {
         : attemptEndOf(definition, end, task.progress.retry.launched, environment.clock.wallMs())
     const rule = end.type === 'stopped' && !end.started ? 'rerun' : definition.onInterrupt
     let informed = false
-    const after = await this.write(running, (current, now, isRestored) => {
-      if (!informed) this.tellBreaker(running, attemptEnd, now)
-      if (!informed || isRestored) this.tellBudget(running, attemptEnd, now)
+    const after = await this.write(running, (current, now, isFresh) => {
+      this.tellBreaker(running, current, attemptEnd, now)
+      if (!informed || isFresh) this.tellBudget(running, attemptEnd, now)
       informed = true
       const retryGates = gates.retryGates(definition, current, now)
       if (attemptEnd !== undefined) return settle(current, definition.policy, attemptEnd, retryGates, now)
@@ -139,7 +139,7 @@ export class RunningAttempts {
   /** The outcome, and the next attempt with it if that is due at once; undefined if somebody took the task over. */
   private async write(
     running: Running,
-    change: (task: TaskRecord, now: number, isRestored: boolean) => Settled,
+    change: (task: TaskRecord, now: number, isFresh: boolean) => Settled,
   ): Promise<Concluded | undefined> {
     const { definition, task } = running
     const { ledger, gates } = this.worker.parts
@@ -147,8 +147,8 @@ export class RunningAttempts {
     const decide = (view: View): Decided<Concluded | undefined> => {
       const current = view.task(task)
       if (current?.fence !== task.fence || current.owner !== task.owner) return { result: undefined }
-      const isRestored = gates.refresh(definition, view)
-      const concluded = this.withNext(definition, change(current, view.now, isRestored), view)
+      const isFresh = gates.refresh(definition, view)
+      const concluded = this.withNext(definition, change(current, view.now, isFresh), view)
       return { ...changesOf(concluded), gates: gates.records(definition), result: concluded }
     }
     // What an attempt did is not forgotten because somebody holds the store for long.
@@ -158,6 +158,7 @@ export class RunningAttempts {
     )
     this.remove(running)
     if (after === undefined) this.lost(running)
+    else gates.committed(definition)
     return after
   }
 
@@ -195,15 +196,17 @@ export class RunningAttempts {
     if (this.running.get(name) === running) this.running.delete(name)
   }
 
-  /** Whoever took the task has its grant too; a breaker's place is this process's own. */
-  private lost({ definition, task, era }: Running): void {
+  /** Whoever took the task has its grant too, and has given the slot of its breaker back. */
+  private lost({ definition, task }: Running): void {
     const { gates } = this.worker.parts
-    gates.breakerOf(definition)?.giveBack(era)
     this.worker.taken(task)
     if (!this.worker.isHere(task)) gates.lost(definition, task, this.worker.ledgerMs)
   }
 
-  private tellBreaker({ definition, era }: Running, end: AttemptEnd | undefined, now: number): void {
+  private tellBreaker(running: Running, current: TaskRecord, end: AttemptEnd | undefined, now: number): void {
+    const { definition, task, era } = running
+    // Somebody took this process for lost, and gave the slot back: the next probe speaks in its place.
+    if (task.progress.current?.probe !== undefined && current.progress.current?.probe === undefined) return
     const breaker = this.worker.parts.gates.breakerOf(definition)
     if (end === undefined) breaker?.giveBack(era)
     else if (end.result === 'success') breaker?.success(era)

@@ -278,10 +278,11 @@ export class Tasks {
       if (changes === undefined) return { result: undefined }
       gates.refresh(definition, view)
       const isElsewhere = task.owner !== null && task.owner !== owner
-      if (!isElsewhere || gates.isShared(definition)) gates.giveUp(definition, task, changes.task, view.now)
+      gates.giveUp(definition, task, changes.task, view.now, isElsewhere)
       return { ...changes, gates: gates.records(definition), result: { before: task, task: changes.task } }
     })
     if (after === undefined) return
+    gates.committed(definition)
     const { before, task } = after
     if (task.generation > before.generation) worker.telling.reset(definition, task)
     if (task.status === 'cancelled') worker.abandon(task)

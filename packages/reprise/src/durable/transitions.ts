@@ -65,7 +65,9 @@ export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: n
   if (admission.type === 'stop') return { ...ended(task, 'failed', admission.reason, now), era: 0 }
   if (admission.type === 'park') return { ...parked(task, owner, now + (gates.maxParkMs ?? 0), now), era: 0 }
   const number = interrupted?.number ?? state.launched + 1
-  const current = { number, startedAtMs: now, execution: (interrupted?.execution ?? 0) + 1 }
+  const isProbe = gates.breaker !== undefined && admission.breaker === 'half_open'
+  const probe = isProbe ? { probe: { breaker: gates.breaker.key, era: admission.era } } : {}
+  const current = { number, startedAtMs: now, execution: (interrupted?.execution ?? 0) + 1, ...probe }
   const { hastened: _hastened, restedBy: _restedBy, ...rest } = progress
   const begun: TaskRecord = {
     ...task,
@@ -224,7 +226,7 @@ export function interrupt(
   const { retry } = orderly ? task.progress : resumed.progress
   // If it is the look that ends its process, a person has to.
   const mustLook = rule === 'verify' && !(isTooOften && task.progress.unverified)
-  const { unverified: _unverified, ...rest } = task.progress
+  const { unverified: _unverified, ...rest } = withoutSlot(task).progress
   const progress = { ...rest, retry, interruptions, ...(mustLook && { unverified: true }) }
   const stopped = { ...task, progress, fence: task.fence + 1 }
   // What must not run twice is not counted as failed either: that would run it again.
@@ -265,7 +267,7 @@ export function reset(task: TaskRecord, policyHash: string, seed: number, now: n
 
 export function cancel(task: TaskRecord, now: number): Settled {
   const next: TaskRecord = {
-    ...task,
+    ...withoutSlot(task),
     status: 'cancelled',
     owner: null,
     fence: task.fence + 1,
@@ -337,6 +339,14 @@ export function freshProgress(seed: number): TaskProgress {
 
 function withProgress(task: TaskRecord, progress: Partial<TaskProgress>): TaskRecord {
   return { ...task, progress: { ...task.progress, ...progress } }
+}
+
+/** Its attempt holds no slot of a breaker any more; the slot is given back in the same transaction. */
+export function withoutSlot(task: TaskRecord): TaskRecord {
+  const { current } = task.progress
+  if (current?.probe === undefined) return task
+  const { probe: _probe, ...rest } = current
+  return withProgress(task, { current: rest })
 }
 
 /** Between two attempts: no owner, but a time. */

@@ -165,8 +165,8 @@ export class Worker {
   /** What has been committed is done. */
   follow(begun: Begun | Started): void {
     const { task, era } = begun
-    this.beginning.committed(task)
     const definition = this.definitions.get(task.queue) as Definition
+    this.parts.gates.committed(definition)
     if ('asked' in begun && begun.asked !== undefined) this.telling.decision(definition, task, 'gate', begun.asked)
     if (task.status === 'running') this.attempts.execute(definition, task, era)
     else if (task.status === 'parked') this.park(definition, task)

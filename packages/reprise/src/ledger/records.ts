@@ -46,6 +46,16 @@ export interface CurrentAttempt {
   readonly startedAtMs: number
   /** Starts of this number: 1, and one more for every interruption. */
   readonly execution: number
+  /** The slot of a half-open breaker that it holds; absent without one, and once somebody has given it back. */
+  readonly probe?: ProbeSlot
+}
+
+/** One of those that a breaker lets through to see whether all is well again. */
+export interface ProbeSlot {
+  /** The breaker's key. */
+  readonly breaker: string
+  /** Since when, in the breaker's own count. */
+  readonly era: number
 }
 
 /** The part of a task that changes with every attempt; kept as one value. */

@@ -5,12 +5,18 @@
  * Invariants: a connection that has failed is never used again. Only a primary is talked to: what a replica says may be
  * old. While a program's own code runs no connection is held.
  */
+import type * as pg from 'pg'
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
 import { LedgerError } from '../ledger/errors.js'
 import type { SqlRow } from '../ledger/rows.js'
 import type { PostgresAddress } from './address.js'
 import { failureKind } from './failures.js'
 import type { ServerTime } from './server-time.js'
+
+/** The package, as it is imported. */
+export interface Driver {
+  readonly default: Pick<typeof pg, 'Client' | 'Pool'>
+}
 
 /** A statement that connections prepare once, by its name. */
 export interface Statement {
@@ -69,14 +75,14 @@ export class Connections {
   private readonly prepares: boolean
   private readonly checked = new WeakSet<PoolClient>()
   private readonly time: ServerTime
-  private readonly pg: typeof import('pg')
+  private readonly driver: Driver
 
-  constructor(pg: typeof import('pg'), address: PostgresAddress, time: ServerTime, prepares: boolean) {
-    this.pg = pg
+  constructor(driver: Driver, address: PostgresAddress, time: ServerTime, prepares: boolean) {
+    this.driver = driver
     this.address = address
     this.time = time
     this.prepares = prepares
-    this.pool = new pg.default.Pool(configOf(address))
+    this.pool = new driver.default.Pool(configOf(address))
     // An idle connection that breaks is dropped by the pool; whoever needs one gets another.
     this.pool.on('error', () => undefined)
   }
@@ -99,7 +105,7 @@ export class Connections {
 
   /** One beside the pool, for whoever listens. */
   async single(): Promise<Client> {
-    const client = new this.pg.default.Client(configOf(this.address))
+    const client = new this.driver.default.Client(configOf(this.address))
     client.on('error', () => undefined)
     await client.connect()
     return client

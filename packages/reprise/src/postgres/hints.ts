@@ -85,18 +85,20 @@ export class Hints {
     }
   }
 
+  private wakeAll(): void {
+    for (const heard of this.listeners) heard()
+  }
+
   private async connectOnce(): Promise<void> {
     const client = await this.connections.single()
     client.on('notification', ({ payload }) => {
-      if (payload !== this.self) for (const heard of this.listeners) heard()
+      if (payload !== this.self) this.wakeAll()
     })
     client.once('end', () => {
       if (this.client !== client) return
       this.client = undefined
       // What was said meanwhile was not heard.
-      void this.connect().then(() => {
-        for (const heard of this.listeners) heard()
-      })
+      void this.connect().finally(() => this.wakeAll())
     })
     await client.query(`LISTEN ${this.channel}`)
     if (this.isClosed || this.listeners.size === 0) {

@@ -3,7 +3,7 @@
  */
 import { LedgerError } from '../ledger/errors.js'
 import { addressOf, type PostgresAddress } from './address.js'
-import { Connections } from './connections.js'
+import { Connections, type Driver } from './connections.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { migrate } from './migrations.js'
 import { pause } from './pause.js'
@@ -33,7 +33,7 @@ export async function openPostgres(given: string, options: PostgresOptions = {})
   }
 }
 
-async function loadDriver({ name }: PostgresAddress): Promise<typeof import('pg')> {
+async function loadDriver({ name }: PostgresAddress): Promise<Driver> {
   try {
     return await import('pg')
   } catch (error) {

@@ -1,8 +1,274 @@
-/** Questions about many tasks, in SQL. Imports its own layer and the port. */
-import type { LedgerAnalytics } from '../ledger/analytics.js'
+/**
+ * The answers of the PostgreSQL ledger, counted by the server: no row of an attempt comes to JavaScript but the examples.
+ * Each answer is of one moment, and the planner chooses how to find it: other statements may not read whole tables, and
+ * these have to. Imports its own layer and the port.
+ */
+import {
+  type AnalyticsFilter,
+  DEFAULT_EXAMPLES,
+  DEFAULT_PATTERNS,
+  type DelaySpent,
+  type FailureExample,
+  type FailurePattern,
+  type LedgerAnalytics,
+  type PatternFilter,
+  type RecoveryFilter,
+  type RecoveryRate,
+  type ResumeStats,
+  type TaskHistory,
+  type Totals,
+} from '../ledger/analytics.js'
+import type { TaskKey } from '../ledger/records.js'
+import { attemptOf, compactionOf, eventOf, parse, type SqlRow, type SqlValue } from '../ledger/rows.js'
+import type { Connection } from './connections.js'
 import type { Reader } from './reader.js'
 
-export class PostgresAnalytics {
-  constructor(_schema: string, _reader: Reader) {}
+const ENDED = `(a.outcome NOT IN ('interrupted', 'denied') OR a.outcome = 'interrupted' AND a.signature IS NOT NULL)`
+
+export class PostgresAnalytics implements LedgerAnalytics {
+  private readonly schema: string
+  private readonly reader: Reader
+  private readonly joined: string
+
+  constructor(schema: string, reader: Reader) {
+    this.schema = schema
+    this.reader = reader
+    this.joined = `${schema}.attempts a JOIN ${schema}.tasks t ON t.pk = a.task`
+  }
+
+  async totals(filter: AnalyticsFilter = {}): Promise<Totals> {
+    const { sinceMs, untilMs: _untilMs, ...which } = filter
+    const tasks = conditions(which, 'a.ended_at')
+    const since = sinceMs === undefined ? '' : `AND t.compacted_until >= ${tasks.bind(sinceMs)}`
+    const attempts = conditions(filter, 'a.ended_at')
+    const [rows, [counted]] = await this.reader.within(async (connection) => [
+      await ask(
+        connection,
+        `SELECT t.status, count(*) AS tasks, sum(t.compacted_attempts) FILTER (WHERE t.compacted_until IS NOT NULL ${since})
+          AS compacted FROM ${this.schema}.tasks t ${tasks.where()} GROUP BY t.status`,
+        tasks.values,
+      ),
+      await ask(
+        connection,
+        `SELECT count(*) AS attempts FROM ${this.from(filter)} ${attempts.where()}`,
+        attempts.values,
+      ),
+    ])
+    return {
+      tasks: rows.reduce((sum, row) => sum + number(row['tasks']), 0),
+      byStatus: Object.fromEntries(rows.map((row) => [row['status'] as string, number(row['tasks'])])),
+      attempts: number(counted?.['attempts']),
+      compactedAttempts: rows.reduce((sum, row) => sum + number(row['compacted']), 0),
+    }
+  }
+
+  async failurePatterns(filter: PatternFilter = {}): Promise<readonly FailurePattern[]> {
+    const { limit = DEFAULT_PATTERNS, examples: most = DEFAULT_EXAMPLES } = filter
+    const { where, values, bind } = conditions(filter, 'a.ended_at')
+    const [rows, examples] = await this.reader.within(async (connection) => {
+      // By task first: so tasks are counted as they come, and none twice.
+      const patterns = await ask(
+        connection,
+        `SELECT signature, sum(failures) AS count, min(first_at) AS first_at, max(last_at) AS last_at,
+          count(*) AS tasks, count(*) FILTER (WHERE status = 'succeeded') AS recovered,
+          count(*) FILTER (WHERE status = 'failed') AS failed
+          FROM (SELECT a.signature, count(*) AS failures, min(a.ended_at) AS first_at, max(a.ended_at) AS last_at,
+              min(t.status) AS status FROM ${this.joined} ${where('a.signature IS NOT NULL')}
+            GROUP BY a.signature, a.task) by_task
+          GROUP BY signature ORDER BY count DESC, signature LIMIT ${bind(Math.max(0, limit))}`,
+        values,
+      )
+      const signatures = patterns.map((row) => row['signature'] as string)
+      return [patterns, await this.examples(connection, filter, signatures, most)] as const
+    })
+    return rows.map((row, index) => ({
+      signature: row['signature'] as string,
+      count: number(row['count']),
+      firstAtMs: number(row['first_at']),
+      lastAtMs: number(row['last_at']),
+      tasks: number(row['tasks']),
+      recovered: number(row['recovered']),
+      failed: number(row['failed']),
+      examples: this.reader.told(() => examples.filter(({ nth }) => nth === index + 1).map(exampleOf)),
+    }))
+  }
+
+  async recovery(filter: RecoveryFilter = {}): Promise<readonly RecoveryRate[]> {
+    const { where, values } = conditions(filter, 'a.ended_at')
+    const isLast = filter.generations === 'last'
+    const last = isLast ? ['a.generation = t.generation'] : []
+    const rows = await this.ask(
+      `SELECT a.number AS attempt, count(*) AS reached, count(*) FILTER (WHERE a.outcome = 'success') AS succeeded
+        FROM ${isLast ? this.joined : this.from(filter)} ${where(ENDED, ...last)} GROUP BY a.number ORDER BY a.number`,
+      values,
+    )
+    return rows.map((row) => {
+      const [reached, succeeded] = [number(row['reached']), number(row['succeeded'])]
+      return { attempt: number(row['attempt']), reached, succeeded, rate: succeeded / reached }
+    })
+  }
+
+  async delays(filter: AnalyticsFilter = {}): Promise<readonly DelaySpent[]> {
+    const { where, values } = conditions(filter, 'a.ended_at')
+    const rows = await this.ask(
+      `SELECT t.run, count(*) AS attempts, count(*) FILTER (WHERE a.delay_before > 0) AS waits,
+        sum(a.delay_before) AS total, max(a.delay_before) AS longest
+        FROM ${this.joined} ${where('a.execution = 1', `a.outcome <> 'denied'`)} GROUP BY t.run ORDER BY t.run`,
+      values,
+    )
+    return rows.map((row) => {
+      const [waits, totalMs] = [number(row['waits']), number(row['total'])]
+      const meanMs = waits === 0 ? 0 : totalMs / waits
+      const run = row['run'] as string
+      return { run, attempts: number(row['attempts']), waits, totalMs, meanMs, maxMs: number(row['longest']) }
+    })
+  }
+
+  async resumes(filter: AnalyticsFilter = {}): Promise<ResumeStats> {
+    const attempts = conditions(filter, 'a.ended_at')
+    const events = conditions(filter, 'e.at')
+    const isInterrupted = `a.outcome = 'interrupted'`
+    const [[rows], [resumed]] = await this.reader.within(async (connection) => [
+      await ask(
+        connection,
+        `SELECT count(DISTINCT a.task) FILTER (WHERE ${isInterrupted}) AS tasks,
+          count(*) FILTER (WHERE ${isInterrupted}) AS times,
+          count(*) FILTER (WHERE ${isInterrupted} AND a.signature IS NOT NULL) AS counted,
+          count(DISTINCT a.task) FILTER (WHERE ${isInterrupted} AND t.status = 'succeeded') AS recovered,
+          count(*) FILTER (WHERE a.execution > 1) AS again
+          FROM ${this.joined} ${attempts.where(`(${isInterrupted} OR a.execution > 1)`)}`,
+        attempts.values,
+      ),
+      await ask(
+        connection,
+        `SELECT count(DISTINCT t.pk) AS tasks, count(*) AS times
+          FROM ${this.schema}.events e JOIN ${this.schema}.tasks t ON t.run = e.run AND t.id = e.id
+          ${events.where(`e.type = 'resumed'`)}`,
+        events.values,
+      ),
+    ])
+    return {
+      interruptedTasks: number(rows?.['tasks']),
+      interruptions: number(rows?.['times']),
+      counted: number(rows?.['counted']),
+      reExecutions: number(rows?.['again']),
+      resumedTasks: number(resumed?.['tasks']),
+      resumes: number(resumed?.['times']),
+      recovered: number(rows?.['recovered']),
+    }
+  }
+
+  async history({ run, id }: TaskKey): Promise<TaskHistory | undefined> {
+    const { schema } = this
+    const found = await this.reader.within(async (connection) => {
+      const [task] = await ask(
+        connection,
+        `SELECT pk, correlation_id, compacted_attempts, compacted_until FROM ${schema}.tasks WHERE run = $1 AND id = $2`,
+        [run, id],
+      )
+      if (task === undefined) return undefined
+      const attempts = `SELECT * FROM ${schema}.attempts WHERE task = $1 ORDER BY generation, number, execution`
+      const events = `SELECT * FROM ${schema}.events WHERE run = $1 AND id = $2 ORDER BY seq`
+      return {
+        task,
+        attempts: await ask(connection, attempts, [task['pk'] as number]),
+        events: await ask(connection, events, [run, id]),
+      }
+    })
+    if (found === undefined) return undefined
+    const { task, attempts, events } = found
+    return this.reader.told(() => ({
+      run,
+      id,
+      correlationId: task['correlation_id'] as string,
+      attempts: attempts.map((row) => attemptOf(row, run, id)),
+      events: events.map(eventOf),
+      compacted: task['compacted_until'] === null ? null : compactionOf(task),
+    }))
+  }
+
+  /** The latest first; of those at one time, those of the task that was created last. */
+  private async examples(
+    connection: Connection,
+    filter: AnalyticsFilter,
+    signatures: readonly string[],
+    most: number,
+  ): Promise<SqlRow[]> {
+    if (signatures.length === 0 || most <= 0) return []
+    const { where, values, bind } = conditions(filter, 'a.ended_at')
+    const order = (of: string): string =>
+      ['ended_at', 'task', 'generation', 'number', 'execution'].map((column) => `${of}.${column} DESC`).join(', ')
+    // Which they are is known first; what they say is read for these alone.
+    return ask(
+      connection,
+      `SELECT s.nth, t.run, t.id, t.correlation_id, a.generation, a.number, a.execution, a.ended_at, a.failure
+        FROM unnest(${bind(signatures)}::text[]) WITH ORDINALITY AS s(signature, nth)
+        CROSS JOIN LATERAL (SELECT a.task, a.generation, a.number, a.execution, a.ended_at
+          FROM ${this.from(filter)} ${where('a.signature = s.signature')} ORDER BY ${order('a')} LIMIT ${bind(most)}) x
+        JOIN ${this.schema}.attempts a USING (task, generation, number, execution)
+        JOIN ${this.schema}.tasks t ON t.pk = a.task ORDER BY s.nth, ${order('x')}`,
+      values,
+    )
+  }
+
+  /** Attempts; with their tasks if the filter asks for these. */
+  private from({ run, queue }: AnalyticsFilter): string {
+    return run === undefined && queue === undefined ? `${this.schema}.attempts a` : this.joined
+  }
+
+  private ask(sql: string, values: readonly unknown[]): Promise<SqlRow[]> {
+    return this.reader.within((connection) => ask(connection, sql, values))
+  }
 }
-export interface PostgresAnalytics extends LedgerAnalytics {}
+
+function ask(connection: Connection, sql: string, values: readonly unknown[]): Promise<SqlRow[]> {
+  return connection.query(sql, values) as Promise<SqlRow[]>
+}
+
+interface Conditions {
+  readonly values: readonly unknown[]
+  /** Adds a value, and answers with its place. */
+  readonly bind: (value: unknown) => string
+  /** The clause for the filter and these. */
+  readonly where: (...others: string[]) => string
+}
+
+function conditions({ run, queue, sinceMs, untilMs }: AnalyticsFilter, time: string): Conditions {
+  const values: unknown[] = []
+  const bind = (value: unknown): string => `$${values.push(value)}`
+  const parts = [
+    ['t.run =', run],
+    ['t.queue =', queue],
+    [`${time} >=`, sinceMs],
+    [`${time} <`, untilMs],
+  ] as const
+  const given = parts.flatMap(([sql, value]) => (value === undefined ? [] : `${sql} ${bind(value)}`))
+  return {
+    values,
+    bind,
+    where: (...others) => {
+      const all = [...given, ...others]
+      return all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`
+    },
+  }
+}
+
+function exampleOf(row: SqlRow): FailureExample {
+  const [run, id] = [row['run'] as string, row['id'] as string]
+  const failure = parse(row['failure'] ?? 'null', `attempt of ${run}/${id}`) as { message?: string } | null
+  return {
+    run,
+    id,
+    generation: number(row['generation']),
+    number: number(row['number']),
+    execution: number(row['execution']),
+    atMs: number(row['ended_at']),
+    message: failure?.message ?? '',
+    correlationId: row['correlation_id'] as string,
+  }
+}
+
+/** A sum over nothing is null; one of whole numbers comes as text. */
+function number(value: SqlValue | undefined): number {
+  return Number(value ?? 0)
+}

@@ -38,20 +38,19 @@ export class Reader {
   }
 
   /** In one transaction of its own, with the planner's choice of plans: for questions about many rows. */
-  async within<T>(ask: (connection: Connection) => Promise<T>, mode = 'READ ONLY'): Promise<T> {
-    return this.patiently('read', async (connection) => {
-      await connection.query(`BEGIN ISOLATION LEVEL REPEATABLE READ ${mode}`)
-      try {
+  async within<T>(ask: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.patiently('read', (connection) =>
+      inTransaction(connection, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
         await connection.query(`SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on;
           SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`)
-        const answer = await ask(connection)
-        await connection.query('COMMIT')
-        return answer
-      } catch (error) {
-        if (failureKind(error) !== 'lost') await connection.query('ROLLBACK').catch(() => undefined)
-        throw error
-      }
-    })
+        return ask(connection)
+      }),
+    )
+  }
+
+  /** In one transaction of its own that writes what may be written twice: every statement sees what was committed. */
+  async writing<T>(act: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.patiently('written', (connection) => inTransaction(connection, 'BEGIN', () => act(connection)))
   }
 
   async patiently<T>(act: 'read' | 'written', ask: (connection: Connection) => Promise<T>): Promise<T> {
@@ -101,5 +100,17 @@ export class Reader {
     } catch (error) {
       for (const { reject } of asked) reject(error)
     }
+  }
+}
+
+async function inTransaction<T>(connection: Connection, begin: string, act: () => Promise<T>): Promise<T> {
+  await connection.query(begin)
+  try {
+    const answer = await act()
+    await connection.query('COMMIT')
+    return answer
+  } catch (error) {
+    if (failureKind(error) !== 'lost') await connection.query('ROLLBACK').catch(() => undefined)
+    throw error
   }
 }

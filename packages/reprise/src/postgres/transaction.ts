@@ -79,6 +79,7 @@ export class Transaction {
   async run(connection: PooledConnection): Promise<void> {
     this.turn = undefined
     this.results.clear()
+    await this.parts.writers.enter(connection)
     const supply = await this.parts.keys.reserve(this.mostNewTasks(), connection)
     try {
       if (this.quick) await this.runQuick(connection, supply)
@@ -114,8 +115,10 @@ export class Transaction {
     if (this.results.size === 0) return
     const sentAtMs = time.sentAtMs
     const [row] = await this.send(connection, false)
-    // Only a lookup closes a writer, and then nothing is sent through it any more.
-    if (row === undefined) throw new Error(`The connection of ${this.parts.name} was taken for lost`)
+    if (row === undefined) {
+      this.undone(connection)
+      throw new StaleRead()
+    }
     time.heard(row['now'] as number, sentAtMs)
     this.committed(notedOf(row))
   }
@@ -131,8 +134,8 @@ export class Transaction {
         this.tellResults()
         return
       }
+      // Both are sent at once, in this order: if the statement fails, there is nothing to commit.
       const sending = this.send(connection, true)
-      // Not waited for: if the statement fails, there is nothing to commit.
       const [sent, ended] = await Promise.allSettled([sending, connection.query('COMMIT')])
       if (sent.status === 'rejected') throw isStale(sent.reason) ? new StaleRead() : sent.reason
       if (ended.status === 'rejected') {
@@ -210,11 +213,11 @@ export class Transaction {
     }
   }
 
-  /** `sure`: nobody else can have changed what was read. */
+  /** Before anything else can be sent. `sure`: nobody else can have changed what was read. */
   private async send(connection: PooledConnection, sure: boolean): ReturnType<PooledConnection['query']> {
     const { schema, writers } = this.parts
     const parts = this.batch.parts()
-    const turn = await writers.turn(connection)
+    const turn = writers.turn(connection)
     const values = writeValues(turn.writer, turn.decision, parts)
     this.turn = turn
     try {
@@ -227,7 +230,7 @@ export class Transaction {
 
   /** It is known that nothing was committed. */
   private undone(connection: PooledConnection): void {
-    this.parts.writers.undone(connection)
+    this.parts.writers.leave(connection)
     this.turn = undefined
   }
 

@@ -40,7 +40,7 @@ export class WriteQueue {
     return new Promise<T>((resolve, reject) => {
       const isAlone = work.due !== undefined
       const unit = { ...work, resolve, reject, sinceMs: performance.now(), mustLock: isAlone, isAlone }
-      this.units.push(unit as Unit)
+      this.units.push(unit)
       this.schedule()
     })
   }

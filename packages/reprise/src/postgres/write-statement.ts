@@ -100,10 +100,11 @@ const NAMES = Object.keys(PARTS) as PartName[]
 /** `sure`: within a transaction that has locked what it read. What is not as expected then is an error. */
 export function writeStatement(schema: string, parts: Parts, sure: boolean): Statement {
   const present = NAMES.filter((name) => parts[name].length > 0)
-  const key = `${schema} ${sure} ${present.join()}`
+  const single = isSingle(parts)
+  const key = `${schema} ${sure} ${single} ${present.join()}`
   let known = KNOWN.get(key)
   if (known === undefined) {
-    known = { name: `reprise_write_${KNOWN.size}`, text: textOf(schema, present, sure) }
+    known = { name: `reprise_write_${KNOWN.size}`, text: textOf(schema, present, { sure, single }) }
     KNOWN.set(key, known)
   }
   return known
@@ -111,16 +112,21 @@ export function writeStatement(schema: string, parts: Parts, sure: boolean): Sta
 
 const KNOWN = new Map<string, Statement>()
 
+/** Values instead of arrays where there is one of each: taking arrays apart is half of what a small batch costs. */
+function isSingle(parts: Parts): boolean {
+  return NAMES.every((name) => parts[name].length <= 1)
+}
+
 /** In the order of the text: the writer, its decision, how many tasks and runs are expected, then column by column. */
 export function writeValues(writer: string, decision: number, parts: Parts): unknown[] {
   const { made, changed, begun } = parts
   const values: unknown[] = [writer, decision, made.length, changed.length, begun.length]
+  const single = isSingle(parts)
   for (const name of NAMES) {
     const rows: readonly Readonly<Record<string, ColumnValue>>[] = parts[name]
     if (rows.length === 0) continue
     for (const [column, type] of Object.entries(PARTS[name])) {
-      const column_ = rows.map((row) => row[column] as never)
-      values.push(ENCODERS[type](column_))
+      values.push(single ? rows[0]?.[column] : ENCODERS[type](rows.map((row) => row[column] as never)))
     }
   }
   return values
@@ -134,23 +140,28 @@ const ENCODERS: Readonly<Record<ColumnType, (values: readonly never[]) => Buffer
 
 const FIRST_COLUMN = 6
 
-function textOf(schema: string, present: readonly PartName[], sure: boolean): string {
+interface Form {
+  readonly sure: boolean
+  readonly single: boolean
+}
+
+function textOf(schema: string, present: readonly PartName[], { sure, single }: Form): string {
   const has = (name: PartName): boolean => present.includes(name)
   const isTurn = 'id = $1 AND decision = $2 - 1 AND NOT closed'
   const ctes = [`turn AS MATERIALIZED (SELECT 1 FROM ${schema}.writers WHERE ${isTurn} FOR UPDATE)`]
   let next = FIRST_COLUMN
   for (const name of present) {
     const columns = Object.entries(PARTS[name])
-    const arrays = columns.map(([, type]) => `$${next++}::${type}[]`)
+    const values = columns.map(([, type]) => `$${next++}::${type}`)
     const list = columns.map(([column]) => column).join(', ')
-    ctes.push(
-      `given_${name} AS (SELECT u.* FROM turn, unnest(${arrays.join(', ')}) WITH ORDINALITY AS u(${list}, nth))`,
-    )
+    const arrays = `unnest(${values.map((value) => `${value}[]`).join(', ')}) WITH ORDINALITY`
+    const rows = single ? `(SELECT ${values.join(', ')}, 1)` : arrays
+    ctes.push(`given_${name} AS (SELECT u.* FROM turn, ${rows} AS u(${list}, nth))`)
     ctes.push(...WRITES[name](schema, has))
   }
   ctes.push(`noted AS (UPDATE ${schema}.writers SET decision = $2, made = ${missed('made', '$3', has)},
     changed = ${missed('changed', '$4', has)} FROM turn WHERE id = $1 RETURNING decision, made, changed)`)
-  const answer = sure ? `${certainty(has)} AS done FROM turn` : 'decision, made, changed, $5::int8 AS begun FROM noted'
+  const answer = sure ? `${certainty(has)} AS done` : 'decision, made, changed, $5::int8 AS begun FROM noted'
   return `WITH ${ctes.join(',\n')}\nSELECT ${NOW}, ${answer}`
 }
 
@@ -160,6 +171,7 @@ const countOf = (name: PartName, has: (name: PartName) => boolean): string =>
 /** All of it, or an error that undoes the transaction. */
 function certainty(has: (name: PartName) => boolean): string {
   const asExpected = [
+    '(SELECT count(*) FROM turn) = 1',
     `${countOf('made', has)} = $3::int8`,
     `${countOf('changed', has)} = $4::int8`,
     `${countOf('begun', has)} = $5::int8`,
@@ -176,10 +188,11 @@ function missed(name: 'made' | 'changed', count: string, has: (name: PartName) =
 const TASK_COLUMNS = Object.keys(TASK_STATE)
 const RUN_COLUMNS = Object.keys(RUN_STATE)
 
-/** What goes with a task is written if it was. */
+/** What goes with a task is written if it was. `IS TRUE` makes it a look into a hash table, which no join would be here. */
 const written = (has: (name: PartName) => boolean): string => {
   const sources = (['made', 'changed'] as const).filter(has).map((name) => `SELECT pk FROM ${name}`)
-  return sources.length === 0 ? 'SELECT NULL::int8' : sources.join(' UNION ALL ')
+  const all = sources.length === 0 ? 'SELECT NULL::int8' : sources.join(' UNION ALL ')
+  return `WHERE (task IN (${all})) IS TRUE`
 }
 
 type Write = (schema: string, has: (name: PartName) => boolean) => string[]
@@ -202,18 +215,12 @@ const WRITES: Readonly<Record<PartName, Write>> = {
   },
   tried: (schema, has) => {
     const columns = Object.keys(PARTS.tried).join(', ')
-    return [
-      `tried AS (INSERT INTO ${schema}.attempts (${columns}) SELECT ${columns} FROM given_tried
-        WHERE task IN (${written(has)}))`,
-    ]
+    return [`tried AS (INSERT INTO ${schema}.attempts (${columns}) SELECT ${columns} FROM given_tried ${written(has)})`]
   },
   dead: (schema, has) => {
     const { task: _task, ...kept } = PARTS.dead
     const columns = Object.keys(kept).join(', ')
-    return [
-      `dead AS (INSERT INTO ${schema}.dead (${columns}) SELECT ${columns} FROM given_dead
-        WHERE task IN (${written(has)}))`,
-    ]
+    return [`dead AS (INSERT INTO ${schema}.dead (${columns}) SELECT ${columns} FROM given_dead ${written(has)})`]
   },
   policies: (schema) => [
     `policies AS (INSERT INTO ${schema}.policies (hash, policy, kept_at) SELECT hash, policy, kept_at FROM given_policies

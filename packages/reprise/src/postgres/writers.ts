@@ -28,32 +28,33 @@ interface Writer {
 export class Writers {
   private readonly sql: Statements
   private readonly process = randomUUID()
-  private readonly writers = new Map<PoolClient, Writer>()
+  private readonly writers = new WeakMap<PoolClient, Writer>()
   private readonly ids: string[] = []
 
   constructor(sql: Statements) {
     this.sql = sql
   }
 
-  /** The next number of this connection. What is not committed has to be `undone`. */
-  async turn(connection: PooledConnection): Promise<Turn> {
+  /** Makes the row of this connection, if it has none; not within a transaction that may be undone. */
+  async enter(connection: PooledConnection): Promise<void> {
     const { client } = connection
-    let writer = this.writers.get(client)
-    if (writer === undefined) {
-      writer = { id: `${this.process}/${this.ids.length}`, decision: 0 }
-      this.ids.push(writer.id)
-      await connection.query(this.sql.newWriter, [writer.id, Date.now()])
-      this.writers.set(client, writer)
-      client.once('end', () => this.writers.delete(client))
-    }
+    if (this.writers.has(client)) return
+    const writer = { id: `${this.process}/${this.ids.length}`, decision: 0 }
+    this.ids.push(writer.id)
+    await connection.query(this.sql.newWriter, [writer.id, Date.now()])
+    this.writers.set(client, writer)
+  }
+
+  /** The next number of this connection, which has entered. What is not committed has to `leave`. */
+  turn({ client }: PooledConnection): Turn {
+    const writer = this.writers.get(client) as Writer
     writer.decision++
     return { writer: writer.id, decision: writer.decision }
   }
 
-  /** It is known that nothing was committed. */
-  undone({ client }: PooledConnection): void {
-    const writer = this.writers.get(client)
-    if (writer !== undefined) writer.decision--
+  /** Nothing was committed, perhaps since the row is gone: the connection begins with another one. */
+  leave({ client }: PooledConnection): void {
+    this.writers.delete(client)
   }
 
   /** Over another connection, when this one is lost: what it did, or undefined if that is nothing. */

@@ -1,0 +1,148 @@
+/**
+ * Starts processes that share gates, tells them what to do and hears what came of it. Their program is bundled once, since
+ * a start through a compiler costs a second. Imports Node, the bundler and the plan.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'rolldown'
+import type { Doing, KindName, Order, Peaks, Said } from './plan.js'
+
+export interface Program {
+  readonly file: string
+  remove(): void
+}
+
+/** Beside the packages, so that it finds the drivers. */
+export async function bundleHand(): Promise<Program> {
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  const directory = path.join(root, 'node_modules/.cache/reprise-gates')
+  mkdirSync(directory, { recursive: true })
+  const file = path.join(directory, `hand-${process.pid}-${Math.random().toString(36).slice(2)}.mjs`)
+  await build({
+    cwd: root,
+    input: fileURLToPath(new URL('hand.ts', import.meta.url)),
+    platform: 'node',
+    external: /^node:|^better-sqlite3$|^pg$/,
+    resolve: { extensionAlias: { '.js': ['.ts', '.js'] }, conditionNames: ['reprise-source', 'import'] },
+    output: { file, format: 'esm', codeSplitting: false },
+    logLevel: 'warn',
+  })
+  return { file, remove: () => rmSync(file, { force: true }) }
+}
+
+class Hand {
+  readonly child: ChildProcess
+  /** As the test wanted. */
+  isKilled = false
+  private errors = ''
+  private readonly waiting: ((said: Said | Error | undefined) => void)[] = []
+
+  constructor(child: ChildProcess) {
+    this.child = child
+    child.stderr?.on('data', (text: Buffer) => (this.errors += text.toString()))
+    child.on('message', (said: Said) => this.waiting.shift()?.(said))
+    child.once('close', (code, signal) => this.end(new Error(`A hand ended with ${signal ?? code}: ${this.errors}`)))
+  }
+
+  /** What it says next: it is told one thing at a time. Who is killed has nothing more to say. */
+  next(order?: Order): Promise<Said | undefined> {
+    const { exitCode, signalCode } = this.child
+    if (exitCode !== null || signalCode !== null) throw new Error(`A hand is gone: ${this.errors}`)
+    const answer = new Promise<Said | undefined>((resolve, reject) => {
+      this.waiting.push((said) => (said instanceof Error ? reject(said) : resolve(said)))
+    })
+    if (order !== undefined) this.child.send(order)
+    // Who asked hears of it, if he still listens.
+    answer.catch(() => undefined)
+    return answer
+  }
+
+  private end(error: Error): void {
+    for (const tell of this.waiting.splice(0)) tell(this.isKilled ? undefined : error)
+  }
+}
+
+export interface HandsOptions {
+  readonly processes: number
+  /** So many ledgers are opened in each. */
+  readonly each: number
+}
+
+export class Hands {
+  private readonly hands: Hand[]
+  private readonly directory: string
+  private submitted = 0
+
+  private constructor(hands: Hand[], directory: string) {
+    this.hands = hands
+    this.directory = directory
+  }
+
+  static async start({ file }: Program, address: string, { processes, each }: HandsOptions): Promise<Hands> {
+    const directory = mkdtempSync(path.join(tmpdir(), 'reprise-gates-'))
+    const hands = Array.from({ length: processes }, () => {
+      const args = [file, address, directory, String(each)]
+      return new Hand(spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] }))
+    })
+    const all = new Hands(hands, directory)
+    try {
+      await Promise.all(hands.map((hand) => hand.next()))
+      return all
+    } catch (error) {
+      all.kill()
+      throw error
+    }
+  }
+
+  /** So many tasks, dealt out to all; resolves with the reasons why they stopped, but for those of who was killed. */
+  async submit(kind: KindName, count: number, doing: Doing): Promise<(string | null)[]> {
+    const ids = Array.from({ length: count }, () => `${kind}-${this.submitted++}`)
+    const said = await Promise.all(
+      this.hands.map((hand, index) => {
+        const own = ids.filter((_, place) => place % this.hands.length === index)
+        return hand.next({ type: 'submit', kind, ids: own, doing })
+      }),
+    )
+    return said.flatMap((one) => (one?.type === 'ended' ? one.reasons : []))
+  }
+
+  /** Those that hold go on. */
+  release(): void {
+    for (const { child } of this.hands) child.send({ type: 'release' } satisfies Order)
+  }
+
+  /** How many operations ran at once, as those saw it that are left. */
+  async close(): Promise<Peaks> {
+    const said = await Promise.all(this.hands.map((hand) => hand.next({ type: 'close' })))
+    const peaks: Record<string, number> = {}
+    for (const one of said) {
+      if (one?.type !== 'closed') throw new Error(`A hand said ${one?.type}`)
+      for (const [what, peak] of Object.entries(one.peaks)) peaks[what] = Math.max(peaks[what] ?? 0, peak)
+    }
+    rmSync(this.directory, { recursive: true, force: true })
+    return peaks
+  }
+
+  /** By `kill -9`. Its marks go before, while it stands still: others may begin at once. */
+  async killOne(pid: number): Promise<void> {
+    const index = this.hands.findIndex(({ child }) => child.pid === pid)
+    const [hand] = this.hands.splice(index, 1)
+    if (index < 0 || hand === undefined) throw new Error(`There is no hand ${pid}`)
+    hand.isKilled = true
+    hand.child.kill('SIGSTOP')
+    for (const name of readdirSync(this.directory))
+      if (name.split(' ')[2] === String(pid)) rmSync(path.join(this.directory, name))
+    const gone = new Promise((resolve) => hand.child.once('exit', resolve))
+    hand.child.kill('SIGKILL')
+    await gone
+  }
+
+  /** Whatever a failed test left. */
+  kill(): void {
+    for (const { child } of this.hands) child.kill('SIGKILL')
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * What the processes that share gates do: kinds of tasks with their policies, and the gates these name. Both the processes
+ * and who checks them read this. Imports budgets of core.
+ */
+import type { Budget } from '../../packages/reprise/src/core/budget.js'
+import { concurrencyBudget } from '../../packages/reprise/src/core/budgets/concurrency.js'
+import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
+import { ratioBudget } from '../../packages/reprise/src/core/budgets/ratio.js'
+import { tokenBucket } from '../../packages/reprise/src/core/budgets/token-bucket.js'
+import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
+
+export const TOTAL = 30
+export const CAPACITY = 40
+export const RATIO = 0.25
+export const PLACES = 3
+export const THRESHOLD = 24
+export const PROBES = 3
+
+/** Long windows and no refill: what is given in a test adds up to one number, however slow the machine is. */
+export function sharedBudgets(): Readonly<Record<string, Budget>> {
+  return {
+    count: countBudget({ total: TOTAL }),
+    bucket: tokenBucket({ capacity: CAPACITY, refillPerSecond: 0 }),
+    ratio: ratioBudget({ ratio: RATIO, minPerSecond: 0, window: '10h' }),
+    places: concurrencyBudget({ max: PLACES }),
+  }
+}
+
+const FAST = { initialDelay: '1ms', backoff: 'fixed', jitter: false } as const satisfies PolicyInput
+
+export const KINDS = {
+  counted: { ...FAST, attempts: 4, budget: 'count' },
+  metered: { ...FAST, attempts: 3, budget: 'bucket' },
+  rationed: { ...FAST, attempts: 3, budget: 'ratio' },
+  placed: { attempts: 1, budget: 'places' },
+  guarded: {
+    attempts: 1,
+    breaker: { key: 'shared', failureThreshold: THRESHOLD, recoveryTimeout: '1h', halfOpenMaxCalls: PROBES },
+  },
+} as const satisfies Readonly<Record<string, PolicyInput>>
+
+export type KindName = keyof typeof KINDS
+
+/** `hold`: until it is told to go on. */
+export type Doing = 'fail' | 'pass' | 'hold'
+
+/** What a process is told, by message. */
+export type Order =
+  | { readonly type: 'submit'; readonly kind: KindName; readonly ids: readonly string[]; readonly doing: Doing }
+  | { readonly type: 'release' }
+  | { readonly type: 'close' }
+
+/** What it says. `ended`: every task that was submitted, with the reason why it stopped, or null. */
+export type Said =
+  | { readonly type: 'ready' }
+  | { readonly type: 'ended'; readonly reasons: readonly (string | null)[] }
+  /** At once: so many operations in all processes, as seen by one of them. */
+  | { readonly type: 'closed'; readonly peaks: Peaks }
+
+/** By kind and what its operations do. */
+export type Peaks = Readonly<Record<string, number>>

@@ -1,0 +1,149 @@
+/** Budgets and breakers of durable tasks are exact over processes: nothing is given twice, and no count is lost (I4, I9). */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tripBreaker } from '../../packages/reprise/src/durable/gate-control.js'
+import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
+import type { Json, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
+import { bundleHand, Hands, type Program } from './hands.js'
+import { CAPACITY, type KindName, PLACES, PROBES, RATIO, THRESHOLD, TOTAL } from './plan.js'
+import { type Place, STORES } from './stores.js'
+
+const TASKS = 64
+
+let program: Program
+
+beforeAll(async () => {
+  program = await bundleHand()
+})
+afterAll(() => program?.remove())
+
+interface Made {
+  readonly first: number
+  readonly later: number
+}
+
+/** Attempts by the rows that were written with them. */
+async function madeBy(ledger: Ledger, run: KindName): Promise<Made> {
+  const rows = await ledger.attemptsOfRun(run)
+  const first = rows.filter(({ number }) => number === 1).length
+  return { first, later: rows.length - first }
+}
+
+async function stateOf(ledger: Ledger, key: string): Promise<Json> {
+  return (await ledger.gates()).find((gate) => gate.key === key)?.state ?? null
+}
+
+async function until<T>(look: () => Promise<T | undefined>, what: string): Promise<T> {
+  const endMs = performance.now() + 60_000
+  while (performance.now() < endMs) {
+    const found = await look()
+    if (found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`${what} did not come true`)
+}
+
+const count = (reasons: readonly (string | null)[], reason: string | null): number =>
+  reasons.filter((one) => one === reason).length
+
+describe.each(STORES)('$name', (store) => {
+  let place: Place
+  let ledger: Ledger
+  let hands: Hands
+
+  beforeAll(async () => {
+    place = await store.make()
+    ledger = await openLedger(place.address)
+    hands = await Hands.start(program, place.address, store.hands)
+  }, 90_000)
+
+  afterAll(async () => {
+    hands?.kill()
+    await ledger?.close()
+    await place?.remove()
+  })
+
+  it('are given all of a count, and no more', async () => {
+    const reasons = await hands.submit('counted', TASKS, 'fail')
+    expect(await madeBy(ledger, 'counted')).toEqual({ first: TASKS, later: TOTAL })
+    expect(await stateOf(ledger, 'budget:count')).toEqual({ used: TOTAL, keys: [] })
+    expect(count(reasons, 'budget_denied') + count(reasons, 'attempts_exhausted')).toBe(TASKS)
+  })
+
+  it('are given all tokens of a bucket, and no more', async () => {
+    const reasons = await hands.submit('metered', TASKS, 'fail')
+    const { first, later } = await madeBy(ledger, 'metered')
+    expect(first + later).toBe(CAPACITY)
+    expect(await stateOf(ledger, 'budget:bucket')).toMatchObject({ tokens: 0 })
+    expect(count(reasons, 'budget_denied')).toBeGreaterThanOrEqual(TASKS - CAPACITY)
+  })
+
+  it('are given their share of a ratio, every call and every retry counted', async () => {
+    await hands.submit('rationed', TASKS, 'fail')
+    const { first, later } = await madeBy(ledger, 'rationed')
+    expect(first).toBe(TASKS)
+    expect(later).toBeLessThanOrEqual(TASKS * RATIO)
+    const { slots } = (await stateOf(ledger, 'budget:ratio')) as { slots: [number, number, number][] }
+    expect(slots.reduce((sum, [, firsts]) => sum + firsts, 0)).toBe(first)
+    expect(slots.reduce((sum, [, , withdrawn]) => sum + withdrawn, 0)).toBe(later)
+  })
+
+  it('run no more at once than there are places, and give every one back', async () => {
+    const reasons = await hands.submit('placed', TASKS, 'pass')
+    const { first } = await madeBy(ledger, 'placed')
+    expect(count(reasons, null)).toBe(first)
+    expect(first).toBeGreaterThanOrEqual(PLACES)
+    expect(await stateOf(ledger, 'budget:places')).toEqual({ inUse: 0 })
+  })
+
+  it('open a breaker with the failure that makes the threshold full, and not before', async () => {
+    await hands.submit('guarded', THRESHOLD - 1, 'fail')
+    expect(await stateOf(ledger, 'breaker:shared')).toMatchObject({ phase: 'closed', failures: THRESHOLD - 1 })
+    await hands.submit('guarded', 1, 'fail')
+    expect(await stateOf(ledger, 'breaker:shared')).toMatchObject({ phase: 'open', failures: THRESHOLD })
+    const reasons = await hands.submit('guarded', TASKS, 'pass')
+    expect(count(reasons, 'breaker_open')).toBe(TASKS)
+    expect(await madeBy(ledger, 'guarded')).toEqual({ first: THRESHOLD, later: 0 })
+  })
+
+  it('let so many probes through as there are slots, and take back that of a process that was killed', async () => {
+    const probing = async (): Promise<TaskRecord[]> => {
+      const tasks = await ledger.list({ run: 'guarded', statuses: ['running'] })
+      return tasks.filter(({ progress }) => progress.current?.probe !== undefined)
+    }
+    const refused = async (): Promise<number> => (await ledger.list({ run: 'guarded', statuses: ['failed'] })).length
+    const before = await refused()
+    await tripBreaker(ledger, 'shared', { reason: 'over soon', recoveryTimeoutMs: 1 })
+    const ended = hands.submit('guarded', TASKS, 'hold')
+    await until(
+      async () => ((await refused()) - before === TASKS - PROBES ? true : undefined),
+      'the refusal of the rest',
+    )
+    const probes = await probing()
+    expect(probes.length).toBe(PROBES)
+    expect(await stateOf(ledger, 'breaker:shared')).toMatchObject({ phase: 'half_open', probes: PROBES })
+
+    const owner = (await ledger.owners()).find(({ id }) => id === probes[0]?.owner)
+    const lost = probes.filter((task) => task.owner === owner?.id)
+    await hands.killOne(owner?.pid as number)
+    // Whoever takes its tasks gives the slots back, and needs them to run the tasks again.
+    const taken = await until(async () => {
+      const now = await probing()
+      const isAgain = (task: TaskRecord): boolean =>
+        lost.every(({ id }) => id !== task.id) || task.progress.current?.execution === 2
+      return now.length === PROBES && now.every(isAgain) ? now : undefined
+    }, 'the takeover')
+    expect(taken.map(({ id }) => id).toSorted()).toEqual(probes.map(({ id }) => id).toSorted())
+    expect(await stateOf(ledger, 'breaker:shared')).toMatchObject({ phase: 'half_open', probes: PROBES, successes: 0 })
+
+    hands.release()
+    const reasons = await ended
+    expect(reasons.length - count(reasons, 'breaker_open')).toBe(count(reasons, null))
+    await until(async () => ((await probing()).length === 0 ? true : undefined), 'the end of the probes')
+    const closed = { phase: 'closed', failures: 0, probes: 0 }
+    expect(await stateOf(ledger, 'breaker:shared')).toMatchObject(closed)
+    const peaks = await hands.close()
+    expect(peaks['guarded hold']).toBe(PROBES)
+    expect(peaks['placed pass']).toBeLessThanOrEqual(PLACES)
+  })
+})

@@ -1,0 +1,33 @@
+/** The stores that several processes can share, each with a place of its own for a test. Imports Node and the test server. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { testDatabase } from '../postgres/shared-server.js'
+import type { HandsOptions } from './hands.js'
+
+export interface Store {
+  readonly name: string
+  readonly hands: HandsOptions
+  make(): Promise<Place>
+}
+
+export interface Place {
+  readonly address: string
+  remove(): Promise<void>
+}
+
+const sqlite = async (): Promise<Place> => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'reprise-gates-'))
+  const remove = async (): Promise<void> => rmSync(directory, { recursive: true, force: true })
+  return { address: `sqlite:${path.join(directory, 'gates.db')}`, remove }
+}
+
+const postgres = async (): Promise<Place> => {
+  const database = await testDatabase()
+  return { address: database.url, remove: () => database.drop() }
+}
+
+export const STORES: readonly Store[] = [
+  { name: '8 processes on one SQLite file', hands: { processes: 8, each: 1 }, make: sqlite },
+  { name: '8 processes on PostgreSQL', hands: { processes: 8, each: 1 }, make: postgres },
+]
