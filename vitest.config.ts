@@ -2,6 +2,7 @@
  * Two projects: pure tests share one module graph per worker; tests that start processes or build things are isolated.
  * Packages resolve to their sources through the export condition `source`, so that only the second kind needs a build.
  */
+import { availableParallelism } from 'node:os'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
@@ -14,6 +15,8 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     pool: 'threads',
+    // One more than Vitest takes where there are two processors: many tests start processes, and wait for them.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: ['test/postgres/global-setup.ts'],
     reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],
     projects: [

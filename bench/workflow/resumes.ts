@@ -47,7 +47,7 @@ export function measureResumes(steps: number, rounds: number): Promise<Line[]> {
 async function untilBegun(file: string, mark: string, directory: string): Promise<Cost> {
   const copy = path.join(directory, 'copy')
   copyFileSync(file, copy)
-  const [program, ...args] = [...REPRISE, 'resume', 'large', '--store', `sqlite:${copy}`]
+  const [program, ...args] = [...REPRISE, 'resume', 'large', '--store', `sqlite:${copy}`] as const
   const startMs = performance.now()
   const child = spawn(program, args, { cwd: directory, stdio: 'ignore' })
   const ended = once(child, 'exit')

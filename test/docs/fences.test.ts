@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { documentedFences, type Fence, findFences, ROOT, repriseCommands } from './fences.js'
+import { documentedFences, type Fence, findFences, ROOT, repriseCommands, shownIn } from './fences.js'
 import { withoutStories } from './story.js'
 
 const fences = documentedFences()
@@ -15,6 +15,8 @@ const programs = inLanguage('ts').filter((fence) => !fence.flags.includes('signa
 const commands = withoutStories(fences)
   .filter(({ language }) => ['sh', 'bash', 'console'].includes(language))
   .filter((fence) => !fence.flags.includes('no-run'))
+  // What it shows is compared, and so is how it ends, in output.test.ts.
+  .filter((fence) => shownIn(fence) === undefined || repriseCommands(fence.code).length > 1)
   .flatMap((fence) => repriseCommands(fence.code).map((command) => ({ place: fence.place, command })))
 
 const fenceDir = path.join(ROOT, 'test/docs/.fences')

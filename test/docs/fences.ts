@@ -63,3 +63,20 @@ export function repriseCommands(code: string): string[] {
     )
     .filter((line) => /^reprise(\s|$)/.test(line))
 }
+
+export interface Shown {
+  readonly place: string
+  readonly command: string
+  readonly output: string
+  /** Whether it has to end well, as said above. */
+  readonly isRun: boolean
+}
+
+/** Of a `console` fence with one command, that and what it prints; undefined where nothing is shown. */
+export function shownIn({ place, language, flags, code }: Fence): Shown | undefined {
+  if (language !== 'console' || !/^\$ .*(reprise|npm run example)/.test(code)) return undefined
+  const [command = '', ...lines] = code.split('\n')
+  const output = lines.join('\n').trim()
+  const isRun = !flags.includes('no-run') && repriseCommands(code).length > 0
+  return output === '' ? undefined : { place, command: command.slice(2), output, isRun }
+}

@@ -158,6 +158,7 @@ function withoutChance(line: string): string {
     .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UUID')
     .replaceAll(/-\d{6}-[0-9a-f]{6}\b/g, '-ID')
     .replaceAll(/\b(pid|process) \d+ on \S+/g, '$1 N on HOST')
+    .replaceAll(/\bits lease runs out in \d+ s\b/g, 'its lease runs out in N s')
     .replaceAll(/\b(durationMs|dueAtMs|nextAttemptAtMs)=[\d.]+/g, '$1=N')
     .replaceAll(/"(\w+(?:AtMs|durationMs))": [\d.]+/g, '"$1": N')
     .replaceAll(DURATION, 'D')

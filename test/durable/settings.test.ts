@@ -47,7 +47,7 @@ describe('an option', () => {
     async (address, shown) => {
       const error = (await rejection(openDurable(address))) as Error
       expect(error.message).toBe(
-        `There is no ledger at "${shown}": say sqlite:PATH, such as sqlite:./tasks.db, or memory:`,
+        `There is no ledger at "${shown}": say sqlite:PATH, such as sqlite:./tasks.db, postgres://…, or memory:`,
       )
     },
   )

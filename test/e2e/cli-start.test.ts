@@ -1,5 +1,5 @@
 /** What the built command line loads before it does anything: somebody waits for it at every start. Needs a build. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -27,6 +27,23 @@ test('a start loads neither the library nor a parser nor a command', () => {
   const loaded = [...loadedWith('program.js')]
   expect(loaded.filter((id) => !id.startsWith('.') && !id.startsWith('node:'))).toEqual([])
   expect(loaded.filter((id) => /yaml|explain|simulate|failure-report/.test(id))).toEqual([])
+})
+
+test('a run loads a few files, and not the language of expressions', () => {
+  const loaded = [...loadedWith('run.js')].filter((id) => id.startsWith('./'))
+  expect(loaded.length).toBeLessThan(10)
+  expect(loaded.some((id) => textOf(id.slice(2)).includes('cel-js'))).toBe(false)
+})
+
+test('a command that is not kept loads neither a ledger nor what reads files', () => {
+  const texts = [...loadedWith('exec.js')].filter((id) => id.startsWith('./')).map((id) => textOf(id.slice(2)))
+  expect(texts.some((text) => /\bclass SqliteLedger\b|\bSqliteLedger = class\b|\bLineCounter\b/.test(text))).toBe(false)
+})
+
+test('nothing but Node and the driver of SQLite is left to be found', () => {
+  const files = readdirSync(dist).filter((file) => file.endsWith('.js'))
+  const others = files.flatMap((file) => [...loadedWith(file)]).filter((id) => !/^(\.\/|node:)/.test(id))
+  expect(others).toEqual([])
 })
 
 test('the licences of what was taken in are there', () => {

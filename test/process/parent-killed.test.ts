@@ -1,6 +1,8 @@
 /** That nothing outlives a process that was killed: real SIGKILL, real trees. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { KEEPER_PROGRAM } from '../../packages/workflow/src/process/keeper-program.js'
 import { listProcesses, type ProcessRow, processStart } from '../../packages/workflow/src/process/process-table.js'
@@ -120,7 +122,7 @@ describe.each([
   const mark = `REPRISE_PARENT=${newTag()}`
   const start = (program: string): ChildProcess => {
     const keeper = spawn(shell, [...options, '-c', program, 'keeper', mark], {
-      stdio: ['pipe', 'ignore', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
       detached: true,
     })
     left.push({ pid: keeper.pid ?? 0 })
@@ -143,6 +145,21 @@ describe.each([
     keeper.stdin?.end(`${entry(1, one.pid)}${entry(2, done.pid)}e 2\n${entry(3, stranger.pid, '1')}`)
     await waitFor(async () => (await living(targets)).length === 0)
     expect(await living(bystanders)).toHaveLength(2)
+  })
+
+  itWhere(has(shell) && has('mkfifo'), `${name} and mkfifo`, 'makes pipes, says how many, removes them', async () => {
+    const room = mkdtempSync(path.join(tmpdir(), 'a keeper-'))
+    const keeper = start(KEEPER_PROGRAM)
+    let said = ''
+    keeper.stdout?.on('data', (bytes: Buffer) => (said += bytes.toString()))
+    keeper.stdin?.write(`d ${room}\nm 1 3\nm 7 2\nm 2 1\n`)
+    // One that is there already cannot be made.
+    await waitFor(() => said === '3\n2\n0\n')
+    expect(readdirSync(room).toSorted()).toEqual(['1', '2', '3', '7', '8'])
+    expect(lstatSync(path.join(room, '8')).isFIFO()).toBe(true)
+    expect(lstatSync(path.join(room, '8')).mode & 0o777).toBe(0o600)
+    keeper.stdin?.end()
+    await waitFor(() => !existsSync(room))
   })
 
   itWhere(has(shell), name, 'leaves at once when nothing is live', async () => {

@@ -1,8 +1,9 @@
 /**
  * The bin's entry: joins the program to the process. Imports what is said when writing fails, and the program only when
- * it is needed: who asks for the version waits for nothing else.
+ * it is needed: who asks for the version waits for nothing else. What Node can keep of the rest, compiled, it keeps.
  * The exit code is set rather than forced, so that everything written reaches a slow pipe.
  */
+import { cacheCompiled } from './compile-cache.js'
 import { tellOutputLoss } from './output-loss.js'
 import { ownVersion } from './version.js'
 import { reportWriteFailure } from './write-failure.js'
@@ -22,6 +23,7 @@ const args = process.argv.slice(2)
 if (args[0] === '--version' || args[0] === '-V') {
   process.stdout.write(`${ownVersion()}\n`)
 } else {
+  cacheCompiled(process.env)
   const { runProgram } = await import('./program.js')
   process.exitCode = await runProgram(args, process)
 }

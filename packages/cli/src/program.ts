@@ -6,7 +6,7 @@
  */
 import { Command, CommanderError } from 'commander'
 import { addCommands } from './add-commands.js'
-import type { CommandGroup } from './command.js'
+import { type CommandGroup, isThere } from './command.js'
 import type { CommandContext } from './command-context.js'
 import { COMMAND_GROUPS } from './commands/command-table.js'
 import { EXIT, type ExitCode } from './exit-codes.js'
@@ -42,7 +42,7 @@ export async function runProgram(
       outputError: () => undefined,
     })
   addSettings(program)
-  addCommands(program, groups, context, (ended) => (code = ended))
+  addCommands(program, calledOf(groups, args[0]), context, (ended) => (code = ended))
   try {
     await program.parseAsync(args, { from: 'user' })
     return code
@@ -54,6 +54,15 @@ export async function runProgram(
     if (error instanceof CommanderError) return reportUsage(error, helpFor(program, args), world, telling)
     return reportFailure(error, world, telling)
   }
+}
+
+/** Who names a command first needs no other: to make all of them takes longer than to parse. */
+function calledOf(groups: readonly CommandGroup[], name: string | undefined): readonly CommandGroup[] {
+  for (const { title, commands } of groups) {
+    const called = commands.find((command) => command.name === name && isThere(command))
+    if (called !== undefined) return [{ title, commands: [called] }]
+  }
+  return groups
 }
 
 /** `reprise explain --help`, if it is known which command was meant. */

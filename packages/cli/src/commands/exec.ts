@@ -1,15 +1,12 @@
 /** `reprise exec -- CMD…`: one command with a policy, kept in the store only if asked. Imports the workflow package. */
-import { BLIND_READERS, execCommand, type Plan, planFromDocument } from '@reprise/workflow'
+import { execCommand } from '@reprise/workflow'
 import type { Policy } from 'reprise'
-import type { Json } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { type CommandPolicyTexts, readCommandPolicy } from '../input/command-policy.js'
-import { definedOf } from '../runs/conduct.js'
-import { execDurably } from '../runs/exec-durably.js'
+import { definedOf } from '../runs/defined-variables.js'
 import { ExecTelling } from '../runs/exec-telling.js'
-import { readId } from '../runs/read-id.js'
 import { withSignals } from '../runs/signals.js'
 
 type Options = CommandPolicyTexts & { readonly durable?: string }
@@ -20,10 +17,11 @@ export async function run(
   { values: { command }, options }: ParsedArguments<{ readonly command: readonly string[] }, Options>,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const policy = readCommandPolicy(options)
-  if (options.durable !== undefined)
-    return execDurably(readId(options.durable, '--durable'), planOf(command, policy), context)
-  return execNow(command, policy.policy, context)
+  const { policy, document } = readCommandPolicy(options)
+  if (options.durable === undefined) return execNow(command, policy, context)
+  // Most are not kept, and need no ledger.
+  const { execDurably } = await import('../runs/exec-durably.js')
+  return execDurably(options.durable, { command, retry: document }, context)
 }
 
 async function execNow(argv: readonly string[], policy: Policy, context: CommandContext): Promise<ExitCode> {
@@ -51,15 +49,4 @@ async function execNow(argv: readonly string[], policy: Policy, context: Command
       return EXIT.failed
     }
   }, say)
-}
-
-/** The same as a workflow of one step. */
-function planOf(command: readonly string[], { document }: { readonly document: Json }): Plan {
-  const step = { id: 'command', run: [...command].map(literal), retry: document }
-  return planFromDocument({ name: 'exec', steps: [step] }, null, BLIND_READERS)
-}
-
-/** What is typed is meant as it is. */
-function literal(argument: string): string {
-  return argument.replaceAll('${', '$${')
 }

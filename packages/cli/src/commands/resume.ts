@@ -48,7 +48,7 @@ export async function run(
   expectSecrets(plan, world.env)
   expectNoSecrets(plan, world.env)
   const input = { choices, check }
-  return conductRun(context, record.id, (session) => resumeRun(plan, record.id, input, session))
+  return conductRun(context, record.id, plan, (session) => resumeRun(plan, record.id, input, session))
 }
 
 function choicesOf({

@@ -37,7 +37,7 @@ export async function run(
   const runId = options.runId ?? newRunId(plan.name, new Date())
   if (options.runId !== undefined) await expectNew(readId(options.runId, '--run-id'), context)
   const input = { runId, params, cwd: documentDir, documentDir }
-  return conductRun(context, runId, (settings) => startRun(plan, input, settings))
+  return conductRun(context, runId, plan, (settings) => startRun(plan, input, settings))
 }
 
 /** Said before anything is opened for writing, with what to type instead. */

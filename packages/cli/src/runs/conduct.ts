@@ -2,13 +2,14 @@
  * A run that this process conducts, from the first line to the exit code: who is told what, signals, the summary. Imports
  * the workflow package, output and its own directory.
  */
-import type { RunEnd, RunEvent, RunSettings } from '@reprise/workflow'
+import type { Plan, RunEnd, RunEvent, RunSettings } from '@reprise/workflow'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { commandWords } from '../output/next-commands.js'
 import { reporterFor } from '../output/run-reporter.js'
 import { written } from './written.js'
-import { showEnd } from './show-end.js'
+import { definedOf } from './defined-variables.js'
+import { RunEnding } from './run-ending.js'
 import { withSignals } from './signals.js'
 import { expectKept, stateDirectoryOf } from './store.js'
 
@@ -22,12 +23,14 @@ export interface ConductOptions {
 export async function conductRun(
   context: CommandContext,
   runId: string,
+  plan: Plan,
   conduct: Conduct,
   { isPassedOn = false }: ConductOptions = {},
 ): Promise<ExitCode> {
   const { settings, world } = context
   expectKept(settings.store)
   const teller = reporterFor(world, settings, { live: !isPassedOn })
+  const ending = new RunEnding(context, runId, plan)
   const resume = commandWords(settings, world.env)(['resume', runId])
   const say = {
     onFirst: () => teller.say('Stopping: what runs is ended, the state is saved. Once more to stop at once.'),
@@ -50,6 +53,7 @@ export async function conductRun(
         env: definedOf(world.env),
         listener: (event: RunEvent) => teller.tell(event),
         signal: stop.signal,
+        atEnd: (ledger, ended) => ending.look(ledger, ended),
         ...(isPassedOn && {
           onOutput: (stream, bytes) => written(settings.json ? world.stderr : world[stream], bytes),
         }),
@@ -59,7 +63,7 @@ export async function conductRun(
     }
     // A signal that came when all was done has interrupted nothing.
     const code = end.state === 'interrupted' ? stop.code() : undefined
-    await showEnd(context, runId, end)
+    ending.tell(end)
     return code ?? exitCodeOf(end)
   }, say)
 }
@@ -68,11 +72,4 @@ export function exitCodeOf({ state, undecided }: RunEnd): ExitCode {
   if (undecided.length > 0) return EXIT.refused
   if (state === 'succeeded') return EXIT.done
   return state === 'completed_with_failures' ? EXIT.completedWithFailures : EXIT.failed
-}
-
-/** The variables that are set. */
-export function definedOf(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  )
 }

@@ -3,26 +3,44 @@
  * it has succeeded. Imports the workflow package and what conducts runs.
  */
 import path from 'node:path'
-import { checkResume, describeDifference, type Plan, resumeRun, startRun } from '@reprise/workflow'
+import {
+  BLIND_READERS,
+  checkResume,
+  describeDifference,
+  type Plan,
+  planFromDocument,
+  resumeRun,
+  startRun,
+} from '@reprise/workflow'
+import type { Json } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { RefusedError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { conductRun } from './conduct.js'
 import { recordedPlan } from './load-plan.js'
+import { readId } from './read-id.js'
 import { refusedBy } from './refused-by.js'
 import { hasStore, withLedger } from './store.js'
 
 const CHOICES = { resetRetries: false, acceptChanges: false, done: [], rerun: [], force: false } as const
 
-export async function execDurably(id: string, plan: Plan, context: CommandContext): Promise<ExitCode> {
+export interface DurableCommand {
+  readonly command: readonly string[]
+  /** As a document would have it. */
+  readonly retry: Json
+}
+
+export async function execDurably(name: string, given: DurableCommand, context: CommandContext): Promise<ExitCode> {
+  const id = readId(name, '--durable')
   const { world, settings } = context
+  const plan = planOf(given)
   const check = hasStore(settings.store) ? await lookAt(id, plan, context) : undefined
   const cwd = process.cwd()
   const options = { isPassedOn: true }
   if (check === undefined) {
     const input = { runId: id, params: {}, cwd, documentDir: path.resolve(cwd) }
-    return conductRun(context, id, (session) => startRun(plan, input, session), options)
+    return conductRun(context, id, plan, (session) => startRun(plan, input, session), options)
   }
   if (check.isDone) {
     if (settings.json) writeJson(world.stdout, { id, state: 'succeeded' })
@@ -31,7 +49,7 @@ export async function execDurably(id: string, plan: Plan, context: CommandContex
   }
   if (check.refusals.length > 0) throw refusedBy(check.refusals)
   const input = { choices: CHOICES, check }
-  return conductRun(context, id, (session) => resumeRun(plan, id, input, session), options)
+  return conductRun(context, id, plan, (session) => resumeRun(plan, id, input, session), options)
 }
 
 async function lookAt(
@@ -53,4 +71,15 @@ async function lookAt(
       next: [`reprise show ${id}`],
     })
   })
+}
+
+/** The same as a workflow of one step. */
+function planOf({ command, retry }: DurableCommand): Plan {
+  const step = { id: 'command', run: command.map(literal), retry }
+  return planFromDocument({ name: 'exec', steps: [step] }, null, BLIND_READERS)
+}
+
+/** What is typed is meant as it is. */
+function literal(argument: string): string {
+  return argument.replaceAll('${', '$${')
 }

@@ -1,17 +1,17 @@
 /** What looks at runs in a ledger: their plans from what is recorded, their logs from the state directory. */
 import { existsSync } from 'node:fs'
-import type { RunReader } from '@reprise/workflow'
-import { StateDirectory } from '@reprise/workflow'
+import { type Plan, type RunReader, StateDirectory } from '@reprise/workflow'
 import type { Ledger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { recordedPlan } from './load-plan.js'
 import { stateDirectoryOf } from './store.js'
 
-export function readerOf(ledger: Ledger, { settings }: CommandContext): RunReader {
+/** `plan`: what the run has, where that is known already. */
+export function readerOf(ledger: Ledger, { settings }: CommandContext, plan?: Plan): RunReader {
   const state = StateDirectory.at(stateDirectoryOf(settings.store))
   return {
     ledger,
-    planOf: recordedPlan,
+    planOf: async (run) => plan ?? recordedPlan(run, (await ledger.definition(run.id)) ?? null),
     logsOf: (run) => {
       // Most steps of a long run say nothing: they have no directory, and need not be looked for one by one.
       const talkative = new Set(state.stepsOf(run))

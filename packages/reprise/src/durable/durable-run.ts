@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto'
 import { normalizePolicy } from '../core/normalize.js'
 import type { Policy, PolicyInput } from '../core/policy.js'
-import type { Ledger } from '../ledger/ledger.js'
-import type { Json, LedgerEvent, RunRecord, RunStatus, TaskRecord } from '../ledger/records.js'
+import type { Ledger, TaskResult } from '../ledger/ledger.js'
+import type { Json, LedgerEvent, RunRecord, RunStatus, TaskRecord, TaskStatus } from '../ledger/records.js'
 import type { Adoption } from './adoption.js'
 import type { Definition, TaskFunction, VerifyFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
@@ -91,9 +91,14 @@ export class DurableRun {
     return (await this.parts.ledger.definition(this.id)) ?? null
   }
 
-  /** In the order of their ids. */
-  tasks(): Promise<readonly TaskRecord[]> {
-    return this.parts.ledger.list({ run: this.id })
+  /** In the order of their ids; those of some statuses, or all. */
+  tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]> {
+    return this.parts.ledger.list({ run: this.id, ...(statuses && { statuses }) })
+  }
+
+  /** What its steps that succeeded have given. */
+  results(): Promise<readonly TaskResult[]> {
+    return this.parts.ledger.results(this.id)
   }
 
   step<R>(

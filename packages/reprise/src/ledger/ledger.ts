@@ -45,6 +45,14 @@ export interface Decided<T> extends Changes {
   readonly result: T
 }
 
+/** Of a task that succeeded. */
+export interface TaskResult {
+  readonly id: string
+  readonly result: Json
+  /** Attempts that failed before. */
+  readonly failures: number
+}
+
 export type StatusCounts = Readonly<Partial<Record<TaskStatus, number>>>
 
 /** Attempts of a task since its last reset. */
@@ -215,6 +223,8 @@ export interface Ledger {
   attempts(key: TaskKey): Promise<readonly AttemptRow[]>
   /** Of all tasks of a run, in the order of their ids: a run may have very many. */
   attemptsOfRun(run: string): Promise<readonly AttemptRow[]>
+  /** What the tasks of a run that succeeded have given, in the order of their ids; for whoever goes on from there. */
+  results(run: string): Promise<readonly TaskResult[]>
   /** How many tasks of a run there are of each status; one that no task has is absent. */
   countTasks(run: string): Promise<StatusCounts>
   /** What the rows of many tasks add up to, in the order of the keys: for whoever would only count them. */

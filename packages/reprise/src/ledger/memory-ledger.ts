@@ -21,6 +21,7 @@ import type {
   StatusCounts,
   Tally,
   TaskFilter,
+  TaskResult,
   View,
 } from './ledger.js'
 import { MemoryAnalytics } from './memory-analytics.js'
@@ -193,6 +194,11 @@ export class MemoryLedger implements Ledger {
   async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
     const tasks = await this.list({ run })
     return tasks.flatMap((task) => this.tables.attempts.get(nameOf(task)) ?? [])
+  }
+
+  async results(run: string): Promise<readonly TaskResult[]> {
+    const tasks = await this.list({ run, statuses: ['succeeded'] })
+    return tasks.map(({ id, result = null, progress }) => ({ id, result, failures: progress.retry.failures }))
   }
 
   async countTasks(run: string): Promise<StatusCounts> {

@@ -15,6 +15,7 @@ import type {
   TaskRecord,
 } from './records.js'
 import { RUN_STATUSES, TASK_STATUSES } from './records.js'
+import type { TaskResult } from './ledger.js'
 
 export type SqlValue = number | string | null
 export type SqlRow = Readonly<Record<string, SqlValue>>
@@ -214,7 +215,18 @@ export function text(value: unknown): string {
   return JSON.stringify(value)
 }
 
+/** Of a task that succeeded; `failures` where the store has looked into the progress itself. */
+export function resultOf(row: SqlRow, run: string): TaskResult {
+  const id = row['id'] as string
+  const place = `task ${run}/${id}`
+  const { retry } = parse(row['progress'], place) as { readonly retry?: { readonly failures: number } }
+  const failures = (row['failures'] as number | null | undefined) ?? retry?.failures ?? 0
+  return { id, result: parseOrNull(row['result'], place), failures }
+}
+
 export function parse(value: SqlValue | undefined, place: string): Json {
+  // The input of every step.
+  if (value === 'null') return null
   try {
     return JSON.parse(typeof value === 'string' ? value : '') as Json
   } catch (error) {

@@ -64,8 +64,10 @@ export type {
   RunChange,
   RunFilter,
   RunRemoval,
+  StatusCounts,
   Tally,
   TaskFilter,
+  TaskResult,
   View,
 } from '../ledger/ledger.js'
 export { MemoryLedger } from '../ledger/memory-ledger.js'

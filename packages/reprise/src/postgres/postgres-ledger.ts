@@ -21,6 +21,7 @@ import type {
   StatusCounts,
   Tally,
   TaskFilter,
+  TaskResult,
   View,
 } from '../ledger/ledger.js'
 import {
@@ -36,7 +37,7 @@ import {
   type TaskKey,
   type TaskRecord,
 } from '../ledger/records.js'
-import { attemptOf, deadLetterOf, eventOf, gateOf, parse, runOf, taskOf, text } from '../ledger/rows.js'
+import { attemptOf, deadLetterOf, eventOf, gateOf, parse, resultOf, runOf, taskOf, text } from '../ledger/rows.js'
 import type { PostgresAddress } from './address.js'
 import { type Batch, type BatchRow, decideIn } from './batch.js'
 import type { Connections } from './connections.js'
@@ -268,6 +269,11 @@ export class PostgresLedger implements Ledger {
   async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
     const rows = await this.reader.query(this.sql.attemptsOfRun, [run])
     return this.told(() => rows.map((row) => attemptOf(row, run, row['id'] as string)))
+  }
+
+  async results(run: string): Promise<readonly TaskResult[]> {
+    const rows = await this.reader.query(this.sql.results, [run])
+    return this.told(() => rows.map((row) => resultOf(row, run)))
   }
 
   async countTasks(run: string): Promise<StatusCounts> {

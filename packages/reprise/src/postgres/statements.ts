@@ -44,6 +44,7 @@ const SQL = {
     ORDER BY a.generation, a.number, a.execution`,
   attemptsOfRun: `SELECT t.id, a.* FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE t.run = $1
     ORDER BY t.id, a.generation, a.number, a.execution`,
+  results: `SELECT id, result, progress FROM $.tasks WHERE run = $1 AND status = 'succeeded' ORDER BY id`,
   countTasks: 'SELECT status, count(*) AS tasks FROM $.tasks WHERE run = $1 GROUP BY status',
   tallies: `SELECT coalesce(max(a.number), 0)::int8 AS last,
     count(a.number) FILTER (WHERE a.outcome <> 'interrupted' OR a.failure IS NOT NULL) AS ended

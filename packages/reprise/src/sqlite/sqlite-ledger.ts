@@ -22,6 +22,7 @@ import type {
   StatusCounts,
   Tally,
   TaskFilter,
+  TaskResult,
   View,
 } from '../ledger/ledger.js'
 import type {
@@ -53,6 +54,7 @@ import {
   gateOf,
   gateValues,
   parse,
+  resultOf,
   runOf,
   runValues,
   type SqlRow,
@@ -215,6 +217,10 @@ export class SqliteLedger implements Ledger {
     return this.queue.read(() =>
       (this.sql.attemptsOfRun.all(run) as SqlRow[]).map((row) => attemptOf(row, run, row['id'] as string)),
     )
+  }
+
+  results(run: string): Promise<readonly TaskResult[]> {
+    return this.queue.read(() => this.sql.results.all(run).map((row) => resultOf(row as SqlRow, run)))
   }
 
   countTasks(run: string): Promise<StatusCounts> {

@@ -1,5 +1,5 @@
 /**
- * Every statement of the SQLite ledger, prepared once. Imports its own layer.
+ * Every statement of the SQLite ledger, prepared once, at its first use. Imports its own layer.
  */
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
@@ -55,6 +55,10 @@ const SQL = {
     ORDER BY a.generation, a.number, a.execution`,
   attemptsOfRun: `SELECT t.id, a.* FROM tasks t JOIN attempts a ON a.task = t.pk WHERE t.run = ?
     ORDER BY t.id, a.generation, a.number, a.execution`,
+  // A third of what whole tasks would take. Progress that is damaged is given as it is, to be told of.
+  results: `SELECT id, result, iif(json_valid(progress), progress ->> '$.retry.failures', NULL) AS failures,
+    iif(json_valid(progress), '{}', progress) AS progress
+    FROM tasks WHERE run = ? AND status = 'succeeded' ORDER BY id`,
   countTasks: 'SELECT status, COUNT(*) AS tasks FROM tasks WHERE run = ? GROUP BY status',
   // The keys come as one list: a statement for each takes twice as long.
   tallies: `SELECT COALESCE(MAX(a.number), 0) AS last,
@@ -94,9 +98,22 @@ const SQL = {
 
 export type Statements = Readonly<Record<keyof typeof SQL, SqliteStatement>>
 
+/**
+ * Each is prepared when it is first used: a short program uses a few of them, and all take as long as two commits. One
+ * is prepared at once, so that a file without our tables is found out when it is opened.
+ */
 export function prepareStatements(database: SqliteDatabase): Statements {
-  const entries = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)] as const)
-  return Object.fromEntries(entries) as Statements
+  const statements = {} as Record<keyof typeof SQL, SqliteStatement>
+  for (const name of Object.keys(SQL) as (keyof typeof SQL)[]) {
+    const prepare = (): SqliteStatement => {
+      const statement = database.prepare(SQL[name])
+      Object.defineProperty(statements, name, { value: statement })
+      return statement
+    }
+    Object.defineProperty(statements, name, { get: prepare, configurable: true })
+  }
+  void statements.task
+  return statements
 }
 
 export function listQuery(filter: TaskFilter): { readonly sql: string; readonly values: SqlValue[] } {

@@ -102,13 +102,14 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
     same(await ids({ sinceMs: 2 }), ['b', 'c'])
   },
 
-  'gives the attempts of one run by task, and counts its tasks': async (ledger) => {
+  'gives the attempts and results of one run by task, and counts its tasks': async (ledger) => {
     const key = (id: string): { run: string; id: string } => ({ run: 'night-1', id })
     const ends = { status: 'succeeded', dueAtMs: null } as const
+    const { progress } = sampleTask()
     await ledger.create([
-      newTask({ ...key('b'), ...ends }),
+      newTask({ ...key('b'), ...ends, result: { sum: 3 } }),
       newTask({ ...key('c') }),
-      newTask({ ...key('a'), ...ends }),
+      newTask({ ...key('a'), ...ends, progress: { ...progress, retry: { ...progress.retry, failures: 2 } } }),
       newTask({ run: 'night-2', id: 'a' }),
     ])
     const attempt = (id: string, number: number, execution = 1): AttemptRow => ({
@@ -124,6 +125,11 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
     same(await ledger.attemptsOfRun('night-1'), [attempt('a', 1), attempt('b', 1), attempt('b', 1, 2), attempt('b', 2)])
     same(await ledger.attemptsOfRun('night-2'), [other])
     same(await ledger.attemptsOfRun('nobody'), [])
+    same(await ledger.results('night-1'), [
+      { id: 'a', result: null, failures: 2 },
+      { id: 'b', result: { sum: 3 }, failures: 0 },
+    ])
+    same(await ledger.results('nobody'), [])
     same(await ledger.countTasks('night-1'), { succeeded: 2, waiting: 1 })
     same(await ledger.countTasks('nobody'), {})
   },

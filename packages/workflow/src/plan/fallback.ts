@@ -1,9 +1,16 @@
 /** What stands in for a step that has failed is called by these names. Imports types only. */
 import type { StepPlan } from './plan.js'
 
+const ENDING = '.fallback'
+
 /** The id of its task; no step can be given such an id. */
 export function fallbackId({ id }: Pick<StepPlan, 'id'>): string {
-  return `${id}.fallback`
+  return `${id}${ENDING}`
+}
+
+/** Whether a task has such an id. */
+export function isFallbackId(id: string): boolean {
+  return id.endsWith(ENDING)
 }
 
 /** For people. */

@@ -63,11 +63,16 @@ export async function repeat(mostMs: number, isDone: () => boolean | Promise<boo
 
 /** To a process, or to a group by its negative number. False: there is nobody, or it may not be told. */
 export function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  const { stackTraceLimit } = Error
+  // Asked after every command, and as a rule there is nobody: nobody looks at the trace of that error either.
+  Error.stackTraceLimit = 0
   try {
     process.kill(pid, signal)
     return true
   } catch {
     return false
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
   }
 }
 

@@ -3,7 +3,8 @@
  * the process has died of whatever, ends what is left of it. Plain POSIX: dash, bash, busybox.
  *
  * Lines: `b ID TENTHS` a command is about to start, with its grace · `g ID GROUP START` its group · `e ID` all of it has
- * ended · `d PATH` a directory of files to be removed at the end · `n` no grace for anybody. Imports nothing.
+ * ended · `d PATH` a directory of files to be removed at the end · `m FIRST COUNT` named pipes to be made in it, named
+ * by numbers; answered with their count, or with 0 · `n` no grace for anybody. Imports nothing.
  *
  * With `/proc` it finds members of the groups and everything that has the mark in its environment, and checks the start
  * of a group's leader: a pid that is used again is not touched. Elsewhere it knows groups only: what has left its group,
@@ -24,12 +25,20 @@ without() {
   esac
 }
 
+# Named pipes, $2 of them, the first called $1. By this shell, since a small process starts another at less cost.
+make() {
+  names= name=$1 end=$(($1 + $2))
+  while [ "$name" -lt "$end" ]; do names="$names $name" name=$((name + 1)); done
+  if (cd -- "$room" && mkfifo -m 600 $names) 2>/dev/null; then echo "$2"; else echo 0; fi
+}
+
 while read -r verb rest; do
   case $verb in
     b) live="$live\${rest% *}:\${rest#* } " ;;
     g) set -- $rest; groups="$groups$1:$2:$3 " ;;
     e) without "$live" "$rest"; live=$list; without "$groups" "$rest"; groups=$list ;;
     d) room=$rest ;;
+    m) make $rest ;;
     n) now=1 ;;
   esac
 done

@@ -1,7 +1,7 @@
 /**
  * Sees to it that nothing outlives this process, should it be killed: it tells a shell on the other side of a pipe what
  * it starts, and that shell ends it when the pipe does (`keeper-program.ts`). One for all commands, so that a command
- * costs three short writes and no process.
+ * costs three short writes and no process. That shell also makes the pipes of commands.
  *
  * Invariants: a command is announced before it starts, so no moment is without somebody who knows. The keeper has a
  * session of its own, ignores signals, and has neither tag nor mark, so whoever ends a tree spares it. If it dies, the
@@ -32,6 +32,8 @@ class Keeper {
   private count = 0
   private readonly live = new Map<number, Kept>()
   private room: string | null = null
+  /** Those who wait for pipes, in the order in which they asked. */
+  private asking: ((made: boolean) => void)[] = []
 
   /** Before anything starts; the number is what the rest is told by. */
   begin(graceMs: number): number {
@@ -61,10 +63,27 @@ class Keeper {
     this.tell(`d ${directory}\n`)
   }
 
+  /** In that directory, named by numbers from `first` on; false if there are none. */
+  makePipes(first: number, count: number): Promise<boolean> {
+    this.ensure()
+    const child = this.child
+    if (child === null) return Promise.resolve(false)
+    socketOf(child.stdout).ref()
+    return new Promise((resolve) => {
+      this.asking.push(resolve)
+      this.tell(`m ${first} ${count}\n`)
+    })
+  }
+
   /** Kills what runs without asking it first; what hides from that is killed when this process has ended. */
   killAll(): void {
     this.tell('n\n')
     for (const { group } of this.live.values()) if (group !== undefined) send(-group.id, 'SIGKILL')
+  }
+
+  private answer(made: boolean): void {
+    this.asking.shift()?.(made)
+    if (this.asking.length === 0 && this.child !== null) socketOf(this.child.stdout).unref()
   }
 
   private ensure(): void {
@@ -77,9 +96,14 @@ class Keeper {
     child.once('error', () => this.replace(child))
     child.once('exit', () => this.replace(child))
     child.stdin?.on('error', () => undefined)
+    child.stdout?.on('error', () => undefined)
+    child.stdout?.on('data', (bytes: Buffer) => {
+      // A line each, and no answer is longer than what a pipe takes at once.
+      for (const line of bytes.toString().trim().split('\n')) this.answer(line !== '0')
+    })
     child.unref()
-    const pipe = child.stdin as unknown as { unref(): void } | null
-    pipe?.unref()
+    socketOf(child.stdin).unref()
+    socketOf(child.stdout).unref()
     if (this.room !== null) this.tell(`d ${this.room}\n`)
     for (const [id, { graceMs, group }] of this.live) {
       this.tell(beginning(id, graceMs))
@@ -90,6 +114,7 @@ class Keeper {
   private replace(child: ChildProcess): void {
     if (this.child !== child) return
     this.child = null
+    for (const tell of this.asking.splice(0)) tell(false)
     if (performance.now() - this.startedAtMs > LASTED_MS) this.starts = 0
     if (this.live.size > 0) this.ensure()
   }
@@ -106,11 +131,16 @@ function startShell(): ChildProcess | null {
       cwd: '/',
       detached: true,
       env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
-      stdio: ['pipe', 'ignore', 'ignore'],
+      stdio: ['pipe', 'pipe', 'ignore'],
     })
   } catch {
     return null
   }
+}
+
+/** What holds the event loop. */
+function socketOf(stream: unknown): { ref(): void; unref(): void } {
+  return stream as { ref(): void; unref(): void }
 }
 
 function beginning(id: number, graceMs: number): string {

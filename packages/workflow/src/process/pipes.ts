@@ -1,6 +1,6 @@
 /**
  * Pipes of the system. What Node calls a pipe is a socket on Linux, and there `echo oops > /dev/stderr` or
- * `tee /dev/stdout` fails, which scripts do all the time. So named pipes are made, some at a time by `mkfifo`, opened, and
+ * `tee /dev/stdout` fails, which scripts do all the time. So named pipes are made, some at a time by the keeper, opened, and
  * removed at once: from then on they are as anonymous as any. What a program reads is a file, removed at once too: a
  * named pipe could not be opened again (`cat /dev/stdin`) once all was written.
  *
@@ -9,7 +9,6 @@
  * since it may be secret. The directory is ours alone, and the keeper removes it when this process is gone.
  * Imports the keeper.
  */
-import { execFile } from 'node:child_process'
 import { accessSync, closeSync, constants, mkdtempSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -18,7 +17,7 @@ import { keeper } from './keeper.js'
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants
 const MEMORY = '/dev/shm'
-/** Made at once, first and later: one process for many pipes. */
+/** Made at once, first and later. */
 const FIRST_BATCH = 32
 const BATCH = 256
 /** With fewer left, more are made before somebody has to wait. */
@@ -37,6 +36,11 @@ let names: string[] = []
 let making: Promise<void> | null = null
 /** Files that a worker thread has opened are closed when it ends, though a stream has closed them long before. */
 let isImpossible = process.platform !== 'linux' || !isMainThread
+
+/** Has some made meanwhile, by whoever knows that they will be needed: making the first takes as long as a command. */
+export function preparePipes(): void {
+  if (!isImpossible && names.length === 0) making ??= makeNames()
+}
 
 export async function openPipes(count: number): Promise<Pipe[] | null> {
   for (let tries = 0; tries < 2 && !isImpossible; tries++) {
@@ -99,18 +103,22 @@ export function openInput(text: string): number | null {
 async function makeNames(): Promise<void> {
   try {
     directory ??= makeDirectory()
-    const files = Array.from({ length: made === 0 ? FIRST_BATCH : BATCH }, () =>
-      path.join(directory ?? '', String(++made)),
-    )
-    await new Promise<void>((resolve, reject) => {
-      execFile('mkfifo', ['-m', '600', ...files], (error) => (error === null ? resolve() : reject(error)))
-    })
-    names.push(...files)
+    // Should the keeper die meanwhile, the next one is asked.
+    if (!(await makeSome(directory)) && !(await makeSome(directory))) throw new Error('There are no pipes')
   } catch {
     isImpossible = true
   } finally {
     making = null
   }
+}
+
+async function makeSome(place: string): Promise<boolean> {
+  const count = made === 0 ? FIRST_BATCH : BATCH
+  const first = made + 1
+  made += count
+  if (!(await keeper.makePipes(first, count))) return false
+  for (let name = first; name < first + count; name++) names.push(path.join(place, String(name)))
+  return true
 }
 
 /** In memory if possible: on a disk a named pipe costs a millisecond. */

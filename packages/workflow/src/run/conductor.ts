@@ -4,19 +4,12 @@
  * and what has ended does not run again. Imports the library, the plan and its own layer.
  */
 import type { StopReason } from 'reprise'
-import {
-  type DurableRun,
-  type FailureRecord,
-  type Json,
-  RecordedFailureError,
-  type StepHandle,
-  type TaskRecord,
-  TaskRefusedError,
-} from 'reprise/durable'
+import { type DurableRun, type Json, RecordedFailureError, type StepHandle, TaskRefusedError } from 'reprise/durable'
 import type { Plan, StepPlan } from '../plan/plan.js'
 import type { RunState } from '../view/views.js'
 import { compileExpression } from '../values/expression.js'
 import type { Performer } from './performer.js'
+import type { FailedStep, RecordedStep } from './recorded-steps.js'
 import type { Scope, StepResult } from './scope.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
 import type { RunTelling, StepEnd } from './telling.js'
@@ -35,8 +28,8 @@ export interface ConductorParts {
   readonly scope: Scope
   readonly performer: Performer
   readonly telling: RunTelling
-  /** Steps that ended before this process came, by id. */
-  readonly recorded: ReadonlyMap<string, TaskRecord>
+  /** What is known of steps from before this process came, by id. */
+  readonly recorded: ReadonlyMap<string, RecordedStep>
   /** Whether somebody has cancelled the run meanwhile. */
   readonly isCancelled: () => Promise<boolean>
 }
@@ -67,7 +60,8 @@ export class Conductor {
     let hasFailures = false
     for (const step of this.parts.plan.steps) {
       if (this.stopping) return ended('interrupted')
-      const verdict = await this.step(step)
+      // Of very many that have succeeded before, none is waited for.
+      const verdict = this.takeRecorded(step, step.id) ?? (await this.step(step))
       if (verdict.type === 'end') return verdict.end
       hasFailures ||= verdict.failed
     }
@@ -77,8 +71,7 @@ export class Conductor {
   private async step(step: StepPlan): Promise<Verdict> {
     const { recorded, telling } = this.parts
     const known = recorded.get(step.id)
-    if (known?.status === 'succeeded') return this.taken(step, known.result as unknown as StepResult)
-    if (known?.status === 'failed') return this.follow(step, failureOfTask(known))
+    if (known?.failed !== undefined) return this.follow(step, known.failed)
     try {
       const wanted = known === undefined ? await this.isWanted(step) : true
       if (wanted === false) return await this.skip(step)
@@ -88,6 +81,12 @@ export class Conductor {
     } catch (error) {
       return this.afterError(step, error)
     }
+  }
+
+  /** What is recorded under the id, if that has succeeded. */
+  private takeRecorded(step: StepPlan, id: string): Verdict | undefined {
+    const result = this.parts.recorded.get(id)?.result
+    return result === undefined ? undefined : this.taken(step, result as unknown as StepResult)
   }
 
   private taken(step: StepPlan, result: StepResult): Verdict {
@@ -168,10 +167,10 @@ export class Conductor {
 
   /** Runs once; what it gives is the step's. */
   private async fallback(step: StepPlan, action: StepPlan['action']): Promise<Verdict> {
-    const { run, performer, telling, recorded } = this.parts
+    const { run, performer, telling } = this.parts
     const id = fallbackId(step)
-    const known = recorded.get(id)
-    if (known?.status === 'succeeded') return this.taken(step, known.result as unknown as StepResult)
+    const known = this.takeRecorded(step, id)
+    if (known !== undefined) return known
     telling.fallback(step)
     const handle = run.step(
       id,
@@ -194,17 +193,6 @@ export class Conductor {
 
 /** Nobody knows how it ended, or nobody wanted to know: that is no failure. */
 const STOPPED: ReadonlySet<StopReason> = new Set(['aborted', 'interrupted'])
-
-interface FailedStep {
-  readonly stopReason: StopReason
-  readonly failure: FailureRecord | null
-  readonly attempts: number
-}
-
-function failureOfTask({ stopReason, progress }: TaskRecord): FailedStep {
-  const { lastFailure, retry } = progress
-  return { stopReason: stopReason ?? 'aborted', failure: lastFailure, attempts: retry.launched }
-}
 
 function ended(state: RunEnd['state'], stopReason: StopReason | null = null, failedStep: string | null = null): RunEnd {
   return { state, stopReason, failedStep, undecided: [] }

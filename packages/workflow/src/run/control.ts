@@ -9,7 +9,6 @@ import {
   openDurable,
   openLedger,
   type RunRecord,
-  type TaskStatus,
   TaskRefusedError,
 } from 'reprise/durable'
 import { nearest } from 'reprise'
@@ -18,8 +17,6 @@ import { endLeftovers } from '../process/end-leftovers.js'
 import type { StateDirectory } from '../state/state-directory.js'
 import { budgetsOf } from './gates.js'
 import { FALLBACK_POLICY, StepTasks } from './step-task.js'
-
-const TERMINAL: ReadonlySet<TaskStatus> = new Set(['succeeded', 'failed', 'cancelled'])
 
 /** Gives the plan of a run from what is recorded of it. */
 export type PlanReader = (run: RunRecord, definition: Json) => Plan
@@ -38,8 +35,7 @@ export async function cancelRun(
     if (!isNew && run.record.status !== 'cancelled') return false
     const steps = new Map(plan.steps.map((step) => [step.id, step]))
     const tasks = new StepTasks(run, plan)
-    for (const task of await run.tasks()) {
-      if (TERMINAL.has(task.status)) continue
+    for (const task of await run.tasks(['waiting', 'running', 'parked', 'undecided'])) {
       const step = steps.get(task.id)
       const handle = step === undefined ? run.step(task.id, FALLBACK_POLICY, () => null) : tasks.of(step)
       await handle.cancel()

@@ -2,7 +2,7 @@
  * Takes up a run where it was: what has ended stays, the attempt in flight runs again, waits last as long as is left of
  * them. Imports the library and its own layer.
  */
-import type { DurableRun, Json, TaskRecord } from 'reprise/durable'
+import type { DurableRun, Json } from 'reprise/durable'
 import type { Difference } from '../plan/differences.js'
 import type { Plan } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
@@ -53,8 +53,8 @@ async function acceptChanges(
     because: session.mask(differences as unknown as Json),
   })
   const known = new Set(plan.steps.flatMap((step) => [step.id, fallbackId(step)]))
-  for (const task of await run.tasks()) {
-    if (!known.has(task.id) && isOpen(task)) await run.step(task.id, FALLBACK_POLICY, () => null).cancel()
+  for (const task of await run.tasks(['waiting', 'running', 'parked', 'undecided'])) {
+    if (!known.has(task.id)) await run.step(task.id, FALLBACK_POLICY, () => null).cancel()
   }
 }
 
@@ -70,17 +70,11 @@ async function decide(run: DurableRun, plan: Plan, { done, rerun }: ResumeChoice
 
 /** A fresh set of attempts for everything that ended without success. */
 async function reset(run: DurableRun, plan: Plan): Promise<void> {
-  const ended = new Set(
-    (await run.tasks()).filter(({ status }) => status === 'failed' || status === 'cancelled').map(({ id }) => id),
-  )
+  const ended = new Set((await run.tasks(['failed', 'cancelled'])).map(({ id }) => id))
   const tasks = new StepTasks(run, plan)
   for (const step of plan.steps) {
     if (ended.has(step.id)) await tasks.of(step).reset()
     const fallback = fallbackId(step)
     if (ended.has(fallback)) await run.step(fallback, FALLBACK_POLICY, () => null).reset()
   }
-}
-
-function isOpen({ status }: TaskRecord): boolean {
-  return status === 'waiting' || status === 'running' || status === 'parked' || status === 'undecided'
 }

@@ -8,25 +8,27 @@ import {
   type Durable,
   type DurableRun,
   type Json,
+  type Ledger,
   openDurable,
-  type TaskRecord,
+  openLedger,
   TaskRefusedError,
 } from 'reprise/durable'
 import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
 import type { Command } from '../process/command.js'
-import type { Plan } from '../plan/plan.js'
+import type { Action, Plan } from '../plan/plan.js'
 import { expectOwnStore } from '../state/own-store.js'
 import { StateDirectory } from '../state/state-directory.js'
 import type { StateError } from '../state/state-error.js'
 import { failureOfCommand } from '../process/command-error.js'
 import { endLeftovers } from '../process/end-leftovers.js'
+import { preparePipes } from '../process/pipes.js'
 import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
-import { taskState } from '../view/step-look.js'
 import { Conductor, type RunEnd } from './conductor.js'
 import { budgetsOf } from './gates.js'
 import { Performer } from './performer.js'
+import { type RecordedStep, recordedSteps } from './recorded-steps.js'
 import { notesAsJson, type RunNotes } from './run-record.js'
 import { Scope } from './scope.js'
 import { type Listener, RunTelling } from './telling.js'
@@ -43,6 +45,8 @@ export interface RunSettings {
   readonly listener?: Listener
   /** Hears what commands write, as they write it; what it returns is waited for. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
+  /** Looks at what was written, before the ledger is closed. */
+  readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>
   /** Stop and save. */
   readonly signal?: AbortSignal
 }
@@ -50,6 +54,7 @@ export interface RunSettings {
 interface SessionParts {
   readonly plan: Plan
   readonly settings: RunSettings
+  readonly ledger: Ledger
   readonly durable: Durable
   readonly state: StateDirectory
   readonly masker: Masker
@@ -61,11 +66,12 @@ interface Given {
   readonly run: DurableRun
   readonly notes: RunNotes
   readonly scripts: ScriptPool
-  readonly recorded: ReadonlyMap<string, TaskRecord>
+  readonly recorded: ReadonlyMap<string, RecordedStep>
   readonly onStateFailure: (error: StateError) => void
 }
 
 const GRACE_MS = 5000
+const STARTS_PROCESSES: ReadonlySet<Action['kind']> = new Set(['run', 'shell', 'claude'])
 
 const CANCELLED: RunEnd = { state: 'cancelled', stopReason: 'aborted', failedStep: null, undecided: [] }
 /** How soon a process that was stopped for long notices that its run has been taken. */
@@ -87,15 +93,23 @@ export class Session {
     const listener = settings.listener ?? (() => undefined)
     const telling = new RunTelling(runId, plan, listener, Date.now)
     const masker = new Masker(Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? ''])))
-    const durable = await openDurable(settings.store, {
-      budgets: budgetsOf(plan, runId),
-      breakers: plan.breakers,
-      policyChange: accept ? 'accept' : 'refuse',
-      observers: [telling],
-      // Whoever uses it next is told, and the close at the latest.
-      onFailure: () => undefined,
-    })
-    return new Session({ plan, settings, durable, state, masker, telling })
+    // They are made by another process while this one opens the ledger.
+    if (plan.steps.some(({ action }) => STARTS_PROCESSES.has(action.kind))) preparePipes()
+    const ledger = await openLedger(settings.store)
+    try {
+      const durable = await openDurable(ledger, {
+        budgets: budgetsOf(plan, runId),
+        breakers: plan.breakers,
+        policyChange: accept ? 'accept' : 'refuse',
+        observers: [telling],
+        // Whoever uses it next is told, and the close at the latest.
+        onFailure: () => undefined,
+      })
+      return new Session({ plan, settings, ledger, durable, state, masker, telling })
+    } catch (error) {
+      await ledger.close()
+      throw error
+    }
   }
 
   /** Nothing secret is written. */
@@ -114,9 +128,8 @@ export class Session {
 
   /** Conducts the run to its end, or until it is asked to stop. */
   async conduct(run: DurableRun, notes: RunNotes): Promise<RunEnd> {
-    const { durable, settings } = this.parts
-    const recorded = new Map<string, TaskRecord>()
-    if (run.record.resumes > 0) for (const task of await run.tasks()) recorded.set(task.id, task)
+    const { ledger, durable, settings } = this.parts
+    const recorded = run.record.resumes > 0 ? await recordedSteps(run) : new Map<string, RecordedStep>()
     const scripts = new ScriptPool()
     let stopped: Promise<void> | undefined
     let failure: StateError | undefined
@@ -144,6 +157,7 @@ export class Session {
       await endLeftovers(run.record.correlationId, { isPrefix: true, isOwn: true })
       await this.conclude(run, end, notes)
       if (failure !== undefined) throw failure
+      await settings.atEnd?.(ledger, end)
       return end
     } finally {
       settings.signal?.removeEventListener('abort', stop)
@@ -214,11 +228,10 @@ export class Session {
     })
   }
 
-  private tellStart(run: DurableRun, recorded: ReadonlyMap<string, TaskRecord>): void {
+  private tellStart(run: DurableRun, recorded: ReadonlyMap<string, RecordedStep>): void {
     const { plan } = this.parts
     const steps = plan.steps.map(({ id, name }) => {
-      const task = recorded.get(id)
-      return { id, name, state: task === undefined ? ('pending' as const) : taskState(task) }
+      return { id, name, state: recorded.get(id)?.state ?? ('pending' as const) }
     })
     const { id, record } = run
     this.tell({ type: 'run_started', timeMs: Date.now(), run: id, name: plan.name, steps, resumes: record.resumes })

@@ -8,6 +8,10 @@ type Environment = Readonly<Record<string, string>>
 /** By the search path: each is searched once. */
 const shells = new Map<string, readonly string[]>()
 
+/** Where a program was found before, by what was searched for: that it is still there is soon seen. */
+const programs = new Map<string, string>()
+const MOST_KNOWN = 1000
+
 /** The file that a name stands for, as a shell would find it; null if there is none. */
 export function findProgram(name: string, env: Environment, cwd: string): string | null {
   if (name === '') return null
@@ -19,7 +23,15 @@ export function findProgram(name: string, env: Environment, cwd: string): string
 
 /** Throws a `SetupError`; `cure` is added to it. */
 export function expectProgram(name: string, env: Environment, cwd: string, cure = ''): void {
-  if (findProgram(name, env, cwd) !== null) return
+  const key = `${name}\0${cwd}\0${env['PATH'] ?? ''}`
+  const known = programs.get(key)
+  if (known !== undefined && isProgram(known)) return
+  const found = findProgram(name, env, cwd)
+  if (found !== null) {
+    if (programs.size >= MOST_KNOWN) programs.clear()
+    programs.set(key, found)
+    return
+  }
   const place = name.includes('/') ? `no program \`${name}\`, seen from ${cwd}` : `no program \`${name}\` in PATH`
   throw new SetupError('missing_program', `there is ${place}${cure}`)
 }

@@ -3,15 +3,15 @@
  * Imports the library, the plan and the shapes.
  */
 import {
-  type Json,
   type Ledger,
   livingOwners,
   type OtherOwner,
   type RunFilter,
   type RunRecord,
+  type TaskRecord,
   type TaskStatus,
 } from 'reprise/durable'
-import { fallbackId, fallbackName } from '../plan/fallback.js'
+import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
 import type { Plan } from '../plan/plan.js'
 import { notesOf } from '../run/run-record.js'
 import { retryStateOf } from './retry-state.js'
@@ -20,7 +20,7 @@ import type { OwnerView, RetryingView, RunDetail, RunState, RunView, StepState, 
 
 export interface RunReader {
   readonly ledger: Ledger
-  readonly planOf: (record: RunRecord, definition: Json) => Plan
+  readonly planOf: (run: RunRecord) => Plan | Promise<Plan>
   /** For the run as it is now. */
   readonly logsOf: (run: string) => LogFinder
 }
@@ -40,19 +40,25 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
   const { ledger, planOf } = reader
   const run = await ledger.run(id)
   if (run === undefined) return undefined
-  const plan = planOf(run, (await ledger.definition(id)) ?? null)
+  const plan = await planOf(run)
   const records = await ledger.list({ run: id })
   const tasks = new Map(records.map((task) => [task.id, task]))
   const look = new StepLook(await Policies.of(ledger, records), await ledger.attemptsOfRun(id), reader.logsOf(id))
+  // Looked for only where there are any: a run may have very many steps.
+  const hasFallbacks = records.some(({ id: task }) => isFallbackId(task))
+  const known = new Set<TaskRecord>()
   const steps: StepView[] = []
   for (const step of plan.steps) {
-    steps.push(look.step(step, tasks.get(step.id)))
-    const fallback = tasks.get(fallbackId(step))
-    if (fallback !== undefined) steps.push({ ...look.task(fallback, 'shell'), name: fallbackName(step) })
+    const task = tasks.get(step.id)
+    steps.push(look.step(step, task))
+    if (task !== undefined) known.add(task)
+    const fallback = hasFallbacks ? tasks.get(fallbackId(step)) : undefined
+    if (fallback === undefined) continue
+    steps.push({ ...look.task(fallback, 'shell'), name: fallbackName(step) })
+    known.add(fallback)
   }
-  const known = new Set(plan.steps.flatMap((step) => [step.id, fallbackId(step)]))
   // What the document does not have any more has happened all the same.
-  for (const task of records) if (!known.has(task.id)) steps.push(look.task(task, ''))
+  if (known.size < records.length) for (const task of records) if (!known.has(task)) steps.push(look.task(task, ''))
   const counts: Partial<Record<StepState, number>> = {}
   for (const { state } of steps) counts[state] = (counts[state] ?? 0) + 1
   const events = await ledger.events(0, MAX_EVENTS, id)

@@ -2,7 +2,7 @@
  * Steps of a run as they are in a ledger, from what was read of all of them at once: a run may have very many. Imports
  * the library, the plan and the shapes.
  */
-import type { AttemptRow, Ledger, TaskRecord, TaskStatus } from 'reprise/durable'
+import type { AttemptRow, Json, Ledger, TaskRecord, TaskStatus } from 'reprise/durable'
 import { attemptsOf } from '../plan/attempts.js'
 import type { StepPlan } from '../plan/plan.js'
 import type { StepResult } from '../run/run-record.js'
@@ -92,13 +92,17 @@ export const STATE_OF: Readonly<Record<TaskStatus, StepState>> = {
 
 export function taskState(task: TaskRecord): StepState {
   const { status, result } = task
-  const retry = retryStateOf(task)
-  if (status === 'succeeded' && (result as Partial<StepResult> | null | undefined)?.skipped !== undefined)
-    return 'skipped'
-  if (status === 'succeeded' && retry.failures > 0) return 'recovered'
+  const { failures } = retryStateOf(task)
+  if (status === 'succeeded') return succeededState(result, failures)
   // Also one that was stopped in its first attempt: that runs again.
-  if (status === 'waiting' && retry.failures === 0) return 'pending'
+  if (status === 'waiting' && failures === 0) return 'pending'
   return STATE_OF[status]
+}
+
+/** `failures`: of attempts before. */
+export function succeededState(result: Json | undefined, failures: number): StepState {
+  if ((result as Partial<StepResult> | null | undefined)?.skipped !== undefined) return 'skipped'
+  return failures > 0 ? 'recovered' : 'succeeded'
 }
 
 function attemptView(row: AttemptRow, log: string | null): AttemptView {

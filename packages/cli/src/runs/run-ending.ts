@@ -1,0 +1,39 @@
+/** What is said when a run has ended here: the summary for people, the run as data for programs. */
+import { type Plan, type RunDetail, type RunEnd, viewRun } from '@reprise/workflow'
+import type { Ledger } from 'reprise/durable'
+import type { CommandContext } from '../command-context.js'
+import { writeJson } from '../output/json.js'
+import { lookFor } from '../output/look.js'
+import { commandWords } from '../output/next-commands.js'
+import { runSummary } from '../output/run-summary.js'
+import { readerOf } from './reader.js'
+
+/** Read while the run's ledger is still open; told when everything is closed, and nothing can go wrong any more. */
+export class RunEnding {
+  private readonly context: CommandContext
+  private readonly runId: string
+  private readonly plan: Plan
+  private detail: RunDetail | undefined = undefined
+
+  constructor(context: CommandContext, runId: string, plan: Plan) {
+    this.context = context
+    this.runId = runId
+    this.plan = plan
+  }
+
+  async look(ledger: Ledger, { state }: RunEnd): Promise<void> {
+    const { json, ndjson, quiet } = this.context.settings
+    if (ndjson || (quiet && !json && state === 'succeeded')) return
+    this.detail = await viewRun(readerOf(ledger, this.context, this.plan), this.runId)
+    if (this.detail === undefined) throw new Error(`run ${this.runId} is not there any more`)
+  }
+
+  tell({ undecided }: RunEnd): void {
+    if (this.detail === undefined) return
+    const { world, settings } = this.context
+    if (settings.json) return writeJson(world.stdout, { ...this.detail, undecided })
+    const look = lookFor(world, settings, world.stderr)
+    const lines = runSummary(this.detail, Date.now(), look, commandWords(settings, world.env))
+    world.stderr.write(`${lines.join('\n')}\n`)
+  }
+}
