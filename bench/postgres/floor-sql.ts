@@ -8,6 +8,10 @@ export const SCHEMA = 'floor'
 /** The library's own tables and indexes. */
 export const TABLES = [`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`, ...MIGRATIONS].join(';\n').replaceAll('$schema', SCHEMA)
 
+/** Plans that use the indexes and are made once, as the library has them: a table that just grew has no statistics. */
+export const SETTINGS = `SET search_path = ${SCHEMA}; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;
+  SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`
+
 const POLICY_HASH = '0'.repeat(32)
 const PAYLOAD_HASH = '1'.repeat(32)
 

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { type Column, SCHEMA, STATEMENTS, TABLES } from './floor-sql.js'
+import { type Column, SCHEMA, SETTINGS, STATEMENTS, TABLES } from './floor-sql.js'
 import { inLanes } from './turn.mjs'
 
 const OWNER = randomUUID()
@@ -54,7 +54,7 @@ export class Floor {
       `SELECT to_regclass('${SCHEMA}.tasks') IS NOT NULL AS there`,
     )
     if (!rows[0]?.there) await client.query(TABLES)
-    await client.query(`SET search_path = ${SCHEMA}`)
+    await client.query(SETTINGS)
     return new Floor(client)
   }
 
