@@ -1,37 +1,15 @@
 /**
  * Starts processes that share gates, tells them what to do and hears what came of it. Their program is bundled once, since
- * a start through a compiler costs a second. Imports Node, the bundler and the plan.
+ * a start through a compiler costs a second. Imports Node and the plan.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'rolldown'
+import { type BundledProgram, bundleProgram } from '../bundled-program.js'
 import type { Doing, KindName, Order, Peaks, Said } from './plan.js'
 
-export interface Program {
-  readonly file: string
-  remove(): void
-}
-
-/** Beside the packages, so that it finds the drivers. */
-export async function bundleHand(): Promise<Program> {
-  const root = fileURLToPath(new URL('../../', import.meta.url))
-  const directory = path.join(root, 'node_modules/.cache/reprise-gates')
-  mkdirSync(directory, { recursive: true })
-  const file = path.join(directory, `hand-${process.pid}-${Math.random().toString(36).slice(2)}.mjs`)
-  await build({
-    cwd: root,
-    input: fileURLToPath(new URL('hand.ts', import.meta.url)),
-    platform: 'node',
-    external: /^node:|^better-sqlite3$|^pg$/,
-    resolve: { extensionAlias: { '.js': ['.ts', '.js'] }, conditionNames: ['reprise-source', 'import'] },
-    output: { file, format: 'esm', codeSplitting: false },
-    logLevel: 'warn',
-  })
-  return { file, remove: () => rmSync(file, { force: true }) }
-}
+export const bundleHand = (): Promise<BundledProgram> => bundleProgram(new URL('hand.ts', import.meta.url))
 
 class Hand {
   readonly child: ChildProcess
@@ -81,7 +59,7 @@ export class Hands {
     this.directory = directory
   }
 
-  static async start({ file }: Program, address: string, { processes, each }: HandsOptions): Promise<Hands> {
+  static async start({ file }: BundledProgram, address: string, { processes, each }: HandsOptions): Promise<Hands> {
     const directory = mkdtempSync(path.join(tmpdir(), 'reprise-gates-'))
     const hands = Array.from({ length: processes }, () => {
       const args = [file, address, directory, String(each)]

@@ -4,13 +4,14 @@ import { tripBreaker } from '../../packages/reprise/src/durable/gate-control.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import type { Json, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
-import { bundleHand, Hands, type Program } from './hands.js'
+import type { BundledProgram } from '../bundled-program.js'
+import { bundleHand, Hands } from './hands.js'
 import { CAPACITY, type KindName, PLACES, PROBES, RATIO, THRESHOLD, TOTAL } from './plan.js'
 import { type Place, STORES } from './stores.js'
 
 const TASKS = 64
 
-let program: Program
+let program: BundledProgram
 
 beforeAll(async () => {
   program = await bundleHand()
