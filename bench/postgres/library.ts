@@ -89,6 +89,8 @@ export class Library {
       begin(input)
       return input
     })
+    // What a process left that is gone is taken over now, and not at the next heartbeat.
+    await this.durable.resume()
   }
 
   close(): Promise<void> {

@@ -74,19 +74,24 @@ function expectKnown(given: readonly string[], known: readonly string[], what: s
   if (unknown.length > 0) throw new Error(`No such ${what}: ${unknown.join(', ')}. There are: ${known.join(', ')}`)
 }
 
-async function measured(place: Place): Promise<Map<string, string>> {
+/** Calls `keep` after each row: what was measured is not lost with the rest. */
+async function measured(
+  place: Place,
+  keep: (sections: ReadonlyMap<string, string>) => void,
+): Promise<Map<string, string>> {
   const isAsked = (row: string): boolean => options.only.length === 0 || options.only.includes(row)
   const sections = new Map<string, string>()
   const summary: string[][] = []
-  const rates = new Map<string, string>()
   for (const id of Object.keys(WORKLOADS).filter(isAsked)) {
     const { title, text, summary: line } = await measureRates(id, contenders, place, EFFORT.rates)
-    rates.set(title, text)
     summary.push(line)
+    sections.set('Rates', table([SUMMARY_HEAD, ...summary]))
+    sections.set(title, text)
+    keep(sections)
     console.error(`${title}: measured`)
   }
-  if (summary.length === Object.keys(WORKLOADS).length) sections.set('Rates', table([SUMMARY_HEAD, ...summary]))
-  for (const [title, text] of rates) sections.set(title, text)
+  // Of one row it says no more than the row's own table.
+  if (summary.length === 1) sections.delete('Rates')
   const others: Readonly<Record<string, readonly [string, () => Promise<string>]>> = {
     kill: ['A kill', () => measureKill(contenders, place, EFFORT.kill)],
     restart: ['A restart', () => measureRestart(contenders, place, EFFORT.restart)],
@@ -97,6 +102,7 @@ async function measured(place: Place): Promise<Map<string, string>> {
   for (const [row, [title, measure]] of Object.entries(others)) {
     if (!isAsked(row)) continue
     sections.set(title, await measure())
+    keep(sections)
     console.error(`${title}: measured`)
   }
   return sections
@@ -112,10 +118,11 @@ async function main(): Promise<void> {
   try {
     const commit = `${number(await place.inDatabase(commitMs))} ms a commit of one row`
     const machine = `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model.trim()}`
-    const said = `${machine}. ${await place.facts()}, ${commit}. Peers: ${versions()}.`
-    const sections = await measured(place)
+    const said = `${quick ? 'A quick run. ' : ''}${machine}. ${await place.facts()}, ${commit}. Peers: ${versions()}.`
+    const sections = await measured(place, (all) => {
+      if (options.write) keepSections(`${directory}RESULTS.md`, 'bench:postgres', said, all)
+    })
     console.log(`\n${said}\n\n${textOf(sections)}`)
-    if (options.write) keepSections(`${directory}RESULTS.md`, 'bench:postgres', said, sections)
   } finally {
     await place.close()
   }
