@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type BundledProgram, bundleProgram } from '../bundled-program.js'
-import type { Doing, KindName, Order, Peaks, Said } from './plan.js'
+import type { Doing, KindName, Order, Said } from './plan.js'
 
 export const bundleHand = (): Promise<BundledProgram> => bundleProgram(new URL('hand.ts', import.meta.url))
 
@@ -50,6 +50,8 @@ export interface HandsOptions {
 }
 
 export class Hands {
+  /** How many operations ran at once, as any of them saw it; by kind and what they do. */
+  readonly peaks: Record<string, number> = {}
   private readonly hands: Hand[]
   private readonly directory: string
   private submitted = 0
@@ -84,6 +86,7 @@ export class Hands {
         return hand.next({ type: 'submit', kind, ids: own, doing })
       }),
     )
+    this.hear(said)
     return said.flatMap((one) => (one?.type === 'ended' ? one.reasons : []))
   }
 
@@ -92,16 +95,16 @@ export class Hands {
     for (const { child } of this.hands) child.send({ type: 'release' } satisfies Order)
   }
 
-  /** How many operations ran at once, as those saw it that are left. */
-  async close(): Promise<Peaks> {
-    const said = await Promise.all(this.hands.map((hand) => hand.next({ type: 'close' })))
-    const peaks: Record<string, number> = {}
-    for (const one of said) {
-      if (one?.type !== 'closed') throw new Error(`A hand said ${one?.type}`)
-      for (const [what, peak] of Object.entries(one.peaks)) peaks[what] = Math.max(peaks[what] ?? 0, peak)
-    }
+  async close(): Promise<void> {
+    this.hear(await Promise.all(this.hands.map((hand) => hand.next({ type: 'close' }))))
     rmSync(this.directory, { recursive: true, force: true })
-    return peaks
+  }
+
+  private hear(said: readonly (Said | undefined)[]): void {
+    for (const one of said) {
+      if (one === undefined || one.type === 'ready') continue
+      for (const [what, peak] of Object.entries(one.peaks)) this.peaks[what] = Math.max(this.peaks[what] ?? 0, peak)
+    }
   }
 
   /** By `kill -9`. Its marks go before, while it stands still: others may begin at once. */

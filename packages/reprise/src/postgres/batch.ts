@@ -82,7 +82,7 @@ export class Batch {
   }
 
   get isEmpty(): boolean {
-    return Object.values(this.parts()).every((rows) => rows.length === 0)
+    return this.isOfTasks && this.made.size + this.changed.size + this.policies.size === 0
   }
 
   /** Whether it is of tasks alone, and what goes with them. */

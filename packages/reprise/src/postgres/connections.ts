@@ -36,6 +36,8 @@ const STATEMENT_MS = 20_000
 const LOCK_MS = 10_000
 const CONNECT_MS = 10_000
 const IDLE_MS = 30_000
+/** So long a connection is kept at hand. */
+const WARM_MS = 100
 const OLDEST_SERVER = 130_000
 
 /** Statements are few and their indexes known: plans are made once, and do not turn to reading whole tables. */
@@ -74,6 +76,10 @@ export class Connections {
   private readonly address: PostgresAddress
   private readonly prepares: boolean
   private readonly checked = new WeakSet<PoolClient>()
+  private readonly broken = new WeakSet<PoolClient>()
+  private readonly warm: PooledConnection[] = []
+  private cooling: NodeJS.Timeout | undefined = undefined
+  private isEnding = false
   private readonly time: ServerTime
   private readonly driver: Driver
 
@@ -89,18 +95,54 @@ export class Connections {
 
   /** Lends a connection; one that failed is not given back. */
   async with<T>(use: (connection: PooledConnection) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect()
+    const connection = this.warmOne() ?? (await this.connect())
     let isBroken = false
     try {
-      const connection = new PooledConnection(client, this.prepares)
-      if (!this.checked.has(client)) await this.check(client, connection)
       return await use(connection)
     } catch (error) {
-      isBroken = failureKind(error) === 'lost' || !this.checked.has(client)
+      isBroken = failureKind(error) === 'lost'
       throw error
     } finally {
-      client.release(isBroken)
+      if (isBroken || this.isEnding) connection.client.release(isBroken)
+      else this.keepWarm(connection)
     }
+  }
+
+  private async connect(): Promise<PooledConnection> {
+    const client = await this.pool.connect()
+    const connection = new PooledConnection(client, this.prepares)
+    if (this.checked.has(client)) return connection
+    try {
+      await this.check(client, connection)
+      return connection
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+  }
+
+  private warmOne(): PooledConnection | undefined {
+    for (;;) {
+      const connection = this.warm.pop()
+      if (connection === undefined || !this.broken.has(connection.client)) return connection
+      connection.client.release(true)
+    }
+  }
+
+  /** The pool does much at every turn: what is wanted again at once does not go there in between. */
+  private keepWarm(connection: PooledConnection): void {
+    // Somebody waits for one.
+    if (this.pool.waitingCount > 0) {
+      connection.client.release()
+      return
+    }
+    this.warm.push(connection)
+    this.cooling ??= setTimeout(() => this.cool(), WARM_MS).unref()
+  }
+
+  private cool(): void {
+    this.cooling = undefined
+    for (const { client } of this.warm.splice(0)) client.release(this.broken.has(client))
   }
 
   /** One beside the pool, for whoever listens. */
@@ -112,12 +154,15 @@ export class Connections {
   }
 
   async end(): Promise<void> {
+    this.isEnding = true
+    clearTimeout(this.cooling)
+    this.cool()
     await this.pool.end()
   }
 
   private async check(client: PoolClient, connection: PooledConnection): Promise<void> {
-    // What fails while nobody waits for an answer is heard of with the next question.
-    client.on('error', () => undefined)
+    client.on('error', () => this.broken.add(client))
+    client.once('end', () => this.broken.add(client))
     const sentAtMs = this.time.sentAtMs
     await connection.query(SETTINGS)
     const [found] = await connection.query(`${CHECK}, ${NOW}`)
@@ -131,7 +176,8 @@ export class Connections {
 }
 
 /** In milliseconds, with their fractions. */
-export const NOW = 'extract(epoch FROM clock_timestamp())::float8 * 1000 AS now'
+export const CLOCK = 'extract(epoch FROM clock_timestamp())::float8 * 1000'
+export const NOW = `${CLOCK} AS now`
 
 function refusal(name: string, cure: string): LedgerError {
   return new LedgerError('unusable', `The ledger ${name} cannot be opened: ${cure}`)

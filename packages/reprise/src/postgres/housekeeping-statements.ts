@@ -1,5 +1,5 @@
 /** The statements that forget and compact, for one schema. Imports its own layer. */
-import type { Statement } from './connections.js'
+import { CLOCK, type Statement } from './connections.js'
 
 const counted = (removal: string): string =>
   `WITH gone AS (${removal} RETURNING 1) SELECT count(*) AS removed FROM gone`
@@ -72,7 +72,7 @@ const SQL = {
     WHERE NOT EXISTS (SELECT 1 FROM $.tasks t WHERE t.owner = o.id) LIMIT $3 FOR UPDATE OF o SKIP LOCKED)`),
   // By the server's clock, which wrote the time.
   removeWriters: counted(`DELETE FROM $.writers WHERE id IN (SELECT id FROM $.writers
-    WHERE since < extract(epoch FROM clock_timestamp())::float8 * 1000 - $1::float8 LIMIT $2 FOR UPDATE SKIP LOCKED)`),
+    WHERE since < ${CLOCK} - $1::float8 LIMIT $2 FOR UPDATE SKIP LOCKED)`),
 
   // Old ones of which no task is known that has it.
   doubtfulPolicies: `SELECT p.hash FROM $.policies p WHERE p.kept_at < $1 AND NOT EXISTS (

@@ -5,7 +5,7 @@ import { LedgerError } from '../ledger/errors.js'
 import { addressOf, type PostgresAddress } from './address.js'
 import { Connections, type Driver } from './connections.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS } from './failures.js'
-import { migrate } from './migrations.js'
+import { expectMigrated, migrate } from './migrations.js'
 import { pause } from './pause.js'
 import { PostgresLedger } from './postgres-ledger.js'
 import { ServerTime } from './server-time.js'
@@ -25,7 +25,8 @@ export async function openPostgres(given: string, options: PostgresOptions = {})
   const time = new ServerTime(options.clock)
   const connections = new Connections(await loadDriver(address), address, time, options.prepare ?? true)
   try {
-    await patiently(() => connections.with((connection) => migrate(connection, address.schema, address.name)))
+    const prepare = options.migrate === false ? expectMigrated : migrate
+    await patiently(() => connections.with((connection) => prepare(connection, address.schema, address.name)))
     return new PostgresLedger(address, connections, time)
   } catch (error) {
     await connections.end()
