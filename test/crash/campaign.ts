@@ -5,7 +5,7 @@
 import { seededRandom } from '../../packages/reprise/src/core/seeded-random.js'
 import { KILL_POINTS, type KillPoint } from './kill-points.js'
 import type { LoadPlan } from './load-plan.js'
-import type { LoadProcess, Program } from './processes.js'
+import type { End, LoadProcess, Program } from './processes.js'
 import { type Findings, Scenario } from './scenario.js'
 
 export const KINDS_OF_SCENARIO = ['named', 'random', 'crowd', 'paused', 'flapping'] as const
@@ -256,7 +256,7 @@ export class Campaign {
     await this.comesToEnd(scenario, [this.live(scenario, { calm: true })])
   }
 
-  private async ends(life: LoadProcess): Promise<'ended' | 'killed' | 'hung'> {
+  private async ends(life: LoadProcess): Promise<End | 'hung'> {
     let timer: NodeJS.Timeout | undefined
     const hung = new Promise<'hung'>((resolve) => {
       timer = setTimeout(() => resolve('hung'), MAX_LIFE_MS)

@@ -55,8 +55,8 @@ export const GATE_RULES: readonly GateRule[] = [
 ]
 
 export interface LoadPlan {
-  /** The ledger's file. */
-  readonly file: string
+  /** Of the ledger. */
+  readonly address: string
   /** The journal: a line of JSON for every start and every acknowledgement. */
   readonly journal: string
   /** Of the scenario: what each task does. */
@@ -70,9 +70,14 @@ export interface LoadPlan {
   /** Leaves tasks alone that would end by themselves. */
   readonly calm: boolean
   readonly point?: KillPoint
+  /** The ledger may fail for good: then the process ends with that code, and another goes on. */
+  readonly mayFail?: boolean
   /** A process that does not read what budgets and breakers have become: the checkers must tell. */
   readonly forgetsGates?: boolean
 }
+
+/** Of a process whose ledger has failed. */
+export const LEDGER_FAILED = 74
 
 /** A line of the journal. */
 export type Noted =

@@ -1,7 +1,8 @@
 /**
  * A process with a mixed load of durable tasks, made to be killed: `load.ts PLAN`, the plan as JSON. Every start of an
  * operation is appended to the journal before anything else, so that what really ran can be compared with what the
- * ledger says. Exits with 0 when all tasks have ended. Imports the durable driver's source.
+ * ledger says. Exits with 0 when all tasks have ended, with 74 when the ledger has failed for good. Imports the durable
+ * driver's source.
  */
 import { openSync, writeSync } from 'node:fs'
 import { Durable } from '../../packages/reprise/src/durable/durable.js'
@@ -11,11 +12,12 @@ import { grantBudget, resetBreaker, tripBreaker } from '../../packages/reprise/s
 import { drawsOf } from '../../packages/reprise/src/core/state.js'
 import { seededRandom } from '../../packages/reprise/src/core/seeded-random.js'
 import { type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
+import { LedgerError } from '../../packages/reprise/src/ledger/errors.js'
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
-import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { Doom, doomed, doomStatements } from './kill-points.js'
+import { openAt } from './store.js'
 import { witnessed, withoutGates } from './witness.js'
-import { failuresOf, type Kind, KINDS, loadBudgets, type LoadPlan, type Noted } from './load-plan.js'
+import { failuresOf, type Kind, KINDS, LEDGER_FAILED, loadBudgets, type LoadPlan, type Noted } from './load-plan.js'
 
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan
 const { seed, tasksOfKind } = plan
@@ -24,21 +26,39 @@ const journal = openSync(plan.journal, 'a')
 const note = (line: Noted): void => void writeSync(journal, `${JSON.stringify(line)}\n`)
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
+const parent = process.ppid
+/** A ledger that does not answer is asked again, as any program would; one that has failed ends the process. */
+async function insist<T>(act: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await act()
+    } catch (error) {
+      if (!(error instanceof LedgerError)) throw error
+      const mayPass = error.problem === 'busy' || error.problem === 'unreachable'
+      // Whoever started it is gone, and with him the server.
+      if (!mayPass || process.ppid !== parent) end(error)
+      await pause(20)
+    }
+  }
+}
+
+function end(error: unknown): never {
+  console.error(error)
+  process.exit(LEDGER_FAILED)
+}
+
 const doom = new Doom(plan.point)
-await doomStatements(doom)
+if (plan.address.startsWith('sqlite:')) await doomStatements(doom)
 const environment = environmentOf({ budgets: loadBudgets() })
-const store = await openSqlite(plan.file, { clock: () => environment.exactMs() })
+const store = await insist(() => openAt(plan.address, () => environment.exactMs()))
 /** What this process began last, by task. */
 const begun = new Map<string, TaskRecord>()
 const honest = doomed(store, doom)
 const ledger = witnessed(plan.forgetsGates === true ? withoutGates(honest) : honest, begun, (what) =>
   note({ type: 'fault', what }),
 )
-const durable = await Durable.open(ledger, environment, {
-  concurrency: 12,
-  leaseMs: plan.leaseMs,
-  policyChange: 'refuse',
-})
+const settings = { concurrency: 12, leaseMs: plan.leaseMs, policyChange: 'refuse', onFailure: end } as const
+const durable = await insist(() => Durable.open(ledger, environment, settings))
 
 type Handle = TaskHandle<number, object>
 
@@ -76,12 +96,12 @@ type One = (typeof all)[number]
 async function submit({ run, id, input }: One): Promise<void> {
   const handle = handles.get(run) as Handle
   if (input % 2 === 1) {
-    await handle.start(input, { id })
+    await insist(() => handle.start(input, { id }))
     note({ type: 'created', run, task: id })
     return
   }
   try {
-    note({ type: 'result', run, task: id, value: await handle.run(input, { id }) })
+    note({ type: 'result', run, task: id, value: await insist(() => handle.run(input, { id })) })
   } catch (error) {
     if (!(error instanceof RecordedFailureError)) throw error
   }
@@ -129,17 +149,17 @@ async function decideOpen(): Promise<void> {
 
 async function untilAllEnded(): Promise<void> {
   for (let round = 0; ; round++) {
-    await decideOpen()
-    if (!plan.calm && round < 12) await meddle()
-    if (!plan.calm && round < 12 && round % 4 === 1) await operate()
-    const tasks = await store.list({})
+    await insist(decideOpen)
+    if (!plan.calm && round < 12) await insist(meddle)
+    if (!plan.calm && round < 12 && round % 4 === 1) await insist(operate)
+    const tasks = await insist(() => store.list({}))
     if (tasks.length === all.length && tasks.every(({ status }) => TERMINAL.has(status))) return
     await pause(10)
   }
 }
 
 process.stdout.write('ready\n')
-await durable.resume()
+await insist(() => durable.resume())
 const submitted = Promise.all(all.map(submit))
 await Promise.all([submitted, untilAllEnded()])
 await untilAllEnded()

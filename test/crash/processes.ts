@@ -7,7 +7,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
-import type { LoadPlan } from './load-plan.js'
+import { LEDGER_FAILED, type LoadPlan } from './load-plan.js'
 
 export interface Program {
   readonly file: string
@@ -16,7 +16,7 @@ export interface Program {
   remove(): void
 }
 
-/** Beside the packages, so that it finds the SQLite driver. */
+/** Beside the packages, so that it finds the drivers. */
 export async function bundleLoad(): Promise<Program> {
   const root = fileURLToPath(new URL('../../', import.meta.url))
   const directory = path.join(root, 'node_modules/.cache/reprise-crash')
@@ -26,7 +26,7 @@ export async function bundleLoad(): Promise<Program> {
     cwd: root,
     input: fileURLToPath(new URL('load.ts', import.meta.url)),
     platform: 'node',
-    external: /^node:|^better-sqlite3$/,
+    external: /^node:|^better-sqlite3$|^pg$/,
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] }, conditionNames: ['reprise-source', 'import'] },
     output: { file, format: 'esm', codeSplitting: false },
     logLevel: 'warn',
@@ -39,19 +39,21 @@ export async function bundleLoad(): Promise<Program> {
   return { file, living, remove }
 }
 
-/** How a life ended: by itself, or killed. */
-export type End = 'ended' | 'killed'
+/** How a life ended: by itself, killed, or because its ledger failed, where that may be. */
+export type End = 'ended' | 'killed' | 'failed'
 
 export class LoadProcess {
   readonly child: ChildProcess
   /** It has opened the ledger; or it has ended. */
   readonly ready: Promise<void>
   readonly end: Promise<End>
-  private errors = ''
+  errors = ''
+  private readonly mayFail: boolean
 
   constructor({ file, living }: Program, plan: LoadPlan) {
     const child = spawn(process.execPath, [file, JSON.stringify(plan)], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.child = child
+    this.mayFail = plan.mayFail ?? false
     living.add(child)
     child.once('close', () => living.delete(child))
     child.stderr?.on('data', (text: Buffer) => (this.errors += text.toString()))
@@ -73,6 +75,7 @@ export class LoadProcess {
     const { exitCode, signalCode, pid } = this.child
     if (signalCode === 'SIGKILL') return 'killed'
     if (exitCode === 0) return 'ended'
+    if (exitCode === LEDGER_FAILED && this.mayFail) return 'failed'
     throw new Error(`The load (${pid}) ended with ${signalCode ?? exitCode}: ${this.errors.slice(-2000)}`)
   }
 }

@@ -30,8 +30,19 @@ export function figuresOf({ tally, seconds }: Run): string {
   ].join('\n')
 }
 
-export function resultsPage(run: Run): string {
-  return `# Crash proof, as measured
+export const HEADING = '## SQLite'
+
+/** The page with one section replaced, and the others as they are. */
+export function withSection(page: string, heading: string, text: string): string {
+  const parts = page.trimEnd().split(/\n+(?=## )/)
+  const place = parts.findIndex((part) => part.startsWith(`${heading}\n`))
+  if (place < 0) parts.push(text.trimEnd())
+  else parts[place] = text.trimEnd()
+  return `${parts.join('\n\n')}\n`
+}
+
+export function section(run: Run): string {
+  return `${HEADING}
 
 Written by \`npm run crash -- --kills 2000 --write\` with seed ${run.seed} on Node ${run.node.slice(1)}. Processes with a
 mixed load of durable tasks on a SQLite file are killed at named points (before, within and after each use of the ledger,

@@ -1,18 +1,17 @@
 /**
- * A ledger file and the lives of the processes that work on it, until all tasks have ended; then all promises are checked.
- * Imports the processes, the plan and the checkers.
+ * A ledger and the lives of the processes that work on it, until all tasks have ended; then all promises are checked.
+ * Imports the processes, the plan, the store and the checkers.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { normalizePolicy } from '../../packages/reprise/src/core/normalize.js'
 import type { Json, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
-import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
-import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { gateFaults, type OpenSpan, slotFaults } from './gate-history.js'
 import { faultsOf, type Start } from './history.js'
 import { ATTEMPTS, failuresOf, GATE_RULES, KINDS, type LoadPlan, type Noted } from './load-plan.js'
 import { LoadProcess, type Program } from './processes.js'
 import { faultsBetween, flightFaults, openSpans, type Snapshot, snapshotOf } from './snapshots.js'
+import { sqliteStore, type Store } from './store.js'
 
 export interface ScenarioOptions {
   readonly program: Program
@@ -22,6 +21,8 @@ export interface ScenarioOptions {
   readonly tasksOfKind?: number
   readonly leaseMs?: number
   readonly workMs?: number
+  /** A SQLite file when absent. */
+  readonly store?: Store
 }
 
 export interface Findings {
@@ -39,7 +40,9 @@ export interface Findings {
 type StartLine = Extract<Noted, { type: 'start' }>
 
 export class Scenario {
+  /** Of the ledger, if it is one. */
   readonly file: string
+  readonly store: Store
   readonly journal: string
   readonly faults: string[] = []
   private readonly options: ScenarioOptions
@@ -50,15 +53,17 @@ export class Scenario {
   constructor(options: ScenarioOptions) {
     this.options = options
     this.file = path.join(options.directory, `${options.name}.db`)
+    this.store = options.store ?? sqliteStore(this.file)
     this.journal = path.join(options.directory, `${options.name}.journal`)
   }
 
   start(given: Partial<LoadPlan> = {}): LoadProcess {
     const { program, seed, tasksOfKind = 5, leaseMs = 2000, workMs = 12 } = this.options
-    const { file, journal } = this
+    const { journal } = this
+    const { address } = this.store
     const life = seed * 1000 + this.lives++
     return new LoadProcess(program, {
-      file,
+      address,
       journal,
       seed,
       life,
@@ -72,8 +77,8 @@ export class Scenario {
 
   /** Nobody is alive: what is recorded now must be kept. `alone`: there never were two at a time. */
   async look(alone = false): Promise<void> {
-    if (!existsSync(this.file)) return
-    const ledger = await openSqlite(this.file, { clock: Date.now })
+    if (!(await this.store.isThere())) return
+    const ledger = await this.store.open()
     try {
       const snapshot = await snapshotOf(ledger)
       if (this.last !== undefined) this.faults.push(...faultsBetween(this.last, snapshot))
@@ -97,8 +102,8 @@ export class Scenario {
     const noted = this.noted()
     const starts = noted.filter((line) => line.type === 'start')
     for (const line of noted) if (line.type === 'fault') this.faults.push(line.what)
-    this.faults.push(...(await this.damage()))
-    const ledger = await openSqlite(this.file, { clock: Date.now })
+    this.faults.push(...(await this.store.damage()))
+    const ledger = await this.store.open()
     try {
       for (const { name, policy, onInterrupt } of KINDS) {
         const expected = {
@@ -127,17 +132,6 @@ export class Scenario {
 
   private outcomeOf(task: number, number: number): 'success' | 'failure' {
     return number <= failuresOf(this.options.seed, task) ? 'failure' : 'success'
-  }
-
-  /** What SQLite itself finds wrong with its file. */
-  private async damage(): Promise<string[]> {
-    const database = await openDatabase(this.file)
-    try {
-      const rows = database.prepare('PRAGMA integrity_check').all() as { readonly integrity_check: string }[]
-      return rows.map((row) => row.integrity_check).filter((said) => said !== 'ok')
-    } finally {
-      database.close()
-    }
   }
 }
 

@@ -131,6 +131,7 @@ describe('a schema', () => {
     await one.close()
     await other.close()
     await expect(openPostgres(urlOf('Not;A-Name'))).rejects.toThrow('cannot be the name of a ledger')
+    await expect(openPostgres(urlOf('order'))).rejects.toThrow('order is a word of SQL, and no name for the schema')
   })
 
   it('is not made for who does not want that', async () => {

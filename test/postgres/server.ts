@@ -57,6 +57,7 @@ export class PostgresServer {
   /** Exit codes of the commands that have ended. */
   private readonly codes: number[] = []
   private isGone = false
+  private hasEnded = (): boolean => true
 
   private constructor(options: ServerOptions) {
     this.options = options
@@ -104,9 +105,14 @@ export class PostgresServer {
     return readFileSync(path.join(this.directory, 'log'), 'utf8')
   }
 
+  /** It may end by itself, if its disk fails while it recovers. */
+  get isRunning(): boolean {
+    return this.pid !== undefined && !this.hasEnded()
+  }
+
   /** On the port it had, if it ran before. */
   async start(): Promise<void> {
-    if (this.pid !== undefined) throw new Error(`The server runs already (${this.pid}): stop it first`)
+    if (this.isRunning) throw new Error(`The server runs already (${this.pid}): stop it first`)
     for (let tried = 1; ; tried++) {
       const port = this.port === 0 ? await freePort() : this.port
       if (await this.startAt(port)) {
@@ -119,13 +125,22 @@ export class PostgresServer {
     }
   }
 
+  /** It accepts connections, or has ended: after a crash it recovers, if it can. */
+  async settled(): Promise<void> {
+    const isReady = (): boolean => {
+      const { log } = this
+      const crash = Math.max(log.lastIndexOf('PANIC:'), log.lastIndexOf('terminating any other active'))
+      return log.lastIndexOf('ready to accept connections') > crash
+    }
+    await this.until(() => this.hasEnded() || isReady(), 'does not recover')
+  }
+
   async stop(mode: StopMode = 'fast'): Promise<void> {
-    const { pid } = this
-    if (pid === undefined) return
+    const { pid, isRunning } = this
     this.pid = undefined
-    const hasEnded = this.nextEnd()
+    if (pid === undefined || !isRunning) return
     process.kill(pid, SIGNALS[mode])
-    await this.until(hasEnded, 'does not stop')
+    await this.until(this.hasEnded, 'does not stop')
   }
 
   async restart(mode: StopMode = 'fast'): Promise<void> {
@@ -183,18 +198,19 @@ export class PostgresServer {
     // The shell's pid is the server's, since it becomes the server.
     const script = `echo $$ >${quoted(path.join(this.directory, 'pid'))}; exec ${command.map(quoted).join(' ')}`
     const hasEnded = this.nextEnd()
+    this.hasEnded = hasEnded
     this.watcher.stdin.write(`sh -c ${quoted(script)}\n`)
     await this.until(() => hasEnded() || this.readyPid() !== undefined, 'does not start')
     this.pid = this.readyPid()
     return this.pid !== undefined
   }
 
-  /** As `pg_ctl` finds it out: the eighth line of the lock file says so. An old file has another pid. */
+  /** As `pg_ctl` finds it out: the eighth line of the lock file says so; another word of a replica. An old file has another pid. */
   private readyPid(): number | undefined {
     try {
       const pid = Number(readFileSync(path.join(this.directory, 'pid'), 'utf8'))
       const lines = readFileSync(path.join(this.data, 'postmaster.pid'), 'utf8').split('\n')
-      return Number(lines[0]) === pid && lines[7]?.trim() === 'ready' ? pid : undefined
+      return Number(lines[0]) === pid && /^(ready|standby)$/.test(lines[7]?.trim() ?? '') ? pid : undefined
     } catch {
       return undefined
     }

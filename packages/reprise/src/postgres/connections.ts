@@ -6,6 +6,7 @@
  * old. While a program's own code runs no connection is held.
  */
 import type * as pg from 'pg'
+import { Socket } from 'node:net'
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
 import { LedgerError } from '../ledger/errors.js'
 import type { SqlRow } from '../ledger/rows.js'
@@ -81,6 +82,8 @@ export class Connections {
   private cooling: NodeJS.Timeout | undefined = undefined
   private isEnding = false
   private readonly time: ServerTime
+  /** Those that are open: the driver leaves one that could not log in, and the server keeps it for a minute. */
+  private readonly sockets = new Set<Socket>()
   private readonly driver: Driver
 
   constructor(driver: Driver, address: PostgresAddress, time: ServerTime, prepares: boolean) {
@@ -88,9 +91,15 @@ export class Connections {
     this.address = address
     this.time = time
     this.prepares = prepares
-    this.pool = new driver.default.Pool(configOf(address))
+    this.pool = new driver.default.Pool(this.config())
     // An idle connection that breaks is dropped by the pool; whoever needs one gets another.
     this.pool.on('error', () => undefined)
+    // What fails while nobody waits for an answer is heard of with the next question. From the first moment on: who is
+    // let in and thrown out at once hears both in one breath, and before whoever asked for the connection has it.
+    this.pool.on('connect', (client) => {
+      client.on('error', () => this.broken.add(client))
+      client.once('end', () => this.broken.add(client))
+    })
   }
 
   /** Lends a connection; one that failed is not given back. */
@@ -145,9 +154,9 @@ export class Connections {
     for (const { client } of this.warm.splice(0)) client.release(this.broken.has(client))
   }
 
-  /** One beside the pool, for whoever listens. */
-  async single(): Promise<Client> {
-    const client = new this.driver.default.Client(configOf(this.address))
+  /** One beside the pool, for whoever listens, or looks for long. It is not checked. */
+  async single(statementMs = STATEMENT_MS): Promise<Client> {
+    const client = new this.driver.default.Client({ ...this.config(), query_timeout: statementMs + 5000 })
     client.on('error', () => undefined)
     await client.connect()
     return client
@@ -158,11 +167,19 @@ export class Connections {
     clearTimeout(this.cooling)
     this.cool()
     await this.pool.end()
+    for (const socket of this.sockets) socket.destroy()
+  }
+
+  private config(): PoolConfig {
+    const stream = (): Socket => {
+      const socket = new Socket()
+      this.sockets.add(socket)
+      return socket.once('close', () => this.sockets.delete(socket))
+    }
+    return { ...configOf(this.address), stream }
   }
 
   private async check(client: PoolClient, connection: PooledConnection): Promise<void> {
-    client.on('error', () => this.broken.add(client))
-    client.once('end', () => this.broken.add(client))
     const sentAtMs = this.time.sentAtMs
     await connection.query(SETTINGS)
     const [found] = await connection.query(`${CHECK}, ${NOW}`)

@@ -4,6 +4,7 @@
  * still use a schema that is up to date. Imports its own layer and the ledger's errors.
  */
 import { LedgerError } from '../ledger/errors.js'
+import type { SchemaState } from '../ledger/store-facts.js'
 import type { Connection } from './connections.js'
 
 /** `$schema` stands for the schema's name. Texts are compared byte by byte, as every other ledger does. */
@@ -137,6 +138,10 @@ export const MIGRATIONS: readonly string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
+export async function schemaState(connection: Connection, schema: string, name: string): Promise<SchemaState> {
+  return { version: await versionOf(connection, schema, name), newest: SCHEMA_VERSION }
+}
+
 /** Makes the schema, or brings it up to date; refuses one that a newer version of the library wrote. */
 export async function migrate(connection: Connection, schema: string, name: string): Promise<void> {
   const version = await versionOf(connection, schema, name)
@@ -165,15 +170,29 @@ async function migrateLocked(connection: Connection, schema: string, name: strin
   // Who owns a schema need not be allowed to create others, and would be refused even if it is there.
   const [found] = await connection.query('SELECT to_regnamespace($1) IS NOT NULL AS is_there', [schema])
   if (found?.['is_there'] !== true) await connection.query(`CREATE SCHEMA ${schema}`)
-  await connection.query(`CREATE TABLE IF NOT EXISTS ${schema}.meta
-    (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL)`)
+  await connection.query(metaSql(schema))
   // Somebody else may have been faster.
   const version = await versionOf(connection, schema, name)
   expectKnown(version, name)
   if (version === 0) await expectEmpty(connection, schema, name)
-  for (const step of MIGRATIONS.slice(version)) await connection.query(step.replaceAll('$schema', schema))
-  await connection.query(`INSERT INTO ${schema}.meta VALUES (true, ${SCHEMA_VERSION})
-    ON CONFLICT (one) DO UPDATE SET version = excluded.version`)
+  for (const statement of stepsSql(schema, version)) await connection.query(statement)
+}
+
+/** Everything that `migrate` would execute, to be read, or to be executed by somebody with more rights. */
+export function migrationSql(schema: string, version: number): readonly string[] {
+  return ['BEGIN', `CREATE SCHEMA IF NOT EXISTS ${schema}`, metaSql(schema), ...stepsSql(schema, version), 'COMMIT']
+}
+
+function metaSql(schema: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${schema}.meta (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL)`
+}
+
+function stepsSql(schema: string, version: number): string[] {
+  return [
+    ...MIGRATIONS.slice(version).map((step) => step.replaceAll('$schema', schema)),
+    `INSERT INTO ${schema}.meta VALUES (true, ${SCHEMA_VERSION})
+    ON CONFLICT (one) DO UPDATE SET version = excluded.version`,
+  ]
 }
 
 const NOT_ALLOWED = '42501'
@@ -185,7 +204,16 @@ function codeOf(error: unknown): string | undefined {
 
 /** 0: there is none. */
 async function versionOf(connection: Connection, schema: string, name: string): Promise<number> {
-  const [found] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS is_there', [`${schema}.meta`])
+  const [found] = await connection.query(
+    'SELECT to_regclass($1) IS NOT NULL AS is_there, quote_ident($2) <> $2 AS is_word',
+    [`${schema}.meta`, schema],
+  )
+  if (found?.['is_word'] === true) {
+    throw new LedgerError(
+      'refused',
+      `${schema} is a word of SQL, and no name for the schema of ${name}: take another one`,
+    )
+  }
   if (found?.['is_there'] !== true) return 0
   try {
     const [meta] = await connection.query(`SELECT version FROM ${schema}.meta`)

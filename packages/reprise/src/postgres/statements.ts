@@ -125,10 +125,13 @@ export function listQuery(schema: string, filter: TaskFilter): Query {
   if (queue !== undefined) where.add('queue = ?', queue)
   if (statuses !== undefined) where.add(statusIs(statuses))
   // An owner is what those have: so the index of owners finds them, however many have finished.
-  if (statuses?.every((status) => status === 'running' || status === 'parked')) where.add('owner IS NOT NULL')
+  const areOwned = statuses?.every((status) => status === 'running' || status === 'parked') ?? false
+  if (areOwned) where.add('owner IS NOT NULL')
   if (owner !== undefined) where.add('owner = ?', owner)
-  if (after !== undefined) where.add('(run, id) > (?, ?)', after.run, after.id)
-  const text = `SELECT ${TASK_COLUMNS} FROM ${schema}.tasks${where.text} ORDER BY run, id`
+  // Sorted afterwards where they are few: to read those in order of their keys would be to read all tasks.
+  const key = areOwned || owner !== undefined ? `run || '', id || ''` : 'run, id'
+  if (after !== undefined) where.add(`(${key}) > (?, ?)`, after.run, after.id)
+  const text = `SELECT ${TASK_COLUMNS} FROM ${schema}.tasks${where.text} ORDER BY ${key}`
   return withLimit(text, where.values, limit)
 }
 

@@ -6,11 +6,11 @@
  * then it is decided, written and committed. A unit that cannot go the first way is given back to go the second.
  */
 import type { DueRequest, Keys } from '../ledger/ledger.js'
-import { type GateRecord, nameOf, type TaskKey } from '../ledger/records.js'
+import { nameOf, type TaskKey } from '../ledger/records.js'
 import { DamagedRow, gateOf, runOf, type SqlRow } from '../ledger/rows.js'
 import { Batch, type BatchRow } from './batch.js'
 import type { Connections, PooledConnection } from './connections.js'
-import { failureKind, ledgerFailure } from './failures.js'
+import { failureKind, ledgerFailure, StaleRead } from './failures.js'
 import { type KnownRow, type KnownRows, knownRowOf } from './known-rows.js'
 import type { ServerTime } from './server-time.js'
 import type { Statements } from './statements.js'
@@ -53,9 +53,6 @@ export interface TransactionParts {
   /** Told after every commit. */
   readonly onWritten: (rows: readonly BatchRow[]) => void
 }
-
-/** Somebody has made what was not there, or changed it: the rows have to be read again. */
-export class StaleRead extends Error {}
 
 export class Transaction {
   private readonly parts: TransactionParts
@@ -105,7 +102,12 @@ export class Transaction {
     }
     const batch = new Batch(time.now())
     this.batch = batch
-    for (const { keys } of this.units) for (const key of keys.tasks) batch.addTask(key, known.get(key))
+    for (const unit of this.units) {
+      // Known when it was chosen for this way, and found to be old by another transaction since: it is there, for all
+      // anybody knows, so nobody may be shown that it is not.
+      if (unit.creates !== true && unit.keys.tasks.some((key) => !known.has(key))) this.giveBack(unit)
+      for (const key of unit.keys.tasks) batch.addTask(key, known.get(key))
+    }
     this.decideAll(supply, [])
     for (const unit of [...this.results.keys()]) {
       // What writes nothing has only looked, and what it looked at may be old.
@@ -143,7 +145,7 @@ export class Transaction {
         throw ended.reason
       }
     } catch (error) {
-      if (error instanceof StaleRead || failureKind(error) !== 'lost') {
+      if (failureKind(error) !== 'lost') {
         await connection.query('ROLLBACK').catch(() => undefined)
       }
       throw error
@@ -168,9 +170,14 @@ export class Transaction {
       connection.query(sql.now),
     ])
     time.heard(clock?.['now'] as number, sentAtMs)
+    if (gateRows.length < gates.length) {
+      // One that is not there cannot be locked: it is made, by itself, so that nothing is locked in another order.
+      await Promise.all([connection.query('ROLLBACK'), connection.query(sql.addGates, [gates])])
+      return this.lock(connection)
+    }
     const batch = new Batch(time.now())
     this.batch = batch
-    for (const gate of await this.allGates(connection, gates, gateRows as SqlRow[])) batch.addGate(gate)
+    for (const row of gateRows as SqlRow[]) if (row['state'] !== null) batch.addGate(gateOf(row))
     for (const row of runRows as SqlRow[]) batch.addRun(runOf(row))
     for (const key of tasks) batch.addTask(key, undefined)
     const due = (dueRows as SqlRow[]).map(knownRowOf)
@@ -188,24 +195,19 @@ export class Transaction {
     return connection.query(sql.claimExcept, [...values, ...columnsOf(except)])
   }
 
-  /** One that is not there cannot be locked: it is made, for whoever comes first. */
-  private async allGates(connection: PooledConnection, keys: string[], found: SqlRow[]): Promise<GateRecord[]> {
-    const { sql } = this.parts
-    let rows = found
-    if (rows.length < keys.length) {
-      await connection.query(sql.addGates, [keys])
-      rows = (await connection.query(sql.lockGates, [keys])) as SqlRow[]
-    }
-    return rows.filter((row) => row['state'] !== null).map(gateOf)
-  }
-
   // ── both ───────────────────────────────────────────────────────────────────────────────────────
 
   private decideAll(supply: KeySupply, due: readonly KnownRow[]): void {
     for (const unit of this.units) {
+      if (this.left.has(unit)) continue
       try {
         this.results.set(unit, unit.decide(this.batch, supply, due))
       } catch (error) {
+        // It was shown what is known, which may be old: it may throw again upon what is so.
+        if (this.quick) {
+          this.giveBack(unit)
+          continue
+        }
         this.refused.add(unit)
         // What the deciding function throws is its caller's own.
         unit.reject(error instanceof DamagedRow ? ledgerFailure(this.parts.name, 'read', error) : error)
