@@ -56,20 +56,19 @@ function group(columns: readonly Column[], first = 1): string {
   return `unnest(${arrays}) AS g (${columns.map(([name]) => `"${name}"`).join(', ')})`
 }
 
-/** Locks the tasks of the group in the order of their keys. */
+/** The rows of the group with their tasks locked, in the order of their keys. */
 const locked = (columns: readonly Column[], first = 1): string =>
-  `g AS MATERIALIZED (SELECT * FROM ${group(columns, first)}),
-  l AS MATERIALIZED (SELECT t.pk FROM tasks t WHERE t.pk IN (SELECT pk FROM g) ORDER BY t.pk FOR UPDATE)`
+  `l AS MATERIALIZED (SELECT g.* FROM ${group(columns, first)} JOIN tasks t ON t.pk = g.pk ORDER BY g.pk FOR UPDATE OF t)`
 
 const SUCCEED = `
-  u AS (UPDATE tasks t SET status = 'succeeded', owner = NULL, progress = g.progress, result = g.result,
-    updated_at = g.at, attempts_kept = attempts_kept + 1 FROM g JOIN l USING (pk) WHERE t.pk = g.pk),
+  u AS (UPDATE tasks t SET status = 'succeeded', owner = NULL, progress = l.progress, result = l.result,
+    updated_at = l.at, attempts_kept = attempts_kept + 1 FROM l WHERE t.pk = l.pk),
   a AS (INSERT INTO attempts (task, generation, number, execution, started_at, ended_at, outcome, delay_before, owner)
-    SELECT pk, 1, number, 1, started, at, 'success', 0, owner FROM g)`
+    SELECT pk, 1, number, 1, started, at, 'success', 0, owner FROM l)`
 
 const FAILED_ATTEMPT = `
   a AS (INSERT INTO attempts (task, generation, number, execution, started_at, ended_at, outcome, delay_before, failure,
-    signature, owner) SELECT pk, 1, number, 1, started, ended, 'failure', 0, failure, signature, owner FROM g)`
+    signature, owner) SELECT pk, 1, number, 1, started, ended, 'failure', 0, failure, signature, owner FROM l)`
 
 export const STATEMENTS = {
   insert: {
@@ -82,16 +81,16 @@ export const STATEMENTS = {
   succeed: { columns: ENDED, text: `WITH ${locked(ENDED)}, ${SUCCEED} SELECT` },
   again: {
     columns: FAILED,
-    text: `WITH ${locked(FAILED)}, ${FAILED_ATTEMPT}, u AS (UPDATE tasks t SET fence = fence + 1, progress = g.progress,
-      updated_at = g.at, attempts_kept = attempts_kept + 1 FROM g JOIN l USING (pk) WHERE t.pk = g.pk) SELECT`,
+    text: `WITH ${locked(FAILED)}, ${FAILED_ATTEMPT}, u AS (UPDATE tasks t SET fence = fence + 1, progress = l.progress,
+      updated_at = l.at, attempts_kept = attempts_kept + 1 FROM l WHERE t.pk = l.pk) SELECT`,
   },
   fail: {
     columns: DEAD,
     text: `WITH ${locked(DEAD)}, ${FAILED_ATTEMPT},
       d AS (INSERT INTO dead (run, id, generation, at, signature, stop_reason, failure)
-        SELECT 'step', id, 1, at, signature, 'attempts_exhausted', failure FROM g),
-      u AS (UPDATE tasks t SET status = 'failed', owner = NULL, progress = g.progress, stop_reason = 'attempts_exhausted',
-        updated_at = g.at, attempts_kept = attempts_kept + 1 FROM g JOIN l USING (pk) WHERE t.pk = g.pk)
+        SELECT 'step', id, 1, at, signature, 'attempts_exhausted', failure FROM l),
+      u AS (UPDATE tasks t SET status = 'failed', owner = NULL, progress = l.progress, stop_reason = 'attempts_exhausted',
+        updated_at = l.at, attempts_kept = attempts_kept + 1 FROM l WHERE t.pk = l.pk)
       SELECT`,
   },
   /** After four parameters of its own. */

@@ -11,6 +11,8 @@ import { inLanes } from './turn.mjs'
 
 const OWNER = randomUUID()
 const NO_INPUT = 0
+const AHEAD = 5
+const PAGE = 1000
 
 interface Task {
   readonly id: string
@@ -37,25 +39,22 @@ interface Asked {
 }
 
 export class Floor {
+  private readonly url: string
   private readonly client: pg.Client
+  /** To record in bulk. */
+  private second: Promise<pg.Client> | undefined = undefined
   private asked: Asked[] = []
   private isFlushing = false
   /** Taken in blocks by who shares them; here there is nobody else. */
   private nextPk = Date.now() * 1000
 
-  private constructor(client: pg.Client) {
+  private constructor(url: string, client: pg.Client) {
+    this.url = url
     this.client = client
   }
 
   static async open(url: string): Promise<Floor> {
-    const client = new pg.Client(url)
-    await client.connect()
-    const { rows } = await client.query<{ there: boolean }>(
-      `SELECT to_regclass('${SCHEMA}.tasks') IS NOT NULL AS there`,
-    )
-    if (!rows[0]?.there) await client.query(TABLES)
-    await client.query(SETTINGS)
-    return new Floor(client)
+    return new Floor(url, await connected(url))
   }
 
   /** One commit with its intent, one with its outcome; `width` at once share them. */
@@ -82,38 +81,35 @@ export class Floor {
     })
   }
 
-  /** A thousand to a statement, as one who records in bulk does. */
+  /** A thousand to a statement over two connections, as one who records in bulk does. */
   async record(count: number, delayMs = 0): Promise<void> {
-    for (let first = 0; first < count; first += 1000) {
-      const now = Date.now()
-      const waiting = progress(0, null)
-      const rows = Array.from({ length: Math.min(1000, count - first) }, (_, i): Row => {
-        return [
-          this.nextPk++,
-          randomUUID(),
-          String(first + i),
-          randomUUID(),
-          now,
-          'waiting',
-          now + delayMs,
-          null,
-          0,
-          waiting,
-        ]
+    this.second ??= connected(this.url)
+    const clients = [this.client, await this.second]
+    await inLanes(Math.ceil(count / PAGE), 2, async (page) => {
+      const client = clients.pop() ?? this.client
+      const [now, waiting, first] = [Date.now(), progress(0, null), page * PAGE]
+      const rows = Array.from({ length: Math.min(PAGE, count - first) }, (_, i): Row => {
+        const ids = [this.nextPk++, randomUUID(), String(first + i), randomUUID()]
+        return [...ids, now, 'waiting', now + delayMs, null, 0, waiting]
       })
-      await this.send('insert', rows)
-    }
+      await this.send('insert', rows, client)
+      clients.push(client)
+    })
   }
 
-  /** The outcomes of one batch are committed with the claim of the next. */
-  async work(_count: number, width: number, begin?: (index: number) => void): Promise<void> {
+  /** Claimed ahead, a few times as many as run at once; their outcomes are committed with the claim of the next. */
+  work(_count: number, width: number): Promise<void> {
+    return this.drain(width * AHEAD)
+  }
+
+  private async drain(limit: number, begin?: (index: number) => void): Promise<void> {
     let ended: Row[] = []
     do {
       const now = Date.now()
       const { rows } = await this.client.query<{ pk: string; input: string }>({
         name: 'due',
         text: STATEMENTS.due.text,
-        values: [OWNER, progress(1, now), now, width, ...columnsOf(ended, STATEMENTS.due.columns)],
+        values: [OWNER, progress(1, now), now, limit, ...columnsOf(ended, STATEMENTS.due.columns)],
       })
       if (begin !== undefined) for (const { input } of rows) begin(Number(input))
       ended = rows.map(({ pk }) => succeeded(pk, 1, now))
@@ -129,13 +125,14 @@ export class Floor {
   async serve(begin: (index: number) => void, width: number): Promise<void> {
     await this.client.query(`UPDATE tasks SET status = 'waiting', due_at = updated_at WHERE status = 'running'`)
     for (;;) {
-      await this.work(0, width, begin)
+      await this.drain(width, begin)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
 
   async close(): Promise<void> {
     await this.client.end()
+    await (await this.second)?.end()
   }
 
   private async begun(): Promise<Task> {
@@ -176,10 +173,20 @@ export class Floor {
     this.isFlushing = false
   }
 
-  private async send(kind: Kind, rows: readonly Row[]): Promise<void> {
+  private async send(kind: Kind, rows: readonly Row[], client = this.client): Promise<void> {
     const { text, columns } = STATEMENTS[kind]
-    await this.client.query({ name: kind, text, values: columnsOf(rows, columns) })
+    await client.query({ name: kind, text, values: columnsOf(rows, columns) })
   }
+}
+
+async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url)
+  await client.connect()
+  const isThere = `SELECT to_regclass('${SCHEMA}.tasks') IS NOT NULL AS there`
+  const { rows } = await client.query<{ there: boolean }>(isThere)
+  if (!rows[0]?.there) await client.query(TABLES)
+  await client.query(SETTINGS)
+  return client
 }
 
 function columnsOf(rows: readonly Row[], columns: readonly Column[]): unknown[][] {

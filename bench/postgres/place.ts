@@ -59,14 +59,13 @@ export class Place {
 
   /** Version and settings. */
   async facts(): Promise<string> {
-    const { rows } = await this.admin.query<{ v: string }>(`SELECT current_setting('server_version') AS v`)
-    const settings = await Promise.all(
-      SHOWN.map(async (name) => {
-        const shown = await this.admin.query<{ v: string }>('SELECT current_setting($1) AS v', [name])
-        return `${name} ${shown.rows[0]?.v}`
-      }),
+    const { rows } = await this.admin.query<{ name: string; setting: string }>(
+      `SELECT name, current_setting(name) AS setting FROM unnest($1::text[]) WITH ORDINALITY AS s (name, nth) ORDER BY nth`,
+      [['server_version', ...SHOWN]],
     )
-    return `PostgreSQL ${rows[0]?.v} over TCP on the same machine (${settings.join(', ')})`
+    const [version, ...settings] = rows
+    const said = settings.map(({ name, setting }) => `${name} ${setting}`)
+    return `PostgreSQL ${version?.setting} over TCP on the same machine (${said.join(', ')})`
   }
 
   /** Started when it is first asked for. */

@@ -93,27 +93,30 @@ async function turnOf(
 
 /** Short enough for a cell. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof Missing) return `left out: ${error.message}`
+  if (error instanceof Missing) return `is left out: ${error.message}`
   const { stderr, message } = error as { stderr?: string; message: string }
   const line = /^\w*Error.*$/m.exec(stderr ?? '')?.[0] ?? message.split('\n')[0] ?? ''
-  return `failed: ${line.slice(0, 120).replaceAll('|', '/')}`
+  return `fails: ${line.slice(0, 120).replaceAll('|', '/')}`
 }
 
 const rateOf = ({ turns }: Result): number => median(turns.map(({ rate }) => rate))
 const ORDER = ['floor', 'peer', 'library']
 
 function tableOf(results: readonly Result[]): string {
-  const sorted = results.toSorted(
-    (a, b) => ORDER.indexOf(a.contender.kind) - ORDER.indexOf(b.contender.kind) || rateOf(b) - rateOf(a) || 0,
-  )
+  const sorted = results
+    .filter(({ turns }) => turns.length > 0)
+    .toSorted((a, b) => ORDER.indexOf(a.contender.kind) - ORDER.indexOf(b.contender.kind) || rateOf(b) - rateOf(a))
   const lines = sorted.map((result) => {
-    const { contender, turns, ratios, failure } = result
+    const { contender, turns, ratios } = result
     const name = contender.lacks === undefined ? contender.title : `${contender.title} (${contender.lacks})`
-    if (turns.length === 0) return [name, failure ?? '', '', '']
     const ratio = contender.kind === 'library' || ratios.length === 0 ? '' : `${number(median(ratios))} ×`
     return [name, number(rateOf(result)), ratio, number(median(turns.map(({ cpuUs }) => cpuUs)))]
   })
-  return table([['', 'per second', 'Reprise ÷ this', 'CPU µs each'], ...lines])
+  const measured = table([['', 'per second', 'Reprise ÷ this', 'CPU µs each'], ...lines])
+  const absent = results.flatMap(({ contender, failure }) =>
+    failure === undefined ? [] : [`${contender.title} ${failure}.`],
+  )
+  return absent.length === 0 ? measured : `${measured}\n\n${absent.join(' ')}`
 }
 
 function summaryOf(id: string, workload: Workload, results: readonly Result[]): string[] {

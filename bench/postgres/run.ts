@@ -115,6 +115,9 @@ async function main(): Promise<void> {
   install()
   await bundle()
   const place = await Place.open()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void place.close().finally(() => process.exit(1)))
+  }
   try {
     const commit = `${number(await place.inDatabase(commitMs))} ms a commit of one row`
     const machine = `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model.trim()}`
