@@ -47,7 +47,7 @@ async function prepareSchema(
   await (mayMigrate ? migrate : expectMigrated)(connection, schema, name)
 }
 
-export /**
+/**
  * Where there is no `navigator`, as on Node 20, the driver makes a `Response` to see whether it runs in a worker of some
  * cloud, which loads all of `fetch`: half of what its import costs. It is asked for while there is one, and in one go, so
  * that nobody else sees it.
