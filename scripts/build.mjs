@@ -49,6 +49,8 @@ async function bundle(name, { input, platform, chunks = [], alias = {}, isPure =
     input,
     platform,
     external: externals(await manifest(name)),
+    // A module that is imported late here, and by what is imported late there, is in one file with reason.
+    checks: { ineffectiveDynamicImport: false },
     preserveEntrySignatures: 'allow-extension',
     // Sources of our own packages can be taken apart by who needs what; their bundles cannot.
     resolve: {
@@ -108,6 +110,12 @@ const CLI_FILES = {
     ...['process/', 'state/state-error.', 'run/exec-command.'].map((name) => `packages/workflow/src/${name}`),
     ...['signals.', 'written.', 'defined-', 'exec-telling.'].map((name) => `packages/cli/src/runs/${name}`),
   ],
+  // What looks after a store.
+  store: [
+    ...['index.', 'maintenance.', 'new-file.'].map((name) => `packages/reprise/src/sqlite/${name}`),
+    'packages/reprise/src/ledger/copied-tables.',
+    'packages/cli/src/runs/store-care.',
+  ],
   // What looks into a ledger.
   ledger: [
     ...['ledger/', 'durable/', 'open/', 'sqlite/'].map((name) => `packages/reprise/src/${name}`),
@@ -115,6 +123,8 @@ const CLI_FILES = {
     ...['runs/store.', 'runs/find-run.'].map((name) => `packages/cli/src/${name}`),
     ...['state-', 'relative-', 'fitted-', 'flat-'].map((name) => `packages/cli/src/output/${name}`),
   ],
+  // Only where a server is named.
+  postgres: ['packages/reprise/src/postgres/'],
   // What reads a file.
   document: [
     ...['document/', 'plan/', 'values/'].map((name) => `packages/workflow/src/${name}`),
@@ -142,6 +152,7 @@ await bundle('reprise', {
     simulate: 'src/simulate/index.ts',
     durable: 'src/open/index.ts',
     sqlite: 'src/sqlite/index.ts',
+    postgres: 'src/postgres/index.ts',
     testing: 'src/testing/index.ts',
   },
   platform: 'neutral',

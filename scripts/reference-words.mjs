@@ -123,6 +123,7 @@ export const PROBLEMS = {
   unusable: 'It cannot be opened or written: nothing more is written through it.',
   busy: 'Another program has held its lock for 30 s.',
   unreachable: 'Its server does not answer: what was not written can be asked for again.',
+  missing: 'There is nothing at the address, and `create: false` made nothing.',
   newer_format: 'A newer version of the library wrote it.',
   corrupt: 'A row is not what the library wrote.',
   missing_driver: 'There is no driver for it here.',

@@ -36,7 +36,7 @@ async function operate(kind: KindName, taskId: string, doing: Doing): Promise<st
 type Handles = Readonly<Record<KindName, TaskHandle<Doing, string>>>
 
 async function open(): Promise<[Durable, Handles]> {
-  const durable = await openDurable(address, { budgets: sharedBudgets(), leaseMs: 1500, synchronous: 'normal' })
+  const durable = await openDurable(address, { budgets: sharedBudgets(), leaseMs: 6000, synchronous: 'normal' })
   const handles = Object.entries(KINDS).map(([kind, policy]) => {
     const run = (doing: Doing, { taskId }: { taskId: string }): Promise<string> =>
       operate(kind as KindName, taskId, doing)
@@ -60,7 +60,7 @@ async function reasonOf(ended: Promise<unknown>): Promise<string | null> {
 
 async function submit({ kind, ids, doing }: Extract<Order, { type: 'submit' }>): Promise<void> {
   const ends = ids.map((id, index) => opened[index % opened.length]?.[1][kind].run(doing, { id }) as Promise<unknown>)
-  say({ type: 'ended', reasons: await Promise.all(ends.map(reasonOf)) })
+  say({ type: 'ended', reasons: await Promise.all(ends.map(reasonOf)), peaks })
 }
 
 async function close(): Promise<void> {

@@ -1,37 +1,15 @@
 /**
  * Starts processes that share gates, tells them what to do and hears what came of it. Their program is bundled once, since
- * a start through a compiler costs a second. Imports Node, the bundler and the plan.
+ * a start through a compiler costs a second. Imports Node and the plan.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'rolldown'
-import type { Doing, KindName, Order, Peaks, Said } from './plan.js'
+import { type BundledProgram, bundleProgram } from '../bundled-program.js'
+import type { Doing, KindName, Order, Said } from './plan.js'
 
-export interface Program {
-  readonly file: string
-  remove(): void
-}
-
-/** Beside the packages, so that it finds the drivers. */
-export async function bundleHand(): Promise<Program> {
-  const root = fileURLToPath(new URL('../../', import.meta.url))
-  const directory = path.join(root, 'node_modules/.cache/reprise-gates')
-  mkdirSync(directory, { recursive: true })
-  const file = path.join(directory, `hand-${process.pid}-${Math.random().toString(36).slice(2)}.mjs`)
-  await build({
-    cwd: root,
-    input: fileURLToPath(new URL('hand.ts', import.meta.url)),
-    platform: 'node',
-    external: /^node:|^better-sqlite3$|^pg$/,
-    resolve: { extensionAlias: { '.js': ['.ts', '.js'] }, conditionNames: ['reprise-source', 'import'] },
-    output: { file, format: 'esm', codeSplitting: false },
-    logLevel: 'warn',
-  })
-  return { file, remove: () => rmSync(file, { force: true }) }
-}
+export const bundleHand = (): Promise<BundledProgram> => bundleProgram(new URL('hand.ts', import.meta.url))
 
 class Hand {
   readonly child: ChildProcess
@@ -72,6 +50,8 @@ export interface HandsOptions {
 }
 
 export class Hands {
+  /** How many operations ran at once, as any of them saw it; by kind and what they do. */
+  readonly peaks: Record<string, number> = {}
   private readonly hands: Hand[]
   private readonly directory: string
   private submitted = 0
@@ -81,7 +61,7 @@ export class Hands {
     this.directory = directory
   }
 
-  static async start({ file }: Program, address: string, { processes, each }: HandsOptions): Promise<Hands> {
+  static async start({ file }: BundledProgram, address: string, { processes, each }: HandsOptions): Promise<Hands> {
     const directory = mkdtempSync(path.join(tmpdir(), 'reprise-gates-'))
     const hands = Array.from({ length: processes }, () => {
       const args = [file, address, directory, String(each)]
@@ -106,6 +86,7 @@ export class Hands {
         return hand.next({ type: 'submit', kind, ids: own, doing })
       }),
     )
+    this.hear(said)
     return said.flatMap((one) => (one?.type === 'ended' ? one.reasons : []))
   }
 
@@ -114,16 +95,16 @@ export class Hands {
     for (const { child } of this.hands) child.send({ type: 'release' } satisfies Order)
   }
 
-  /** How many operations ran at once, as those saw it that are left. */
-  async close(): Promise<Peaks> {
-    const said = await Promise.all(this.hands.map((hand) => hand.next({ type: 'close' })))
-    const peaks: Record<string, number> = {}
-    for (const one of said) {
-      if (one?.type !== 'closed') throw new Error(`A hand said ${one?.type}`)
-      for (const [what, peak] of Object.entries(one.peaks)) peaks[what] = Math.max(peaks[what] ?? 0, peak)
-    }
+  async close(): Promise<void> {
+    this.hear(await Promise.all(this.hands.map((hand) => hand.next({ type: 'close' }))))
     rmSync(this.directory, { recursive: true, force: true })
-    return peaks
+  }
+
+  private hear(said: readonly (Said | undefined)[]): void {
+    for (const one of said) {
+      if (one === undefined || one.type === 'ready') continue
+      for (const [what, peak] of Object.entries(one.peaks)) this.peaks[what] = Math.max(this.peaks[what] ?? 0, peak)
+    }
   }
 
   /** By `kill -9`. Its marks go before, while it stands still: others may begin at once. */

@@ -50,11 +50,13 @@ export type Order =
   | { readonly type: 'release' }
   | { readonly type: 'close' }
 
-/** What it says. `ended`: every task that was submitted, with the reason why it stopped, or null. */
+/**
+ * What it says. `ended`: every task that was submitted, with the reason why it stopped, or null. `peaks`: so many
+ * operations ran at once, in all processes, as this one saw it.
+ */
 export type Said =
   | { readonly type: 'ready' }
-  | { readonly type: 'ended'; readonly reasons: readonly (string | null)[] }
-  /** At once: so many operations in all processes, as seen by one of them. */
+  | { readonly type: 'ended'; readonly reasons: readonly (string | null)[]; readonly peaks: Peaks }
   | { readonly type: 'closed'; readonly peaks: Peaks }
 
 /** By kind and what its operations do. */

@@ -22,12 +22,15 @@ const sqlite = async (): Promise<Place> => {
   return { address: `sqlite:${path.join(directory, 'gates.db')}`, remove }
 }
 
-const postgres = async (): Promise<Place> => {
+const postgres = (connections: number) => async (): Promise<Place> => {
   const database = await testDatabase()
-  return { address: database.url, remove: () => database.drop() }
+  const address = new URL(database.url)
+  address.searchParams.set('connections', String(connections))
+  return { address: address.href, remove: () => database.drop() }
 }
 
 export const STORES: readonly Store[] = [
   { name: '8 processes on one SQLite file', hands: { processes: 8, each: 1 }, make: sqlite },
-  { name: '8 processes on PostgreSQL', hands: { processes: 8, each: 1 }, make: postgres },
+  { name: '8 processes on PostgreSQL', hands: { processes: 8, each: 1 }, make: postgres(4) },
+  { name: '64 connections to PostgreSQL', hands: { processes: 8, each: 4 }, make: postgres(2) },
 ]

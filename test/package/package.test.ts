@@ -61,7 +61,7 @@ test('the types are right for every resolution that an ES module has', () => {
 })
 
 test('every entry can be imported', () => {
-  const program = `for (const entry of ['', '/observe', '/simulate', '/durable', '/sqlite', '/testing']) await import('reprise' + entry)`
+  const program = `for (const entry of ['', '/observe', '/simulate', '/durable', '/sqlite', '/postgres', '/testing']) await import('reprise' + entry)`
   execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: project, stdio: 'pipe' })
 })
 

@@ -205,12 +205,12 @@ export class PostgresServer {
     return this.pid !== undefined
   }
 
-  /** As `pg_ctl` finds it out: the eighth line of the lock file says so. An old file has another pid. */
+  /** As `pg_ctl` finds it out: the eighth line of the lock file says so; another word of a replica. An old file has another pid. */
   private readyPid(): number | undefined {
     try {
       const pid = Number(readFileSync(path.join(this.directory, 'pid'), 'utf8'))
       const lines = readFileSync(path.join(this.data, 'postmaster.pid'), 'utf8').split('\n')
-      return Number(lines[0]) === pid && lines[7]?.trim() === 'ready' ? pid : undefined
+      return Number(lines[0]) === pid && /^(ready|standby)$/.test(lines[7]?.trim() ?? '') ? pid : undefined
     } catch {
       return undefined
     }

@@ -36,7 +36,8 @@ const WORKFLOW: Table = {
   run: ['document', 'plan', 'values', 'masking', 'state', 'process', 'steps', 'view', ...LIBRARY, 'node'],
 }
 
-const PACKAGES = [...LIBRARY, 'reprise/observe', 'reprise/simulate', '@reprise/workflow']
+const ADAPTERS = ['reprise/sqlite', 'reprise/postgres']
+const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', 'reprise/simulate', '@reprise/workflow']
 
 /** Figures as people read them: a part of output that needs nothing of it. */
 const WORDS = ['output/duration.ts', 'output/figures.ts', 'output/scale.ts']

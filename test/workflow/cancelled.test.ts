@@ -22,7 +22,7 @@ steps:
     going,
   )
   // As by a process that was killed after it had cancelled the run, and before it cancelled its tasks.
-  const durable = await openDurable(`sqlite:${scene.path('.reprise/ledger.db')}`)
+  const durable = await openDurable(scene.store)
   await durable.runs.cancel('r1')
   await durable.close()
   expect((await going.ended).code).toBe(1)

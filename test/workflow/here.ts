@@ -10,8 +10,7 @@ const nothing = async function* (): AsyncGenerator<string> {}
 export async function repriseHere(scene: Scene, ...args: string[]): Promise<Ended> {
   const written = { stdout: '', stderr: '' }
   const output = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (written[name] += text) })
-  const store = `sqlite:${scene.path('.reprise/ledger.db')}`
-  const env = { PATH: process.env['PATH'], ...scene.env, REPRISE_STORE: store }
+  const env = { PATH: process.env['PATH'], ...scene.env, REPRISE_STORE: scene.store }
   const code = await runProgram(args, { stdin: nothing(), stdout: output('stdout'), stderr: output('stderr'), env })
   return { code, signal: null, ...written }
 }

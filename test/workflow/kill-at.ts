@@ -9,7 +9,7 @@ await startRun(
   await readPlan(file),
   { runId, params: {}, cwd: process.cwd(), documentDir: process.cwd() },
   {
-    store: 'sqlite:.reprise/ledger.db',
+    store: process.env['REPRISE_STORE'] ?? 'sqlite:.reprise/ledger.db',
     stateDirectory: path.resolve('.reprise'),
     env: Object.fromEntries(Object.entries(process.env).map(([name, value]) => [name, value ?? ''])),
     listener: (event) => {

@@ -1,16 +1,16 @@
 /**
  * A directory with a workflow, and the command line as a process of its own: run to its end, or killed on the way. Steps
- * note in files that they ran, so that what happened is known from outside. Imports Node, the SQLite driver and the program.
+ * note in files that they ran, so that what happened is known from outside. The store is a file in it, or a schema of its
+ * own on a server: see `keepIn`. Imports Node, the library and the program.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
-import type { Ledger } from 'reprise/durable'
+import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
 import type { RunDetail } from '@reprise/workflow'
 import { repriseHere } from './here.js'
 
@@ -21,6 +21,13 @@ export const bin = path.join(root, 'packages/cli/bin/reprise.js')
 const plainEnv = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(NO_COLOR|CI|FORCE_COLOR|REPRISE_.*)$/.test(name)),
 )
+
+let database: string | undefined
+
+/** Every scene from here on has its store in this database, in a schema of its own. */
+export function keepIn(url: string): void {
+  database = url
+}
 
 export interface Ended {
   readonly code: number | null
@@ -42,9 +49,14 @@ export class Scene {
   /** In the environment of everything that is started here, directly or not. */
   readonly mark = `REPRISE_SCENE=${randomUUID()}`
   env: Record<string, string> = {}
+  /** The address of its store. */
+  readonly store: string
 
   constructor(workflow?: string) {
     this.directory = mkdtempSync(path.join(tmpdir(), 'reprise-workflow-'))
+    const schema = `scene_${randomBytes(6).toString('hex')}`
+    this.store = database === undefined ? `sqlite:${this.path('.reprise/ledger.db')}` : `${database}?schema=${schema}`
+    if (database !== undefined) this.env['REPRISE_STORE'] = this.store
     if (workflow !== undefined) this.write('workflow.yaml', workflow)
   }
 
@@ -120,11 +132,22 @@ export class Scene {
 
   /** Whether a step of r1 waits after so many failures. */
   async waits(step: string, failures: number): Promise<boolean> {
-    if (!this.has('.reprise/ledger.db')) return false
+    if (!(await this.isKept())) return false
     return this.ledger(async (ledger) => {
       const task = await ledger.get({ run: 'r1', id: step })
       return task?.status === 'waiting' && task.progress.retry.failures === failures
     })
+  }
+
+  /** Whether there is a store yet. */
+  async isKept(): Promise<boolean> {
+    try {
+      await (await openLedger(this.store, { create: false })).close()
+      return true
+    } catch (error) {
+      if (error instanceof LedgerError && error.problem === 'missing') return false
+      throw error
+    }
   }
 
   /** As the command line shows it; not by a process of its own, since much is looked at. */
@@ -142,7 +165,7 @@ export class Scene {
   }
 
   async ledger<T>(act: (ledger: Ledger) => Promise<T>): Promise<T> {
-    const ledger = await openSqlite(this.path('.reprise/ledger.db'), { clock: Date.now })
+    const ledger = await openLedger(this.store)
     try {
       return await act(ledger)
     } finally {
@@ -176,7 +199,7 @@ export async function killedAt(scene: Scene, type: string, step: string): Promis
   const args = ['--conditions=reprise-source', '--import', tsx, path.join(root, 'test/workflow/kill-at.ts')]
   const child = spawn(process.execPath, [...args, 'workflow.yaml', 'r1', type, step], {
     cwd: scene.directory,
-    env: plainEnv,
+    env: { ...plainEnv, REPRISE_STORE: scene.store },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const signal = await new Promise((resolve) => child.once('close', (_code, by) => resolve(by)))

@@ -40,8 +40,9 @@ export function reportFailure(error: unknown, world: World, telling: Telling): E
     reportProblems(error, world, telling)
     return error instanceof OutputError ? EXIT.unwritable : EXIT.invalid
   }
-  if (error instanceof UsageError || isLostDirectory(error)) {
-    reportProblems(new InputError([problemOf(error)]), world, telling)
+  // A ledger refuses an address that it cannot make sense of; what else is asked of it here makes sense.
+  if (error instanceof UsageError || isLostDirectory(error) || problemWith(error) === 'refused') {
+    reportProblems(new InputError([problemOf(error as Error)]), world, telling)
     return EXIT.invalid
   }
   const refusal = asRefusal(error)
@@ -87,7 +88,7 @@ function isLostDirectory(error: unknown): error is Error {
 }
 
 function isFailingStore(error: unknown): error is LedgerError {
-  return ['unusable', 'busy', 'corrupt', 'missing_driver'].includes(problemWith(error) ?? '')
+  return ['unusable', 'busy', 'unreachable', 'corrupt', 'missing_driver'].includes(problemWith(error) ?? '')
 }
 
 function problemWith(error: unknown): LedgerError['problem'] | undefined {

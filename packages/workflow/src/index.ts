@@ -36,6 +36,8 @@ export {
   type ResumeChoices,
 } from './run/resume-check.js'
 export { type ResumeInput, resumeRun } from './run/resume-run.js'
+export { placeOf, placesElsewhere } from './run/places.js'
+export type { RunPlace } from './run/run-record.js'
 export type { RunSettings } from './run/session.js'
 export { fallbackId } from './plan/fallback.js'
 export { newRunId, type NewRunInput, startRun } from './run/start-run.js'

@@ -6,7 +6,7 @@ import type { CommandContext } from '../command-context.js'
 import { breakersTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
-import { hasStore, withLedger } from '../runs/store.js'
+import { ifKept, withLedger } from '../runs/store.js'
 
 /** What is recorded when nobody says why. */
 export const NO_REASON = 'by hand'
@@ -16,9 +16,11 @@ type Given = ParsedArguments<{ readonly name: string }, { readonly reason?: stri
 export const list: CommandModule = {
   async run(_given, context) {
     const { world, settings } = context
-    const there = hasStore(settings.store)
-    const now = Date.now()
-    const breakers = there ? await withLedger(context, (ledger) => breakerViews(ledger, now)) : []
+    const found = await ifKept(context, async (ledger) => {
+      const nowMs = await ledger.now()
+      return [await breakerViews(ledger, nowMs), nowMs] as const
+    })
+    const [breakers, now] = found ?? [[], Date.now()]
     if (settings.json) writeJson(world.stdout, { breakers })
     else world.stdout.write(`${breakersTable(breakers, now, lookFor(world, settings)).join('\n')}\n`)
   },

@@ -7,14 +7,14 @@ import { budgetsTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { NO_REASON } from './breakers.js'
-import { hasStore, withLedger } from '../runs/store.js'
+import { ifKept, withLedger } from '../runs/store.js'
 
 type Given = ParsedArguments<{ readonly name: string }, { readonly amount?: string; readonly reason?: string }>
 
 export const list: CommandModule = {
   async run(_given, context) {
     const { world, settings } = context
-    const budgets = hasStore(settings.store) ? await withLedger(context, (ledger) => budgetViews(ledger)) : []
+    const budgets = (await ifKept(context, (ledger) => budgetViews(ledger))) ?? []
     if (settings.json) writeJson(world.stdout, { budgets })
     else world.stdout.write(`${budgetsTable(budgets, lookFor(world, settings)).join('\n')}\n`)
   },

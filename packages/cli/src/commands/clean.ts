@@ -10,7 +10,7 @@ import { lookFor } from '../output/look.js'
 import { runsTable } from '../output/runs/runs-table.js'
 import { durationOf } from './ps.js'
 import { recordedPlan } from '../runs/load-plan.js'
-import { hasStore, stateDirectoryOf, withLedger } from '../runs/store.js'
+import { ifKept, stateDirectoryOf } from '../runs/store.js'
 
 type Options = {
   readonly olderThan?: string
@@ -21,9 +21,8 @@ type Options = {
 export async function run({ options }: ParsedArguments<object, Options>, context: CommandContext): Promise<ExitCode> {
   const { world, settings } = context
   const olderThanMs = durationOf(options.olderThan ?? '7d', '--older-than')
-  if (!hasStore(settings.store)) return nothing(context)
-  return withLedger(context, async (ledger) => {
-    const runs = await cleanableRuns(ledger, Date.now() - olderThanMs)
+  const code = await ifKept(context, async (ledger) => {
+    const runs = await cleanableRuns(ledger, (await ledger.now()) - olderThanMs)
     if (runs.length === 0) return nothing(context)
     const isDry = options.dryRun === true
     if (!settings.json && !settings.quiet)
@@ -36,6 +35,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
       world.stderr.write(`${gone.length === 1 ? '1 run is' : `${gone.length} runs are`} gone.\n`)
     return EXIT.done
   })
+  return code ?? nothing(context)
 }
 
 function nothing({ world, settings }: CommandContext): ExitCode {

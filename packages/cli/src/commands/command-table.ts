@@ -9,6 +9,7 @@ import { LOOK_COMMANDS } from './table/look-commands.js'
 import { POLICY_COMMANDS } from './table/policy-commands.js'
 import { RUN_COMMANDS } from './table/run-commands.js'
 import { STEER_COMMANDS } from './table/steer-commands.js'
+import { STORE_COMMANDS } from './table/store-commands.js'
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: 'Begin', commands: FILE_COMMANDS },
@@ -17,4 +18,5 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: 'Look', commands: LOOK_COMMANDS },
   { title: 'Steer', commands: STEER_COMMANDS },
   { title: 'Shared gates', commands: GATE_COMMANDS },
+  { title: 'Store', commands: STORE_COMMANDS },
 ]

@@ -6,7 +6,7 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
-import { fallbackId, isId, type LogEntry, StateDirectory, viewRun } from '@reprise/workflow'
+import { fallbackId, isId, type LogEntry, placeOf, placesElsewhere, StateDirectory, viewRun } from '@reprise/workflow'
 import { nearest } from 'reprise'
 import type { Ledger } from 'reprise/durable'
 import { plainText } from 'reprise/observe'
@@ -48,17 +48,23 @@ export async function run({ values: { run: runId, step }, options }: Given, cont
           ] as const,
       ),
     )
-    const placeOf = (log: LogEntry): number => order.get(log.step) ?? Infinity
+    const orderOf = (log: LogEntry): number => order.get(log.step) ?? Infinity
     const files = (): readonly LogEntry[] =>
       state
         .logsOf(runId, step)
         .filter((log) => attempt === undefined || log.attempt === attempt)
-        .toSorted((a, b) => placeOf(a) - placeOf(b))
+        .toSorted((a, b) => orderOf(a) - orderOf(b))
     if (step !== undefined) await expectStep(ledger, runId, step, context)
-    if (settings.json) return writeJson(world.stdout, { logs: files() })
+    const elsewhere = placesElsewhere(record, placeOf({ stateDirectory: state.path }))
+    if (settings.json) return writeJson(world.stdout, { logs: files(), elsewhere })
     const printer = new Printer(context)
     await follow(ledger, runId, options.follow === true, () => printer.print(files()))
-    if (!printer.hasPrinted && !settings.quiet) world.stderr.write('Nothing was written.\n')
+    if (settings.quiet) return
+    if (!printer.hasPrinted) world.stderr.write(elsewhere.length === 0 ? 'Nothing was written.\n' : 'No log is here.\n')
+    for (const { host, stateDirectory } of elsewhere)
+      world.stderr.write(
+        plainText(`Steps of run ${runId} ran on ${host}, and their logs are there: in ${stateDirectory}.`) + '\n',
+      )
   })
 }
 

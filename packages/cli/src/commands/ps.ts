@@ -8,7 +8,7 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { retryingTable } from '../output/runs/retrying-table.js'
 import { runsTable } from '../output/runs/runs-table.js'
-import { hasStore, withLedger } from '../runs/store.js'
+import { ifKept } from '../runs/store.js'
 
 type Options = {
   readonly retrying?: boolean
@@ -24,14 +24,15 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   const filter = filterOf(options, Date.now())
   const look = lookFor(world, settings)
   const print = (lines: readonly string[]): unknown => world.stdout.write(`${lines.join('\n')}\n`)
-  const there = hasStore(settings.store)
   if (options.retrying === true) {
-    const retrying = there ? await withLedger(context, (ledger) => viewRetrying(ledger)) : []
+    const found = await ifKept(context, async (ledger) => [await viewRetrying(ledger), await ledger.now()] as const)
+    // By the ledger's clock: of another machine that may be another one.
+    const [retrying, nowMs] = found ?? [[], Date.now()]
     if (settings.json) writeJson(world.stdout, { retrying })
-    else print(retryingTable(retrying, Date.now(), look))
+    else print(retryingTable(retrying, nowMs, look))
     return
   }
-  const runs = there ? await withLedger(context, (ledger) => viewRuns(ledger, filter)) : []
+  const runs = (await ifKept(context, (ledger) => viewRuns(ledger, filter))) ?? []
   // Whether one is interrupted is known only when its process has been looked for.
   const shown = runs.filter(({ state }) => options.state === undefined || state === options.state)
   if (settings.json) writeJson(world.stdout, { runs: shown })

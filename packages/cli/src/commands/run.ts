@@ -9,7 +9,7 @@ import { expectNoSecrets, expectSecrets, loadPlan } from '../runs/load-plan.js'
 import { readId } from '../runs/read-id.js'
 import { readParams } from '../runs/params.js'
 import { showPlan } from '../runs/show-plan.js'
-import { hasStore, withLedger } from '../runs/store.js'
+import { ifKept } from '../runs/store.js'
 
 type Options = {
   readonly param?: readonly string[]
@@ -42,8 +42,7 @@ export async function run(
 
 /** Said before anything is opened for writing, with what to type instead. */
 async function expectNew(runId: string, context: CommandContext): Promise<void> {
-  if (!hasStore(context.settings.store)) return
-  const known = await withLedger(context, (ledger) => ledger.run(runId))
+  const known = await ifKept(context, (ledger) => ledger.run(runId))
   if (known === undefined) return
   throw new RefusedError({
     kind: 'not_possible',

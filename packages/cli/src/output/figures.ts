@@ -25,3 +25,16 @@ export function factor(value: number): string {
 export function plainNumber(value: number): string {
   return String(Math.round(value * 100) / 100)
 }
+
+/** `1 234 567`. */
+export function countText(count: number): string {
+  return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ' ')
+}
+
+/** `840 B`, `12 KiB`, `3.4 MiB`. */
+export function byteText(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  const unit = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
+  const value = bytes / 1024 ** unit
+  return `${unit === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
+}

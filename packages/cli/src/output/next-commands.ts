@@ -2,14 +2,16 @@
 import { plainText } from 'reprise/observe'
 import { DEFAULT_STORE, type Settings } from '../settings.js'
 import type { World } from '../world.js'
+import { storeWithoutPassword } from './store-address.js'
 
 /** `(['resume', run])` → `reprise resume nightly-7`. */
 export type CommandWords = (words: readonly string[]) => string
 
-/** With the store that was named, unless the next command finds it by itself. */
+/** With the store that was named, but for its password, unless the next command finds it by itself. */
 export function commandWords({ store }: Pick<Settings, 'store'>, env: World['env']): CommandWords {
   const isUsual = store === (env['REPRISE_STORE'] || DEFAULT_STORE)
-  return (words) => ['reprise', ...words, ...(isUsual ? [] : ['--store', store])].map(shellWord).join(' ')
+  const named = isUsual ? [] : ['--store', storeWithoutPassword(store)]
+  return (words) => ['reprise', ...words, ...named].map(shellWord).join(' ')
 }
 
 export const plainCommand: CommandWords = commandWords({ store: DEFAULT_STORE }, {})

@@ -21,7 +21,7 @@ import { conductRun } from './conduct.js'
 import { recordedPlan } from './load-plan.js'
 import { readId } from './read-id.js'
 import { refusedBy } from './refused-by.js'
-import { hasStore, withLedger } from './store.js'
+import { ifKept } from './store.js'
 
 const CHOICES = { resetRetries: false, acceptChanges: false, done: [], rerun: [], force: false } as const
 
@@ -35,7 +35,7 @@ export async function execDurably(name: string, given: DurableCommand, context: 
   const id = readId(name, '--durable')
   const { world, settings } = context
   const plan = planOf(given)
-  const check = hasStore(settings.store) ? await lookAt(id, plan, context) : undefined
+  const check = await lookAt(id, plan, context)
   const cwd = process.cwd()
   const options = { isPassedOn: true }
   if (check === undefined) {
@@ -57,7 +57,7 @@ async function lookAt(
   plan: Plan,
   context: CommandContext,
 ): Promise<Awaited<ReturnType<typeof checkResume>> | undefined> {
-  return withLedger(context, async (ledger) => {
+  return ifKept(context, async (ledger) => {
     const run = await ledger.run(id)
     if (run === undefined) return undefined
     const definition = (await ledger.definition(id)) ?? null

@@ -1,14 +1,17 @@
 /**
- * Where runs are kept: the ledger that `--store` names, and the directory of their logs beside it. Imports Node, the
- * library and the errors of commands.
+ * Where runs are kept: the ledger that `--store` names, and the directory of their logs. That is beside a ledger that is a
+ * file, and in the working directory for one on a server. Imports Node, the library and the errors of commands.
  *
  * Invariant: who only looks creates nothing.
  */
 import { existsSync } from 'node:fs'
 import { expectOwnStore, statePathFor } from '@reprise/workflow'
-import { type Ledger, openLedger } from 'reprise/durable'
+import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError, UsageError } from '../failures.js'
+import { storeWithoutPassword } from '../output/store-address.js'
+
+const EXAMPLES = 'such as sqlite:./runs.db or postgres://app@db.example/orders'
 
 export function stateDirectoryOf(store: string): string {
   return statePathFor(fileOf(store) ?? null, process.cwd())
@@ -16,20 +19,59 @@ export function stateDirectoryOf(store: string): string {
 
 /** What is in memory is gone with the command, and nothing could be said of it. */
 export function expectKept(store: string): void {
-  if (!/^(sqlite|memory):/.test(store))
+  if (/^sqlite:./s.test(store) || isOnServer(store)) return
+  if (!store.startsWith('memory:'))
     throw new UsageError(
-      `--store ${JSON.stringify(store.replace(/:\/\/.*$/s, '://…'))} is no address`,
-      'such as sqlite:./runs.db',
+      `--store ${JSON.stringify(store.replace(/:\/\/.*$/s, '://…').slice(0, 200))} is no address`,
+      EXAMPLES,
     )
-  if (!store.startsWith('memory:')) return
-  throw new UsageError(`--store ${store} keeps nothing once the command has ended`, 'such as sqlite:./runs.db')
+  throw new UsageError(`--store ${store} keeps nothing once the command has ended`, EXAMPLES)
+}
+
+export function isOnServer(store: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(store)
 }
 
 /** Opens the ledger for as long as `act` takes. Refused if nothing was ever kept there. */
-export async function withLedger<T>({ settings }: CommandContext, act: (ledger: Ledger) => Promise<T>): Promise<T> {
-  expectStore(settings.store)
-  expectOwnStore(settings.store, stateDirectoryOf(settings.store))
-  const ledger = await openLedger(settings.store)
+export async function withLedger<T>(context: CommandContext, act: (ledger: Ledger) => Promise<T>): Promise<T> {
+  const { store } = context.settings
+  const { of } = await expectFound(store, () => ifKept(context, async (ledger) => ({ of: await act(ledger) })))
+  return of
+}
+
+/** What finds nothing, by its answer or by its error, is refused. */
+export async function expectFound<T>(store: string, act: () => Promise<T | undefined>): Promise<T> {
+  try {
+    const answer = await act()
+    if (answer !== undefined) return answer
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+  const what = isOnServer(store)
+    ? `${storeWithoutPassword(store)} has no ledger.`
+    : `${fileOf(store) ?? store} does not exist.`
+  const where = isOnServer(store)
+    ? 'The first run makes one; --store names another database, and ?schema=NAME in it another schema.'
+    : 'Runs are kept in the directory where they were begun; --store names another place.'
+  throw new RefusedError({
+    kind: 'not_found',
+    message: `There are no runs here: ${what}`,
+    details: [where],
+    next: ['reprise run workflow.yaml'],
+  })
+}
+
+/** The same, but for a store in which nothing was ever kept: then `act` is not called, and the answer is undefined. */
+export async function ifKept<T>(
+  { settings: { store } }: CommandContext,
+  act: (ledger: Ledger) => Promise<T>,
+): Promise<T | undefined> {
+  expectKept(store)
+  const file = fileOf(store)
+  if (file !== undefined && !existsSync(file)) return undefined
+  expectOwnStore(store, stateDirectoryOf(store))
+  const ledger = await openIfThere(store)
+  if (ledger === undefined) return undefined
   try {
     return await act(ledger)
   } finally {
@@ -37,22 +79,19 @@ export async function withLedger<T>({ settings }: CommandContext, act: (ledger: 
   }
 }
 
-export function hasStore(store: string): boolean {
-  const file = fileOf(store)
-  return file === undefined || existsSync(file)
+async function openIfThere(store: string): Promise<Ledger | undefined> {
+  try {
+    return await openLedger(store, { create: false })
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
 }
 
-export function expectStore(store: string): void {
-  expectKept(store)
-  if (hasStore(store)) return
-  throw new RefusedError({
-    kind: 'not_found',
-    message: `There are no runs here: ${fileOf(store) ?? store} does not exist.`,
-    details: ['Runs are kept in the directory where they were begun; --store names another place.'],
-    next: ['reprise run workflow.yaml'],
-  })
+function isMissing(error: unknown): boolean {
+  return error instanceof LedgerError && error.problem === 'missing'
 }
 
-function fileOf(store: string): string | undefined {
+export function fileOf(store: string): string | undefined {
   return /^sqlite:(.+)$/s.exec(store)?.[1]
 }

@@ -47,7 +47,9 @@ const BATCH = 500
  * Who lives by what can be seen from here, by id; for those who only look and own nothing. One that is seen to live may
  * be stopped, with its lease over: whoever watches it for a lease, or is told to, takes over from it.
  */
-export async function livingOwners(ledger: Ledger): Promise<ReadonlyMap<string, OtherOwner>> {
+export async function livingOwners(
+  ledger: Pick<Ledger, 'leaseNow' | 'owners' | 'spans'>,
+): Promise<ReadonlyMap<string, OtherOwner>> {
   const [now, owners, self] = [await ledger.leaseNow(), await ledger.owners(), ownIdentity()]
   const isLiving = (owner: OwnerRecord): boolean => {
     const life = lifeOf(owner, self, ledger.spans)

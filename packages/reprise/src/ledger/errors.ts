@@ -1,7 +1,7 @@
 /**
  * What a ledger rejects with. `unusable` says that nothing more can be written through this handle: a disk that is full
  * or fails is not asked twice. `busy` and `unreachable` pass: what was not written can be asked for again. Imports core
- * only.
+ * only. `missing`: there is nothing at the address, and nothing was to be made there.
  */
 import { RepriseError } from '../core/errors.js'
 
@@ -9,6 +9,7 @@ export type LedgerProblem =
   | 'unusable'
   | 'busy'
   | 'unreachable'
+  | 'missing'
   | 'newer_format'
   | 'corrupt'
   | 'missing_driver'

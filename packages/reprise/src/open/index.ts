@@ -70,6 +70,8 @@ export type {
   TaskResult,
   View,
 } from '../ledger/ledger.js'
+export type { CopiedCounts, CopiedRows } from '../ledger/copied-tables.js'
+export type { ConnectionFacts, SchemaState, StoreContent, StoreFacts, TableFacts } from '../ledger/store-facts.js'
 export { MemoryLedger } from '../ledger/memory-ledger.js'
 export type {
   AttemptRow,

@@ -78,18 +78,22 @@ export async function openDurable(address: string | Ledger, options: DurableOpti
   }
 }
 
-export type LedgerOptions = Pick<DurableOptions, 'clock' | 'synchronous'>
+export interface LedgerOptions extends Pick<DurableOptions, 'clock' | 'synchronous'> {
+  /** Whether a ledger that is not there is made. Default: true. */
+  readonly create?: boolean
+}
 
 /** The ledger alone: to look at what is there without being one of those who work. */
 export async function openLedger(address: string, options: LedgerOptions = {}): Promise<Ledger> {
-  const { synchronous, ...shared } = options
-  return ledgerAt(address, environmentOf(shared), synchronous)
+  const { synchronous, create, ...shared } = options
+  return ledgerAt(address, environmentOf(shared), synchronous, create)
 }
 
 async function ledgerAt(
   address: string,
   environment: Environment,
   synchronous: 'full' | 'normal' = 'full',
+  create = true,
 ): Promise<Ledger> {
   const clock = (): number => environment.exactMs()
   const wall = (): number => environment.clock.wallMs()
@@ -97,11 +101,11 @@ async function ledgerAt(
   const file = /^sqlite:(.+)$/s.exec(address)?.[1]
   if (file !== undefined && !isNoFile(file)) {
     const { openSqlite } = await import('../sqlite/open-sqlite.js')
-    return openSqlite(file, { clock, wall, synchronous })
+    return openSqlite(file, { clock, wall, synchronous, create })
   }
   if (POSTGRES.test(address)) {
     const { openPostgres } = await import('../postgres/open-postgres.js')
-    return openPostgres(address)
+    return openPostgres(address, { create })
   }
   const known = file === ':memory:' ? 'memory:' : 'sqlite:PATH, such as sqlite:./tasks.db, postgres://…, or memory:'
   throw new LedgerError('unusable', `There is no ledger at ${JSON.stringify(hidePassword(address))}: say ${known}`)

@@ -82,7 +82,7 @@ export class Batch {
   }
 
   get isEmpty(): boolean {
-    return Object.values(this.parts()).every((rows) => rows.length === 0)
+    return this.isOfTasks && this.made.size + this.changed.size + this.policies.size === 0
   }
 
   /** Whether it is of tasks alone, and what goes with them. */
@@ -146,6 +146,7 @@ export class Batch {
     for (const { row, state, task } of tasks) this.change(row, state, task)
     for (const row of tried) this.countAttempt(row.task)
     this.tried.push(...tried)
+    for (const row of dead) this.touch(row.task as number)
     this.dead.push(...dead)
     for (const { run, row, isNew } of runs) {
       this.runs.set(run.id, run)
@@ -209,12 +210,16 @@ export class Batch {
       made.attempts_kept = (made.attempts_kept as number) + 1
       return
     }
-    if (!this.changed.has(pk)) {
-      const row = [...this.rows.values()].find((one) => one?.pk === pk) as BatchRow
-      this.change(row, stateOf(row.task), row.task)
-    }
+    this.touch(pk)
     const change = this.changed.get(pk) as Change
     change.added = (change.added as number) + 1
+  }
+
+  /** What goes with a task is written if the task is: so it is. */
+  private touch(pk: number): void {
+    if (this.made.has(pk) || this.changed.has(pk)) return
+    const row = [...this.rows.values()].find((one) => one?.pk === pk) as BatchRow
+    this.change(row, stateOf(row.task), row.task)
   }
 
   private deadRow(letter: DeadLetter, created: readonly NewRow[]): Part<'dead'> {

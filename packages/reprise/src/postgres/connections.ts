@@ -6,6 +6,7 @@
  * old. While a program's own code runs no connection is held.
  */
 import type * as pg from 'pg'
+import { Socket } from 'node:net'
 import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
 import { LedgerError } from '../ledger/errors.js'
 import type { SqlRow } from '../ledger/rows.js'
@@ -36,6 +37,8 @@ const STATEMENT_MS = 20_000
 const LOCK_MS = 10_000
 const CONNECT_MS = 10_000
 const IDLE_MS = 30_000
+/** So long a connection is kept at hand. */
+const WARM_MS = 100
 const OLDEST_SERVER = 130_000
 
 /** Statements are few and their indexes known: plans are made once, and do not turn to reading whole tables. */
@@ -74,7 +77,13 @@ export class Connections {
   private readonly address: PostgresAddress
   private readonly prepares: boolean
   private readonly checked = new WeakSet<PoolClient>()
+  private readonly broken = new WeakSet<PoolClient>()
+  private readonly warm: PooledConnection[] = []
+  private cooling: NodeJS.Timeout | undefined = undefined
+  private isEnding = false
   private readonly time: ServerTime
+  /** Those that are open: the driver leaves one that could not log in, and the server keeps it for a minute. */
+  private readonly sockets = new Set<Socket>()
   private readonly driver: Driver
 
   constructor(driver: Driver, address: PostgresAddress, time: ServerTime, prepares: boolean) {
@@ -82,40 +91,92 @@ export class Connections {
     this.address = address
     this.time = time
     this.prepares = prepares
-    this.pool = new driver.default.Pool(configOf(address))
+    this.pool = new driver.default.Pool(this.config())
     // An idle connection that breaks is dropped by the pool; whoever needs one gets another.
     this.pool.on('error', () => undefined)
-    // What fails while nobody waits for an answer is heard of with the next question. From the first moment on: who is
-    // let in and thrown out at once hears both in one breath, and before whoever asked for the connection has it.
-    this.pool.on('connect', (client) => void client.on('error', () => undefined))
+    // From the first moment on: who is let in and thrown out at once hears both in one breath, and before whoever asked
+    // for the connection has it.
+    this.pool.on('connect', (client) => {
+      client.on('error', () => this.broken.add(client))
+      client.once('end', () => this.broken.add(client))
+    })
   }
 
   /** Lends a connection; one that failed is not given back. */
   async with<T>(use: (connection: PooledConnection) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect()
+    const connection = this.warmOne() ?? (await this.connect())
     let isBroken = false
     try {
-      const connection = new PooledConnection(client, this.prepares)
-      if (!this.checked.has(client)) await this.check(client, connection)
       return await use(connection)
     } catch (error) {
-      isBroken = failureKind(error) === 'lost' || !this.checked.has(client)
+      isBroken = failureKind(error) === 'lost'
       throw error
     } finally {
-      client.release(isBroken)
+      if (isBroken || this.isEnding) connection.client.release(isBroken)
+      else this.keepWarm(connection)
     }
   }
 
-  /** One beside the pool, for whoever listens. */
-  async single(): Promise<Client> {
-    const client = new this.driver.default.Client(configOf(this.address))
+  private async connect(): Promise<PooledConnection> {
+    const client = await this.pool.connect()
+    const connection = new PooledConnection(client, this.prepares)
+    if (this.checked.has(client)) return connection
+    try {
+      await this.check(client, connection)
+      return connection
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+  }
+
+  private warmOne(): PooledConnection | undefined {
+    for (;;) {
+      const connection = this.warm.pop()
+      if (connection === undefined || !this.broken.has(connection.client)) return connection
+      connection.client.release(true)
+    }
+  }
+
+  /** The pool does much at every turn: what is wanted again at once does not go there in between. */
+  private keepWarm(connection: PooledConnection): void {
+    // Somebody waits for one.
+    if (this.pool.waitingCount > 0) {
+      connection.client.release()
+      return
+    }
+    this.warm.push(connection)
+    this.cooling ??= setTimeout(() => this.cool(), WARM_MS).unref()
+  }
+
+  private cool(): void {
+    this.cooling = undefined
+    for (const { client } of this.warm.splice(0)) client.release(this.broken.has(client))
+  }
+
+  /** One beside the pool, for whoever listens, or looks for long. It is not checked. */
+  async single(statementMs = STATEMENT_MS): Promise<Client> {
+    const client = new this.driver.default.Client({ ...this.config(), query_timeout: statementMs + 5000 })
     client.on('error', () => undefined)
     await client.connect()
     return client
   }
 
   async end(): Promise<void> {
+    this.isEnding = true
+    clearTimeout(this.cooling)
+    this.cool()
     await this.pool.end()
+    for (const socket of this.sockets) socket.destroy()
+  }
+
+  private config(): PoolConfig {
+    const stream = (): Socket => {
+      const socket = new Socket()
+      this.sockets.add(socket)
+      return socket.once('close', () => this.sockets.delete(socket))
+    }
+    return { ...configOf(this.address), stream }
   }
 
   private async check(client: PoolClient, connection: PooledConnection): Promise<void> {
@@ -132,7 +193,8 @@ export class Connections {
 }
 
 /** In milliseconds, with their fractions. */
-export const NOW = 'extract(epoch FROM clock_timestamp())::float8 * 1000 AS now'
+export const CLOCK = 'extract(epoch FROM clock_timestamp())::float8 * 1000'
+export const NOW = `${CLOCK} AS now`
 
 function refusal(name: string, cure: string): LedgerError {
   return new LedgerError('unusable', `The ledger ${name} cannot be opened: ${cure}`)

@@ -37,9 +37,14 @@ export function failureKind(error: unknown): FailureKind {
 }
 
 const CURES: readonly (readonly [RegExp, LedgerProblem, string])[] = [
-  [/^28/, 'unusable', 'check the user and the password in the address'],
+  [/^28P01/, 'unusable', 'check the user and the password: in the address, PGPASSWORD or ~/.pgpass'],
+  [/^28/, 'unusable', 'let this user in from here (pg_hba.conf of the server), with TLS if it asks for it (sslmode)'],
   [/^3D000/, 'unusable', 'create the database, or name one that is there'],
-  [/^42501/, 'unusable', 'grant this user what is missing: USAGE on the schema, and all on its tables and sequences'],
+  [
+    /^42501/,
+    'unusable',
+    'grant what is missing: USAGE on the schema and all on its tables and sequences; CREATE on the database to make it',
+  ],
   [/^42P01|^3F000/, 'unusable', 'the schema is gone or not whole: restore it from a copy, or name another one'],
   [/^25006/, 'unusable', 'it is a replica, or read-only: name the primary'],
   [/^53100/, 'unusable', 'make room on the disk of the server; what was recorded before is kept'],
@@ -51,6 +56,16 @@ const CURES: readonly (readonly [RegExp, LedgerProblem, string])[] = [
     'it has no connection left: raise max_connections, or lower connections=N in the addresses',
   ],
   [/^(?:22021|22P05)/, 'refused', 'PostgreSQL cannot keep the character U+0000 in a name or an id: leave it out'],
+]
+
+/** What the driver says by itself, before the server has said anything of use. */
+const OWN_CURES: readonly (readonly [RegExp, string])[] = [
+  [/client password must be a string/, 'it wants a password: name it in the address, in PGPASSWORD or in ~/.pgpass'],
+  [/does not support SSL/, 'leave out sslmode, or switch TLS on at the server'],
+  [
+    /certificate|self-signed|altnames/i,
+    'name the authority that signed it (sslrootcert=FILE), and the server as it is in there',
+  ],
 ]
 
 /** What `error` means for the ledger `name`; one that says so already is left alone. */
@@ -65,7 +80,10 @@ export function ledgerFailure(name: string, act: 'opened' | 'read' | 'written', 
   const known = CURES.find(([codes]) => codes.test(code))
   if (known !== undefined) return new LedgerError(known[1], `${said}: ${known[2]}`, error)
   if (failureKind(error) === 'final') return new LedgerError('unusable', said, error)
-  const cure = `it has not answered for ${MAX_WAIT_MS / 1000} s: see that the server runs and can be reached from here`
+  const own = OWN_CURES.find(([words]) => words.test(messageOf(error)))
+  if (own !== undefined) return new LedgerError('unusable', `${said}: ${own[1]}`, error)
+  const patience = act === 'opened' ? '' : `it has not answered for ${MAX_WAIT_MS / 1000} s: `
+  const cure = `${patience}see that the server runs and can be reached from here`
   return new LedgerError('unreachable', `${said}: ${cure}`, error)
 }
 

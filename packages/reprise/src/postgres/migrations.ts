@@ -4,6 +4,7 @@
  * still use a schema that is up to date. Imports its own layer and the ledger's errors.
  */
 import { LedgerError } from '../ledger/errors.js'
+import type { SchemaState } from '../ledger/store-facts.js'
 import type { Connection } from './connections.js'
 
 /** `$schema` stands for the schema's name. Texts are compared byte by byte, as every other ledger does. */
@@ -137,47 +138,89 @@ export const MIGRATIONS: readonly string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-export interface SchemaState {
-  /** 0: there is none. */
-  readonly version: number
-  readonly newest: number
-}
-
-export async function schemaState(connection: Connection, schema: string): Promise<SchemaState> {
-  return { version: await versionOf(connection, schema), newest: SCHEMA_VERSION }
+export async function schemaState(connection: Connection, schema: string, name: string): Promise<SchemaState> {
+  return { version: await versionOf(connection, schema, name), newest: SCHEMA_VERSION }
 }
 
 /** Makes the schema, or brings it up to date; refuses one that a newer version of the library wrote. */
 export async function migrate(connection: Connection, schema: string, name: string): Promise<void> {
-  const version = await versionOf(connection, schema)
+  const version = await versionOf(connection, schema, name)
   expectKnown(version, name)
   if (version === SCHEMA_VERSION) return
   await connection.query('BEGIN')
   try {
-    // Of this schema only, and gone with the transaction.
-    await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`reprise migrates ${schema}`])
-    await connection.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
-    await connection.query(`CREATE TABLE IF NOT EXISTS ${schema}.meta
-      (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL)`)
-    // Somebody else may have been faster.
-    const done = await versionOf(connection, schema)
-    expectKnown(done, name)
-    if (done === 0) await expectEmpty(connection, schema, name)
-    for (const step of MIGRATIONS.slice(done)) await connection.query(step.replaceAll('$schema', schema))
-    await connection.query(`INSERT INTO ${schema}.meta VALUES (true, ${SCHEMA_VERSION})
-      ON CONFLICT (one) DO UPDATE SET version = excluded.version`)
+    await migrateLocked(connection, schema, name)
     await connection.query('COMMIT')
   } catch (error) {
     await connection.query('ROLLBACK').catch(() => undefined)
-    throw error
+    throw codeOf(error) === NOT_ALLOWED ? mayNotCreate(name, version, error) : error
   }
 }
 
-async function versionOf(connection: Connection, schema: string): Promise<number> {
-  const [found] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS is_there', [`${schema}.meta`])
+/** For who may not change anything: refuses what is not up to date. */
+export async function expectMigrated(connection: Connection, schema: string, name: string): Promise<void> {
+  const version = await versionOf(connection, schema, name)
+  expectKnown(version, name)
+  if (version < SCHEMA_VERSION) throw new LedgerError('unusable', outdated(name, version))
+}
+
+async function migrateLocked(connection: Connection, schema: string, name: string): Promise<void> {
+  // Of this schema only, and gone with the transaction.
+  await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`reprise migrates ${schema}`])
+  // Who owns a schema need not be allowed to create others, and would be refused even if it is there.
+  const [found] = await connection.query('SELECT to_regnamespace($1) IS NOT NULL AS is_there', [schema])
+  if (found?.['is_there'] !== true) await connection.query(`CREATE SCHEMA ${schema}`)
+  await connection.query(metaSql(schema))
+  // Somebody else may have been faster.
+  const version = await versionOf(connection, schema, name)
+  expectKnown(version, name)
+  if (version === 0) await expectEmpty(connection, schema, name)
+  for (const statement of stepsSql(schema, version)) await connection.query(statement)
+}
+
+/** Everything that `migrate` would execute, to be read, or to be executed by somebody with more rights. */
+export function migrationSql(schema: string, version: number): readonly string[] {
+  return ['BEGIN', `CREATE SCHEMA IF NOT EXISTS ${schema}`, metaSql(schema), ...stepsSql(schema, version), 'COMMIT']
+}
+
+function metaSql(schema: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${schema}.meta (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL)`
+}
+
+function stepsSql(schema: string, version: number): string[] {
+  return [
+    ...MIGRATIONS.slice(version).map((step) => step.replaceAll('$schema', schema)),
+    `INSERT INTO ${schema}.meta VALUES (true, ${SCHEMA_VERSION})
+    ON CONFLICT (one) DO UPDATE SET version = excluded.version`,
+  ]
+}
+
+const NOT_ALLOWED = '42501'
+const NO_SUCH_COLUMN = '42703'
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { code?: string } | null)?.code
+}
+
+/** 0: there is none. */
+async function versionOf(connection: Connection, schema: string, name: string): Promise<number> {
+  const [found] = await connection.query(
+    'SELECT to_regclass($1) IS NOT NULL AS is_there, quote_ident($2) <> $2 AS is_word',
+    [`${schema}.meta`, schema],
+  )
+  if (found?.['is_word'] === true) {
+    throw new LedgerError(
+      'refused',
+      `${schema} is a word of SQL, and no name for the schema of ${name}: take another one`,
+    )
+  }
   if (found?.['is_there'] !== true) return 0
-  const [meta] = await connection.query(`SELECT version FROM ${schema}.meta`)
-  return (meta?.['version'] as number | undefined) ?? 0
+  try {
+    const [meta] = await connection.query(`SELECT version FROM ${schema}.meta`)
+    return (meta?.['version'] as number | undefined) ?? 0
+  } catch (error) {
+    throw codeOf(error) === NO_SUCH_COLUMN ? foreign(schema, name, 'meta') : error
+  }
 }
 
 function expectKnown(version: number, name: string): void {
@@ -186,15 +229,29 @@ function expectKnown(version: number, name: string): void {
   throw new LedgerError('newer_format', `${name} was written by a newer Reprise (${versions}): update this program`)
 }
 
+function outdated(name: string, version: number): string {
+  const what = version === 0 ? 'has no tables yet' : `has version ${version} of its tables`
+  const cure = 'open it once as a user who may create them'
+  return `The ledger ${name} ${what}, and this program needs version ${SCHEMA_VERSION}: ${cure}`
+}
+
+function mayNotCreate(name: string, version: number, error: unknown): LedgerError {
+  const said = error instanceof Error ? error.message : String(error)
+  const grant = 'or grant this user CREATE on the database, or on a schema that is there'
+  return new LedgerError('unusable', `${outdated(name, version)}, ${grant} (${said})`, error)
+}
+
 /** Another program's tables stay its own. */
 async function expectEmpty(connection: Connection, schema: string, name: string): Promise<void> {
   const [other] = await connection.query(
-    `SELECT relname FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'v', 'm', 'S', 'p')
+    `SELECT relname FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'v', 'm', 'S', 'p', 'f')
      AND relname <> 'meta' LIMIT 1`,
     [schema],
   )
-  if (other === undefined) return
+  if (other !== undefined) throw foreign(schema, name, String(other['relname']))
+}
+
+function foreign(schema: string, name: string, table: string): LedgerError {
   const cure = 'give the ledger a schema of its own (…?schema=NAME)'
-  const what = `the schema ${schema} of ${name} is of another program (it has ${String(other['relname'])})`
-  throw new LedgerError('unusable', `${what}: ${cure}`)
+  return new LedgerError('unusable', `the schema ${schema} of ${name} is of another program (it has ${table}): ${cure}`)
 }

@@ -3,9 +3,9 @@
  */
 import { LedgerError } from '../ledger/errors.js'
 import { addressOf, type PostgresAddress } from './address.js'
-import { Connections, type Driver } from './connections.js'
+import { type Connection, Connections, type Driver } from './connections.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS } from './failures.js'
-import { migrate } from './migrations.js'
+import { expectMigrated, migrate, schemaState } from './migrations.js'
 import { pause } from './pause.js'
 import { PostgresLedger } from './postgres-ledger.js'
 import { ServerTime } from './server-time.js'
@@ -13,7 +13,9 @@ import { ServerTime } from './server-time.js'
 export interface PostgresOptions {
   /** In place of the server's time; for tests. */
   readonly clock?: () => number
-  /** Whether the schema is made, or brought up to date, where that is needed. Default: true. */
+  /** Whether a schema that is not there is made. Default: true. */
+  readonly create?: boolean
+  /** Whether the schema is made, or brought up to date, where that is needed; else it is refused. Default: true. */
   readonly migrate?: boolean
   /** Whether statements are prepared by name; not behind a pooler that cannot follow. Default: true. */
   readonly prepare?: boolean
@@ -25,7 +27,7 @@ export async function openPostgres(given: string, options: PostgresOptions = {})
   const time = new ServerTime(options.clock)
   const connections = new Connections(await loadDriver(address), address, time, options.prepare ?? true)
   try {
-    await patiently(() => connections.with((connection) => migrate(connection, address.schema, address.name)))
+    await patiently(() => connections.with((connection) => prepareSchema(connection, address, options)))
     return new PostgresLedger(address, connections, time)
   } catch (error) {
     await connections.end()
@@ -33,7 +35,18 @@ export async function openPostgres(given: string, options: PostgresOptions = {})
   }
 }
 
-async function loadDriver({ name }: PostgresAddress): Promise<Driver> {
+async function prepareSchema(
+  connection: Connection,
+  { schema, name }: PostgresAddress,
+  { create = true, migrate: mayMigrate = true }: PostgresOptions,
+): Promise<void> {
+  if (!create && (await schemaState(connection, schema, name)).version === 0) {
+    throw new LedgerError('missing', `There is no ledger ${name}`)
+  }
+  await (mayMigrate ? migrate : expectMigrated)(connection, schema, name)
+}
+
+export async function loadDriver({ name }: Pick<PostgresAddress, 'name'>): Promise<Driver> {
   try {
     return await import('pg')
   } catch (error) {

@@ -171,7 +171,7 @@ export class PostgresAnalytics implements LedgerAnalytics {
       const events = `SELECT * FROM ${schema}.events WHERE run = $1 AND id = $2 ORDER BY seq`
       return {
         task,
-        attempts: await ask(connection, attempts, [task['pk'] as number]),
+        attempts: await ask(connection, attempts, [task['pk']]),
         events: await ask(connection, events, [run, id]),
       }
     })

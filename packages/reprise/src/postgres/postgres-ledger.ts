@@ -129,7 +129,7 @@ export class PostgresLedger implements Ledger {
       creates: true,
       decide: (batch, supply) => {
         // Nothing is put into the batch before it is known that all can be kept.
-        for (const { task } of tasks) text(task.input)
+        if (tasks.length > 1) for (const { task } of tasks) text(task.input)
         return tasks.map((task) => this.insert(task, made, batch, supply))
       },
       written: (keys) => {

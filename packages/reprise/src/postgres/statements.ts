@@ -2,7 +2,7 @@
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
 import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
-import { NOW, type Statement } from './connections.js'
+import { CLOCK, NOW, type Statement } from './connections.js'
 
 const ROW_COLUMNS = `${TASK_COLUMNS}, version, payload_hash`
 const of = (alias: string, columns: string): string =>
@@ -13,19 +13,20 @@ const of = (alias: string, columns: string): string =>
 
 const SQL = {
   now: `SELECT ${NOW}`,
-  newWriter: 'INSERT INTO $.writers (id, decision, since) VALUES ($1, 0, $2)',
+  newWriter: `INSERT INTO $.writers (id, decision, since) VALUES ($1, 0, ${CLOCK})`,
   // It waits for who still writes, and whoever comes later finds it closed: so the answer stays true.
-  lastDecision: 'UPDATE $.writers SET closed = true WHERE id = $1 RETURNING decision, made, changed',
+  lastDecision: `UPDATE $.writers SET closed = true, since = ${CLOCK} WHERE id = $1 RETURNING decision, made, changed`,
   removeWriters: 'DELETE FROM $.writers WHERE id = ANY($1::text[])',
   taskKeys: `SELECT nextval('$.task_keys') AS first FROM generate_series(1, $1::int)`,
 
   // What is locked is locked in the order of its keys: two who want the same wait for each other, and for nothing else.
+  // Of tasks that is the key that never changes, by which the other way writes them too.
   lockGates: 'SELECT * FROM $.gates WHERE key = ANY($1::text[]) ORDER BY key FOR UPDATE',
   addGates: `INSERT INTO $.gates (key, kind) SELECT key, 'budget' FROM unnest($1::text[]) AS key ORDER BY key
     ON CONFLICT DO NOTHING`,
   lockRuns: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`,
   lockTasks: `SELECT ${of('t', ROW_COLUMNS)} FROM unnest($1::text[], $2::text[]) AS k(run, id)
-    JOIN $.tasks t ON t.run = k.run AND t.id = k.id ORDER BY t.run, t.id FOR UPDATE OF t`,
+    JOIN $.tasks t ON t.run = k.run AND t.id = k.id ORDER BY t.pk FOR UPDATE OF t`,
   claim: claimText(''),
   claimExcept: claimText(`AND NOT EXISTS (SELECT 1 FROM unnest($5::text[], $6::text[]) AS e(run, id)
     WHERE e.run = t.run AND e.id = t.id)`),
@@ -124,10 +125,13 @@ export function listQuery(schema: string, filter: TaskFilter): Query {
   if (queue !== undefined) where.add('queue = ?', queue)
   if (statuses !== undefined) where.add(statusIs(statuses))
   // An owner is what those have: so the index of owners finds them, however many have finished.
-  if (statuses?.every((status) => status === 'running' || status === 'parked')) where.add('owner IS NOT NULL')
+  const areOwned = statuses?.every((status) => status === 'running' || status === 'parked') ?? false
+  if (areOwned) where.add('owner IS NOT NULL')
   if (owner !== undefined) where.add('owner = ?', owner)
-  if (after !== undefined) where.add('(run, id) > (?, ?)', after.run, after.id)
-  const text = `SELECT ${TASK_COLUMNS} FROM ${schema}.tasks${where.text} ORDER BY run, id`
+  // Sorted afterwards where they are few: to read those in order of their keys would be to read all tasks.
+  const key = areOwned || owner !== undefined ? `run || '', id || ''` : 'run, id'
+  if (after !== undefined) where.add(`(${key}) > (?, ?)`, after.run, after.id)
+  const text = `SELECT ${TASK_COLUMNS} FROM ${schema}.tasks${where.text} ORDER BY ${key}`
   return withLimit(text, where.values, limit)
 }
 

@@ -8,7 +8,7 @@
  */
 import { float8Array, int8Array, textArray } from './binary.js'
 import type { Statement } from './connections.js'
-import { NOW } from './connections.js'
+import { CLOCK, NOW } from './connections.js'
 
 type ColumnType = 'int8' | 'float8' | 'text'
 type Columns = Readonly<Record<string, ColumnType>>
@@ -159,7 +159,7 @@ function textOf(schema: string, present: readonly PartName[], { sure, single }: 
     ctes.push(`given_${name} AS (SELECT u.* FROM turn, ${rows} AS u(${list}, nth))`)
     ctes.push(...WRITES[name](schema, has))
   }
-  ctes.push(`noted AS (UPDATE ${schema}.writers SET decision = $2, made = ${missed('made', '$3', has)},
+  ctes.push(`noted AS (UPDATE ${schema}.writers SET decision = $2, since = ${CLOCK}, made = ${missed('made', '$3', has)},
     changed = ${missed('changed', '$4', has)} FROM turn WHERE id = $1 RETURNING decision, made, changed)`)
   const answer = sure ? `${certainty(has)} AS done` : 'decision, made, changed, $5::int8 AS begun FROM noted'
   return `WITH ${ctes.join(',\n')}\nSELECT ${NOW}, ${answer}`

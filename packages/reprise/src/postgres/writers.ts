@@ -1,10 +1,11 @@
 /**
  * Who writes: every connection has a row of its own, in which each transaction notes its number. When a connection is
  * lost and nobody knows whether its last transaction was committed, the row says so, and is closed: what may still be
- * under way finds it closed and writes nothing. Imports its own layer.
+ * under way finds it closed and writes nothing. Imports its own layer and the ledger's errors.
  */
 import { randomUUID } from 'node:crypto'
 import type { PoolClient } from 'pg'
+import { LedgerError } from '../ledger/errors.js'
 import type { Connection, PooledConnection } from './connections.js'
 import type { Statements } from './statements.js'
 
@@ -20,6 +21,9 @@ export interface Noted {
   readonly changed: readonly number[] | null
 }
 
+/** More than connections live at a time. */
+const MOST_IDS = 1000
+
 interface Writer {
   readonly id: string
   decision: number
@@ -30,6 +34,7 @@ export class Writers {
   private readonly process = randomUUID()
   private readonly writers = new WeakMap<PoolClient, Writer>()
   private readonly ids: string[] = []
+  private count = 0
 
   constructor(sql: Statements) {
     this.sql = sql
@@ -39,9 +44,11 @@ export class Writers {
   async enter(connection: PooledConnection): Promise<void> {
     const { client } = connection
     if (this.writers.has(client)) return
-    const writer = { id: `${this.process}/${this.ids.length}`, decision: 0 }
+    const writer = { id: `${this.process}/${this.count++}`, decision: 0 }
     this.ids.push(writer.id)
-    await connection.query(this.sql.newWriter, [writer.id, Date.now()])
+    // Those before are of connections that are long gone; compaction removes their rows.
+    if (this.ids.length > MOST_IDS) this.ids.shift()
+    await connection.query(this.sql.newWriter, [writer.id])
     this.writers.set(client, writer)
   }
 
@@ -60,14 +67,23 @@ export class Writers {
   /** Over another connection, when this one is lost: what it did, or undefined if that is nothing. */
   async outcomeOf({ writer, decision }: Turn, connection: Connection): Promise<Noted | undefined> {
     const [row] = await connection.query(this.sql.lastDecision, [writer])
-    if (row === undefined || (row['decision'] as number) < decision) return undefined
-    return notedOf(row)
+    if (row === undefined) throw forgotten()
+    return (row['decision'] as number) < decision ? undefined : notedOf(row)
   }
 
   /** In order: nobody will ask what became of them. */
   async end(connection: Connection): Promise<void> {
     if (this.ids.length > 0) await connection.query(this.sql.removeWriters, [this.ids])
   }
+}
+
+/** It was there when the connection entered. To take it for not written could be to write it twice. */
+function forgotten(): LedgerError {
+  const why = 'the server was out of reach for so long that the note of it was removed'
+  return new LedgerError(
+    'unreachable',
+    `Whether the last decision was written is not known: ${why}: look, and decide again`,
+  )
 }
 
 export function notedOf(row: Readonly<Record<string, unknown>>): Noted {

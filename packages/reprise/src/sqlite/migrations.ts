@@ -156,6 +156,11 @@ function isOurs(database: SqliteDatabase): boolean {
   return id === APPLICATION_ID
 }
 
+/** For who only looks: a file with nothing in it may become a ledger. */
+export function expectOurs(database: SqliteDatabase, name: string): void {
+  if (!isOurs(database)) expectEmpty(database, name)
+}
+
 /** Another program's tables stay its own. */
 function expectEmpty(database: SqliteDatabase, name: string): void {
   const row = database.prepare('SELECT name FROM sqlite_schema LIMIT 1').get() as { name: string } | undefined

@@ -2,7 +2,8 @@
  * Opens a SQLite file as a ledger: the driver, the settings that durability needs, the version check, the schema.
  * Imports its own layer.
  */
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { LedgerError } from '../ledger/errors.js'
 import { BUSY, openDatabase, resultCode, type SqliteDatabase, type SqliteDriverName } from './driver.js'
 import { ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { migrate } from './migrations.js'
@@ -17,6 +18,8 @@ export interface SqliteOptions {
   readonly driver?: SqliteDriverName
   /** `normal` is faster, and loses the last commits when the power fails; a crash of the process loses nothing. */
   readonly synchronous?: 'full' | 'normal'
+  /** Whether a file that is not there is made. Default: true. */
+  readonly create?: boolean
 }
 
 /** The log is cut to this when it is reset. */
@@ -24,6 +27,9 @@ const MAX_LOG_BYTES = 16 * 1024 * 1024
 
 export async function openSqlite(file: string, options: SqliteOptions): Promise<SqliteLedger> {
   const name = `sqlite:${file}`
+  if (options.create === false && !existsSync(file)) {
+    throw new LedgerError('missing', `There is no ledger ${name}`)
+  }
   makePrivate(file)
   const database = await opened(file, name, options.driver)
   try {

@@ -7,7 +7,8 @@ import type { Difference } from '../plan/differences.js'
 import type { Plan } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
 import type { ResumeCheck, ResumeChoices } from './resume-check.js'
-import { notesAsJson, notesOf } from './run-record.js'
+import { placeOf, withPlace } from './places.js'
+import { notesAsJson, notesOf, type RunNotes, type RunPlace } from './run-record.js'
 import type { StepResult } from './scope.js'
 import { type RunSettings, Session } from './session.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
@@ -28,10 +29,21 @@ export async function resumeRun(plan: Plan, runId: string, input: ResumeInput, s
     if (check.isChanged) await acceptChanges(run, plan, session, check.differences)
     await decide(run, plan, choices)
     if (choices.resetRetries) await reset(run, plan)
-    return await session.conduct(run, { ...notesOf(run.record), stopReason: null, failedStep: null })
+    const notes = await notePlace(run, session, placeOf(settings))
+    return await session.conduct(run, { ...notes, stopReason: null, failedStep: null })
   } finally {
     await session.close()
   }
+}
+
+/** Before anything is written there: should this process be killed, it is known where to look. */
+async function notePlace(run: DurableRun, session: Session, place: RunPlace): Promise<RunNotes> {
+  const notes = notesOf(run.record)
+  const places = withPlace(notes.places, place)
+  if (places === notes.places) return notes
+  const moved = { ...notes, places }
+  await run.change({ detail: session.mask(notesAsJson(moved)) })
+  return moved
 }
 
 /** Steps that the plan does not have any more do not go on. */

@@ -16,6 +16,14 @@ export interface RunNotes {
   readonly failedStep: string | null
   /** Steps of the document. */
   readonly steps: number
+  /** Where it was conducted, the last places; absent in older records. */
+  readonly places?: readonly RunPlace[]
+}
+
+/** A machine, and the directory in which what its steps wrote there is kept. */
+export interface RunPlace {
+  readonly host: string
+  readonly stateDirectory: string
 }
 
 /** What is recorded of a step that succeeded. */

@@ -17,7 +17,7 @@ import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
 import type { Command } from '../process/command.js'
 import type { Action, Plan } from '../plan/plan.js'
-import { expectOwnStore } from '../state/own-store.js'
+import { expectOwnStore, secretAddress } from '../state/own-store.js'
 import { StateDirectory } from '../state/state-directory.js'
 import type { StateError } from '../state/state-error.js'
 import { failureOfCommand } from '../process/command-error.js'
@@ -34,7 +34,7 @@ import { Scope } from './scope.js'
 import { type Listener, RunTelling } from './telling.js'
 
 export interface RunSettings {
-  /** Where the ledger is: `sqlite:PATH`. */
+  /** Where the ledger is: `sqlite:PATH` or `postgres://…`. */
   readonly store: string
   /** Where logs are kept. */
   readonly stateDirectory: string
@@ -92,7 +92,8 @@ export class Session {
     expectOwnStore(settings.store, settings.stateDirectory)
     const listener = settings.listener ?? (() => undefined)
     const telling = new RunTelling(runId, plan, listener, Date.now)
-    const masker = new Masker(Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? ''])))
+    const secrets = Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? '']))
+    const masker = new Masker({ ...secrets, '--store': secretAddress(settings.store) })
     // They are made by another process while this one opens the ledger.
     if (plan.steps.some(({ action }) => STARTS_PROCESSES.has(action.kind))) preparePipes()
     const ledger = await openLedger(settings.store)

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Json } from 'reprise/durable'
 import type { Plan } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
+import { placeOf } from './places.js'
 import { notesAsJson, type RunNotes, WORKFLOW_KIND } from './run-record.js'
 import { type RunSettings, Session } from './session.js'
 
@@ -26,6 +27,7 @@ export async function startRun(plan: Plan, input: NewRunInput, settings: RunSett
       stopReason: null,
       failedStep: null,
       steps: plan.steps.length,
+      places: [placeOf(settings)],
     }
     const run = await session.durable.runs.start({
       id: runId,

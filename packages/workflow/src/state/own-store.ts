@@ -1,7 +1,7 @@
 /**
  * The files of a ledger: SQLite opens whatever is in their place, follows links, and makes what is not there. So they are
  * looked at before. In a state directory they are plain files of our own; elsewhere a person has named the file, and may
- * have named a link. Makes nothing. Imports own files and the error.
+ * have named a link. Makes nothing. And what of an address is nobody's business. Imports own files and the error.
  */
 import { statSync } from 'node:fs'
 import path from 'node:path'
@@ -25,6 +25,16 @@ export function expectOwnStore(store: string, stateDirectory: string): void {
     if (isInside) expectOwnFile(`${file}${suffix}`, stats)
     else expectFile(`${file}${suffix}`)
   }
+}
+
+/**
+ * An address with a password, which steps may find in their environment and write into a log; empty if there is none in
+ * it. Not the password alone: that may be a word which results of steps have as well.
+ */
+export function secretAddress(store: string): string {
+  if (!/^\w+:\/\//.test(store) || !URL.canParse(store)) return ''
+  const { password, searchParams } = new URL(store)
+  return password === '' && !searchParams.has('password') ? '' : store
 }
 
 function expectFile(file: string): void {

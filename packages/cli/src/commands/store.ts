@@ -1,0 +1,51 @@
+/** `reprise store migrate|backup|restore`: what is done to a store as such. Imports the care of stores and output. */
+import type { CommandModule, ParsedArguments } from '../command.js'
+import { writeJson } from '../output/json.js'
+import { byteText } from '../output/figures.js'
+import { commandWords } from '../output/next-commands.js'
+import { backUp, migrateStore, nameOf, pendingMigration, restore as restoreStore } from '../runs/store-care.js'
+import { expectFound } from '../runs/store.js'
+
+type OfFile = ParsedArguments<{ readonly file: string }>
+
+export const migrate: CommandModule = {
+  async run(given, { world, settings }) {
+    const { dryRun = false } = (given as ParsedArguments<object, { readonly dryRun?: boolean }>).options
+    const { store } = settings
+    const { schema, sql } = await pendingMigration(store)
+    const { version: from, newest: to } = schema
+    const address = nameOf(store)
+    if (!dryRun) await migrateStore(store)
+    if (settings.json) return writeJson(world.stdout, { address, from, to, isDone: !dryRun, sql })
+    if (dryRun) for (const statement of sql) world.stdout.write(`${statement.trim().replace(/;$/, '')};\n\n`)
+    if (settings.quiet) return
+    if (sql.length === 0) world.stderr.write(`${address} is up to date: schema ${to}.\n`)
+    else if (dryRun) world.stderr.write(`${address} would go from schema ${from} to ${to}.\n`)
+    else world.stderr.write(`${address} has gone from schema ${from} to ${to}.\n`)
+  },
+}
+
+export const backup: CommandModule = {
+  async run(given, { world, settings }) {
+    const { file } = (given as OfFile).values
+    const { store } = settings
+    const bytes = await expectFound(store, () => backUp(store, file))
+    if (settings.json) return writeJson(world.stdout, { address: nameOf(store), file, bytes })
+    if (settings.quiet) return
+    const next = commandWords({ store: `sqlite:${file}` }, {})
+    world.stderr.write(`${nameOf(store)} is copied into ${file}, ${byteText(bytes)}.\nnext: ${next(['ps'])}\n`)
+  },
+}
+
+export const restore: CommandModule = {
+  async run(given, { world, settings }) {
+    const { file } = (given as OfFile).values
+    const { store } = settings
+    const rows = await restoreStore(store, file)
+    if (settings.json) return writeJson(world.stdout, { address: nameOf(store), file, rows })
+    if (settings.quiet) return
+    const next = commandWords(settings, world.env)(['ps'])
+    const { runs = 0, tasks = 0 } = rows
+    world.stderr.write(`${nameOf(store)} has what ${file} had: runs ${runs}, tasks ${tasks}.\nnext: ${next}\n`)
+  },
+}

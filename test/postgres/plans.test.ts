@@ -1,0 +1,240 @@
+/**
+ * Every statement of a PostgreSQL ledger finds what it needs by an index, with no rows and with many, planned as the
+ * ledger's own sessions plan. Whole tables are only read where the answer is all of them.
+ */
+import * as driver from 'pg'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { RunFilter, TaskFilter } from '../../packages/reprise/src/ledger/ledger.js'
+import { addressOf } from '../../packages/reprise/src/postgres/address.js'
+import { Connections } from '../../packages/reprise/src/postgres/connections.js'
+import { housekeepingStatements } from '../../packages/reprise/src/postgres/housekeeping-statements.js'
+import { migrate } from '../../packages/reprise/src/postgres/migrations.js'
+import { ServerTime } from '../../packages/reprise/src/postgres/server-time.js'
+import { listQuery, runsQuery, statementsOf } from '../../packages/reprise/src/postgres/statements.js'
+import {
+  PARTS,
+  type PartName,
+  type Parts,
+  writeStatement,
+} from '../../packages/reprise/src/postgres/write-statement.js'
+import { testDatabase } from './shared-server.js'
+
+const database = await testDatabase()
+const connections = new Connections(driver, addressOf(database.url), new ServerTime(), true)
+afterAll(async () => {
+  await connections.end()
+  await database.drop()
+})
+const TASKS = 20_000
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly 'Index Cond'?: string
+  readonly Plans?: readonly PlanNode[]
+}
+
+const LARGE = new Set(['tasks', 'attempts', 'events', 'dead'])
+
+interface Plan {
+  /** Of the large tables: which indexes are searched, and which are read from end to end. */
+  readonly accesses: readonly string[]
+  readonly indexes: readonly string[]
+  readonly sorts: boolean
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+function accessOf(node: PlanNode): string[] {
+  const [index, relation = ''] = [node['Index Name'], node['Relation Name']]
+  if (node['Node Type'] === 'Seq Scan') return LARGE.has(relation) ? [`all of ${relation}`] : []
+  if (index === undefined || !isOfLarge(index)) return []
+  return [node['Index Cond'] === undefined ? `all of ${index}` : index]
+}
+
+const isOfLarge = (index: string): boolean => LARGE.has(index.slice(0, index.indexOf('_')))
+
+let prepared = 0
+
+/** Of the plan that is kept for whatever values come. */
+async function planOf(text: string): Promise<Plan> {
+  const name = `plan_${prepared++}`
+  const values = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
+  const given = values === 0 ? '' : `(${Array.from({ length: values }, () => 'NULL').join(', ')})`
+  return connections.with(async (connection) => {
+    await connection.query(`PREPARE ${name} AS ${text}`)
+    const [row] = await connection.query(`EXPLAIN (FORMAT JSON) EXECUTE ${name}${given}`)
+    await connection.query(`DEALLOCATE ${name}`)
+    const [plan] = JSON.parse(row?.['QUERY PLAN'] as string) as [{ Plan: PlanNode }]
+    const nodes = nodesOf(plan.Plan)
+    const distinct = (names: readonly string[]): string[] => [...new Set(names)].toSorted()
+    return {
+      accesses: distinct(nodes.flatMap(accessOf)),
+      indexes: distinct(nodes.flatMap((node) => node['Index Name'] ?? [])),
+      sorts: nodes.some((node) => node['Node Type'] === 'Sort'),
+    }
+  })
+}
+
+const EMPTY = 'with_none'
+const FULL = 'with_many'
+
+await connections.with(async (connection) => {
+  for (const schema of [EMPTY, FULL]) await migrate(connection, schema, 'plans')
+  await fill(connection, FULL)
+})
+
+async function fill(connection: { query(sql: string): Promise<unknown> }, schema: string): Promise<void> {
+  const numbers = `generate_series(1, ${TASKS}) AS i`
+  await connection.query(`INSERT INTO ${schema}.tasks (pk, run, id, queue, generation, status, due_at, owner, fence,
+      progress, policy_hash, payload_hash, input, correlation_id, created_at, updated_at, attempts_kept)
+    SELECT i, 'run' || i % 100, 't' || i, 'q' || i % 10, 1, s.status, CASE s.status WHEN 'waiting' THEN i END,
+      CASE s.status WHEN 'running' THEN 'o' || i % 5 END, 2, '{}', 'p' || i % 10, 'h', '{}', 'c', i, i, i % 12
+    FROM ${numbers}, LATERAL (SELECT CASE WHEN i % 20 = 0 THEN 'waiting' WHEN i % 200 = 1 THEN 'running'
+      WHEN i % 500 = 2 THEN 'undecided' WHEN i % 7 = 0 THEN 'failed' ELSE 'succeeded' END AS status) s`)
+  await connection.query(`INSERT INTO ${schema}.attempts SELECT i, 1, n, 1, i, i, 'failure', 0, '{}', 'E' || i % 30, 'o'
+    FROM ${numbers}, generate_series(1, 2) AS n`)
+  await connection.query(`INSERT INTO ${schema}.events SELECT i, 'resumed', 'run' || i % 100, 't' || i, i, 'c', '{}'
+    FROM ${numbers}`)
+  await connection.query(`INSERT INTO ${schema}.dead SELECT 'run' || i % 100, 't' || i, 1, i, 'E', 'x', NULL
+    FROM ${numbers} WHERE i % 7 = 0`)
+  await connection.query(`INSERT INTO ${schema}.policies SELECT 'p' || i, '{}', i FROM generate_series(0, 9) AS i`)
+  for (const table of ['tasks', 'attempts', 'events', 'dead', 'policies']) {
+    await connection.query(`ANALYZE ${schema}.${table}`)
+  }
+}
+
+/** Those that are not named touch no large table. */
+const READING: Readonly<Record<string, readonly string[]>> = {
+  lockTasks: ['tasks_run_id_key'],
+  claim: ['tasks_due'],
+  claimExcept: ['tasks_due'],
+  nextDue: ['tasks_due'],
+  nextDueExcept: ['tasks_due'],
+  tasks: ['tasks_run_id_key'],
+  attempts: ['attempts_pkey', 'tasks_run_id_key'],
+  attemptsOfRun: ['attempts_pkey', 'tasks_run_id_key'],
+  results: ['tasks_run_id_key'],
+  countTasks: ['tasks_run_id_key'],
+  tallies: ['attempts_pkey', 'tasks_run_id_key'],
+  deadOfRun: ['dead_pkey'],
+  events: ['events_pkey'],
+  eventsOfRun: ['events_run'],
+  // As many as run, and all that there are.
+  taskOwners: ['all of tasks_owned'],
+  allDead: ['all of dead'],
+}
+
+const KEEPING: Readonly<Record<string, readonly string[]>> = {
+  lockFinished: ['tasks_finished'],
+  removeTasks: ['attempts_pkey', 'dead_pkey', 'events_task', 'tasks_pkey'],
+  lockTasksOfRun: ['tasks_pkey', 'tasks_run_id_key'],
+  hasTasks: ['tasks_run_id_key'],
+  removeRun: ['events_task'],
+  lockLong: ['tasks_history'],
+  shorten: ['attempts_pkey', 'dead_pkey', 'events_pkey', 'events_task', 'tasks_pkey'],
+  // The oldest of it, up to a limit.
+  removeEventsBefore: ['all of events_pkey', 'events_pkey'],
+  removeOwners: ['tasks_owned'],
+  doubtfulPolicies: ['tasks_pkey'],
+  // Once, for those that are in doubt; with the planner's own choice.
+  usedPolicies: ['all of tasks'],
+}
+
+/** What comes in the order of its index is taken from there until it is enough. */
+const UNSORTED = new Set(['claim', 'claimExcept', 'nextDue', 'nextDueExcept', 'events', 'eventsOfRun', 'lockFinished'])
+
+const after = { run: 'run1', id: 'a' }
+const LISTS: readonly (readonly [TaskFilter, string])[] = [
+  [{ statuses: ['running', 'parked'], limit: 500 }, 'tasks_owned'],
+  [{ statuses: ['running', 'parked'], limit: 500, after }, 'tasks_owned'],
+  [{ owner: 'me', limit: 500 }, 'tasks_owned'],
+  [{ owner: 'me', statuses: ['running', 'parked'] }, 'tasks_owned'],
+  [{ queue: 'job', statuses: ['undecided'] }, 'tasks_undecided'],
+  [{ run: 'run1' }, 'tasks_run_id_key'],
+  [{ run: 'run1', limit: 100, after }, 'tasks_run_id_key'],
+  [{ limit: 100, after }, 'tasks_run_id_key'],
+]
+
+/** Many may wait: a page of them costs no look at all. */
+const WAITING: TaskFilter = { queue: 'job', statuses: ['waiting'], limit: 1000, after }
+
+/** Parts that are written together. */
+const WRITTEN: readonly (readonly PartName[])[] = [
+  ...(Object.keys(PARTS) as PartName[]).map((name) => [name]),
+  ['made', 'policies'],
+  ['made', 'changed', 'tried', 'dead', 'events'],
+  ['changed', 'tried'],
+  ['changed', 'tried', 'dead'],
+  ['changed', 'gates'],
+  ['changed', 'tried', 'gates', 'events'],
+  ['made', 'begun', 'policies', 'events'],
+  ['changed', 'runs', 'events'],
+  Object.keys(PARTS) as PartName[],
+]
+
+/** Each with so many rows: one is written otherwise than several. */
+function partsOf(names: readonly PartName[], rows: number): Parts {
+  const entries = Object.keys(PARTS).map((name) => [
+    name,
+    names.includes(name as PartName) ? Array.from({ length: rows }, () => ({})) : [],
+  ])
+  return Object.fromEntries(entries) as Parts
+}
+
+describe.each([
+  ['without a row', EMPTY],
+  [`with ${TASKS} tasks`, FULL],
+])('%s', (_name, schema) => {
+  it.each(Object.entries(statementsOf(schema)))('%s reads by index', async (name, { text }) => {
+    expect((await planOf(text)).accesses).toEqual(READING[name] ?? [])
+  })
+
+  it.each(Object.entries(housekeepingStatements(schema)))(
+    '%s, of housekeeping, reads by index',
+    async (name, { text }) => {
+      expect((await planOf(text)).accesses).toEqual(KEEPING[name] ?? [])
+    },
+  )
+
+  it('what is wanted in order is not sorted first', async () => {
+    const statements = Object.entries({ ...statementsOf(schema), ...housekeepingStatements(schema) })
+    for (const [name, { text }] of statements) {
+      if (UNSORTED.has(name)) expect((await planOf(text)).sorts, name).toBe(false)
+    }
+    expect((await planOf(statementsOf(schema).allDead.text)).sorts).toBe(true)
+  })
+
+  it.each(LISTS)('tasks are listed for %j by %s', async (filter, index) => {
+    const { accesses } = await planOf(listQuery(schema, filter).text)
+    expect(accesses.map((access) => access.replace('all of ', ''))).toEqual([index])
+  })
+
+  it.each<[RunFilter]>([
+    [{ limit: 20 }],
+    [{ sinceMs: 1, limit: 20 }],
+    [{ kind: 'job', statuses: ['running'], limit: 20 }],
+  ])('runs are listed for %j in the order of their index', async (filter) => {
+    expect((await planOf(runsQuery(schema, filter).text)).indexes).toEqual(['runs_begun'])
+  })
+
+  it.each(WRITTEN.map((names) => [names.join(', '), names] as const))('writes %s by key', async (_names, names) => {
+    for (const rows of [1, 3]) {
+      for (const sure of [true, false]) {
+        const { accesses } = await planOf(writeStatement(schema, partsOf(names, rows), sure).text)
+        expect(accesses).toEqual(names.includes('changed') ? ['tasks_pkey'] : [])
+      }
+    }
+  })
+})
+
+it('those that wait are listed in order of their keys, if they are many', async () => {
+  const { accesses, sorts } = await planOf(listQuery(FULL, WAITING).text)
+  expect([accesses, sorts]).toEqual([['tasks_run_id_key'], false])
+})
+
+it('a table that is read from end to end is seen', async () => {
+  const { accesses } = await planOf(`SELECT 1 FROM ${FULL}.tasks WHERE policy_hash = $1`)
+  expect(accesses).toEqual([expect.stringMatching(/^all of tasks/)])
+})
