@@ -6,7 +6,6 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Durable } from '../../packages/reprise/src/durable/durable.js'
-import { RecordedFailureError } from '../../packages/reprise/src/durable/errors.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
 import { type Doing, type KindName, KINDS, type Order, type Said, sharedBudgets } from './plan.js'
@@ -48,19 +47,9 @@ async function open(): Promise<[Durable, Handles]> {
 const opened: [Durable, Handles][] = []
 for (let index = 0; index < Number(count); index++) opened.push(await open())
 
-async function reasonOf(ended: Promise<unknown>): Promise<string | null> {
-  try {
-    await ended
-    return null
-  } catch (error) {
-    if (error instanceof RecordedFailureError) return error.stopReason
-    throw error
-  }
-}
-
 async function submit({ kind, ids, doing }: Extract<Order, { type: 'submit' }>): Promise<void> {
-  const ends = ids.map((id, index) => opened[index % opened.length]?.[1][kind].run(doing, { id }) as Promise<unknown>)
-  say({ type: 'ended', reasons: await Promise.all(ends.map(reasonOf)), peaks })
+  await Promise.all(ids.map((id, index) => opened[index % opened.length]?.[1][kind].start(doing, { id })))
+  say({ type: 'submitted', peaks })
 }
 
 async function close(): Promise<void> {

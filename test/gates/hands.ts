@@ -77,17 +77,15 @@ export class Hands {
     }
   }
 
-  /** So many tasks, dealt out to all; resolves with the reasons why they stopped, but for those of who was killed. */
-  async submit(kind: KindName, count: number, doing: Doing): Promise<(string | null)[]> {
+  /** So many tasks, dealt out to all; answers with their ids once they are recorded. */
+  async submit(kind: KindName, count: number, doing: Doing): Promise<string[]> {
     const ids = Array.from({ length: count }, () => `${kind}-${this.submitted++}`)
-    const said = await Promise.all(
-      this.hands.map((hand, index) => {
-        const own = ids.filter((_, place) => place % this.hands.length === index)
-        return hand.next({ type: 'submit', kind, ids: own, doing })
-      }),
-    )
-    this.hear(said)
-    return said.flatMap((one) => (one?.type === 'ended' ? one.reasons : []))
+    const said = this.hands.map((hand, index) => {
+      const own = ids.filter((_, place) => place % this.hands.length === index)
+      return hand.next({ type: 'submit', kind, ids: own, doing })
+    })
+    this.hear(await Promise.all(said))
+    return ids
   }
 
   /** Those that hold go on. */

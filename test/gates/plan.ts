@@ -51,12 +51,12 @@ export type Order =
   | { readonly type: 'close' }
 
 /**
- * What it says. `ended`: every task that was submitted, with the reason why it stopped, or null. `peaks`: so many
- * operations ran at once, in all processes, as this one saw it.
+ * What it says. `submitted`: the tasks are recorded. `peaks`: so many operations ran at once, in all processes, as this
+ * one saw it.
  */
 export type Said =
   | { readonly type: 'ready' }
-  | { readonly type: 'ended'; readonly reasons: readonly (string | null)[]; readonly peaks: Peaks }
+  | { readonly type: 'submitted'; readonly peaks: Peaks }
   | { readonly type: 'closed'; readonly peaks: Peaks }
 
 /** By kind and what its operations do. */

@@ -31,6 +31,5 @@ const postgres = (connections: number) => async (): Promise<Place> => {
 
 export const STORES: readonly Store[] = [
   { name: '8 processes on one SQLite file', hands: { processes: 8, each: 1 }, make: sqlite },
-  { name: '8 processes on PostgreSQL', hands: { processes: 8, each: 1 }, make: postgres(4) },
-  { name: '64 connections to PostgreSQL', hands: { processes: 8, each: 4 }, make: postgres(2) },
+  { name: '8 processes with 64 connections to PostgreSQL', hands: { processes: 8, each: 2 }, make: postgres(4) },
 ]

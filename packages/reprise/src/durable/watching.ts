@@ -11,6 +11,8 @@ import { isOver, type Waiters } from './waiters.js'
 const WATCH_MS = 250
 /** Of all time, so much may be spent with looking. */
 const SHARE = 0.1
+/** A store that is slow to answer is not looked at less often than this. */
+const MOST_MS = 2000
 const AT_ONCE = 50
 
 export interface WatchingParts {
@@ -60,7 +62,8 @@ export class Watching {
       if (!this.ended) throw error
     } finally {
       this.looking = false
-      if (!this.parts.waiters.isEmpty) this.schedule(Math.max(WATCH_MS, (performance.now() - startMs) / SHARE))
+      const pauseMs = Math.min(MOST_MS, Math.max(WATCH_MS, (performance.now() - startMs) / SHARE))
+      if (!this.parts.waiters.isEmpty) this.schedule(pauseMs)
     }
   }
 

@@ -94,8 +94,8 @@ export class Connections {
     this.pool = new driver.default.Pool(this.config())
     // An idle connection that breaks is dropped by the pool; whoever needs one gets another.
     this.pool.on('error', () => undefined)
-    // From the first moment on: who is let in and thrown out at once hears both in one breath, and before whoever asked
-    // for the connection has it.
+    // What fails while nobody waits for an answer is heard of with the next question. From the first moment on: who is
+    // let in and thrown out at once hears both in one breath, and before whoever asked for the connection has it.
     this.pool.on('connect', (client) => {
       client.on('error', () => this.broken.add(client))
       client.once('end', () => this.broken.add(client))

@@ -25,7 +25,11 @@ const AGAIN = new Set(['40001', '40P01', '55P03', '57014'])
 /** The server is starting, stopping, full, or was told to end us. */
 const LOST = /^(?:08|57P0|53300|25P03)/
 
+/** Somebody has made what was not there, or changed it: the rows have to be read again. */
+export class StaleRead extends Error {}
+
 export function failureKind(error: unknown): FailureKind {
+  if (error instanceof StaleRead) return 'again'
   if (error instanceof LedgerError || error instanceof DamagedRow) return 'final'
   const { code = '', severity } = (error ?? {}) as ServerError
   if (AGAIN.has(code)) return 'again'

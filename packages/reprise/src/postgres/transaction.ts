@@ -6,11 +6,11 @@
  * then it is decided, written and committed. A unit that cannot go the first way is given back to go the second.
  */
 import type { DueRequest, Keys } from '../ledger/ledger.js'
-import { type GateRecord, nameOf, type TaskKey } from '../ledger/records.js'
+import { nameOf, type TaskKey } from '../ledger/records.js'
 import { DamagedRow, gateOf, runOf, type SqlRow } from '../ledger/rows.js'
 import { Batch, type BatchRow } from './batch.js'
 import type { Connections, PooledConnection } from './connections.js'
-import { failureKind, ledgerFailure } from './failures.js'
+import { failureKind, ledgerFailure, StaleRead } from './failures.js'
 import { type KnownRow, type KnownRows, knownRowOf } from './known-rows.js'
 import type { ServerTime } from './server-time.js'
 import type { Statements } from './statements.js'
@@ -53,9 +53,6 @@ export interface TransactionParts {
   /** Told after every commit. */
   readonly onWritten: (rows: readonly BatchRow[]) => void
 }
-
-/** Somebody has made what was not there, or changed it: the rows have to be read again. */
-export class StaleRead extends Error {}
 
 export class Transaction {
   private readonly parts: TransactionParts
@@ -148,7 +145,7 @@ export class Transaction {
         throw ended.reason
       }
     } catch (error) {
-      if (error instanceof StaleRead || failureKind(error) !== 'lost') {
+      if (failureKind(error) !== 'lost') {
         await connection.query('ROLLBACK').catch(() => undefined)
       }
       throw error
@@ -173,9 +170,14 @@ export class Transaction {
       connection.query(sql.now),
     ])
     time.heard(clock?.['now'] as number, sentAtMs)
+    if (gateRows.length < gates.length) {
+      // One that is not there cannot be locked: it is made, by itself, so that nothing is locked in another order.
+      await Promise.all([connection.query('ROLLBACK'), connection.query(sql.addGates, [gates])])
+      return this.lock(connection)
+    }
     const batch = new Batch(time.now())
     this.batch = batch
-    for (const gate of await this.allGates(connection, gates, gateRows as SqlRow[])) batch.addGate(gate)
+    for (const row of gateRows as SqlRow[]) if (row['state'] !== null) batch.addGate(gateOf(row))
     for (const row of runRows as SqlRow[]) batch.addRun(runOf(row))
     for (const key of tasks) batch.addTask(key, undefined)
     const due = (dueRows as SqlRow[]).map(knownRowOf)
@@ -191,17 +193,6 @@ export class Transaction {
     const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash), time.now(), limit]
     if (except.length === 0) return connection.query(sql.claim, values)
     return connection.query(sql.claimExcept, [...values, ...columnsOf(except)])
-  }
-
-  /** One that is not there cannot be locked: it is made, for whoever comes first. */
-  private async allGates(connection: PooledConnection, keys: string[], found: SqlRow[]): Promise<GateRecord[]> {
-    const { sql } = this.parts
-    let rows = found
-    if (rows.length < keys.length) {
-      await connection.query(sql.addGates, [keys])
-      rows = (await connection.query(sql.lockGates, [keys])) as SqlRow[]
-    }
-    return rows.filter((row) => row['state'] !== null).map(gateOf)
   }
 
   // ── both ───────────────────────────────────────────────────────────────────────────────────────

@@ -8,9 +8,9 @@
  */
 import { LedgerError } from '../ledger/errors.js'
 import { nameOf } from '../ledger/records.js'
-import { failureKind, ledgerFailure, MAX_WAIT_MS } from './failures.js'
+import { failureKind, ledgerFailure, MAX_WAIT_MS, StaleRead } from './failures.js'
 import { pause } from './pause.js'
-import { StaleRead, Transaction, type TransactionParts, type Unit, type Work } from './transaction.js'
+import { Transaction, type TransactionParts, type Unit, type Work } from './transaction.js'
 
 export interface WriteQueueParts extends TransactionParts {
   /** Transactions at a time. */
