@@ -7,19 +7,19 @@ import { withVerbs } from './with-verbs.js'
 
 it('a heartbeat that hangs while later ones get through is waited for', async () => {
   const store = new MemoryLedger(Date.now)
-  let beats = 0
+  const heard = { beats: 0 }
   let letGo = (): void => undefined
   const hung = new Promise<void>((resolve) => (letGo = resolve))
   const ledger = withVerbs(store, {
     heartbeat: async (owner) => {
       // The first is at the opening.
-      if (++beats === 2) await hung
+      if (++heard.beats === 2) await hung
       await store.heartbeat(owner)
     },
   })
   const settings = { concurrency: 1, leaseMs: 60, policyChange: 'refuse' } as const
   const durable = await Durable.open(ledger, environmentOf({}), settings)
-  while (beats < 4) await new Promise((resolve) => setTimeout(resolve, 5))
+  while (heard.beats < 4) await new Promise((resolve) => setTimeout(resolve, 5))
   const closed = durable.close()
   setTimeout(letGo, 30)
   await closed

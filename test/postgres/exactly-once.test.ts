@@ -66,9 +66,9 @@ async function countUp(
   let expected = 0
   for (let round = 0; round < 4; round++) {
     const done = proxy.cutAtCommit(moment, 1 + Math.floor(random() * 3))
-    let isCut = false
-    void done.then(() => (isCut = true))
-    while (!isCut) {
+    const progress = { isCut: false }
+    void done.then(() => (progress.isCut = true))
+    while (!progress.isCut) {
       const together = 1 + Math.floor(random() * 3)
       const answers = await Promise.all(Array.from({ length: together }, count))
       expect(answers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: together }, (_, at) => expected + at + 1))
