@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { testDatabase, type TestDatabase } from '../postgres/shared-server.js'
 import { documentedFences, type Fence, findFences, ROOT, repriseCommands, shownIn } from './fences.js'
 import { withoutStories } from './story.js'
 
@@ -31,7 +32,11 @@ function inItsPlace(fence: Fence): string {
 }
 const binDir = mkdtempSync(path.join(tmpdir(), 'reprise-bin-'))
 
-beforeAll(() => {
+let database: TestDatabase | undefined
+
+beforeAll(async () => {
+  if (programs.some(({ code }) => code.includes('DATABASE_URL'))) database = await testDatabase()
+  if (database !== undefined) process.env['DATABASE_URL'] = database.url
   rmSync(fenceDir, { recursive: true, force: true })
   mkdirSync(fenceDir)
   for (const fence of programs) writeFileSync(fileOf(fence), `${inItsPlace(fence)}\nexport {}\n`)
@@ -41,8 +46,10 @@ beforeAll(() => {
   }
 })
 
-afterAll(() => {
+afterAll(async () => {
   vi.restoreAllMocks()
+  delete process.env['DATABASE_URL']
+  await database?.drop()
   rmSync(binDir, { recursive: true })
   rmSync(ledgerDir, { recursive: true })
 })

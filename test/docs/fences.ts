@@ -1,8 +1,8 @@
 /**
  * Finds the fenced code blocks of README.md and docs/, and keeps the rules of their info strings in one place:
  *
- * - `ts` is type-checked and executed on its own, `sqlite:./` in a directory of its own; `ts signature` is a declaration,
- *   and only has to parse;
+ * - `ts` is type-checked and executed on its own, `sqlite:./` in a directory of its own, `DATABASE_URL` with a server;
+ *   `ts signature` is a declaration, and only has to parse;
  * - `yaml` is a workflow, a list of steps or a policy, and must be right; `yaml invalid` must be refused; `yaml other` is
  *   neither;
  * - `sh` and `console` lines that call `reprise` are executed and must exit 0, unless the fence says `no-run`;

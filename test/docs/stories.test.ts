@@ -1,5 +1,6 @@
 /** Pages that tell a story are true from top to bottom: every file is written, every command typed. Needs a build. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testDatabase, type TestDatabase } from '../postgres/shared-server.js'
 import { documentedFences, findFences, packageFences } from './fences.js'
 import { differenceOf, isStory, pagesOf, partsOf, Shell } from './story.js'
 
@@ -14,10 +15,15 @@ test('there are stories', () => {
 
 describe.each(stories)('%s', (_page, fences) => {
   let shell: Shell
-  beforeAll(() => {
-    shell = new Shell()
+  let database: TestDatabase | undefined
+  beforeAll(async () => {
+    if (fences.some(({ code }) => code.includes('DATABASE_URL'))) database = await testDatabase()
+    shell = new Shell(database?.url)
   })
-  afterAll(() => shell.end())
+  afterAll(async () => {
+    await shell.end()
+    await database?.drop()
+  })
 
   for (const part of partsOf(fences)) {
     if ('file' in part) {

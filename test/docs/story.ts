@@ -80,12 +80,15 @@ function typedIn({ code, flags, place }: Fence): Typed[] {
 export class Shell {
   readonly directory: string
   private readonly own: string
+  private readonly database: string | undefined
   private readonly child: ChildProcess
   private output = ''
   private count = 0
   private wake: () => void = () => undefined
 
-  constructor() {
+  /** `database`: the address of a server for pages that use one, as $DATABASE_URL. They show it as SHOWN_DATABASE. */
+  constructor(database?: string) {
+    this.database = database
     this.own = realpathSync(mkdtempSync(path.join(tmpdir(), 'reprise-story-')))
     this.directory = path.join(this.own, 'page')
     const bin = path.join(this.own, 'bin')
@@ -93,7 +96,12 @@ export class Shell {
     symlinkSync(path.join(ROOT, 'packages/cli/bin/reprise.js'), path.join(bin, 'reprise'))
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(this.own, 'node_modules'))
     const plain = Object.entries(process.env).filter(([name]) => !/^(NO_COLOR|FORCE_COLOR|CI|REPRISE_.*)$/.test(name))
-    const env = { ...Object.fromEntries(plain), PATH: `${bin}${path.delimiter}${process.env['PATH']}`, LANG: 'C.UTF-8' }
+    const env = {
+      ...Object.fromEntries(plain),
+      PATH: `${bin}${path.delimiter}${process.env['PATH']}`,
+      LANG: 'C.UTF-8',
+      ...(database !== undefined && { DATABASE_URL: database }),
+    }
     const options = { cwd: this.directory, env, detached: true, stdio: ['pipe', 'pipe', 'inherit'] as const }
     this.child = spawn('bash', ['--noprofile', '--norc'], { ...options, stdio: [...options.stdio] })
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => this.hear(text))
@@ -126,7 +134,8 @@ export class Shell {
 
   /** What makes the same of two outputs that only differ by time and place; as lines. */
   steady(text: string, command: string): string[] {
-    const plain = text.replaceAll(this.directory, '…').replaceAll(hostname(), 'HOST')
+    const named = this.database?.replace(/:[^:@/]*@/, '@') ?? SHOWN_DATABASE
+    const plain = text.replaceAll(this.directory, '…').replaceAll(hostname(), 'HOST').replaceAll(named, SHOWN_DATABASE)
     const isAboutPolicies = /\breprise (explain|validate|schema|simulate)\b/.test(command)
     const lines = plain.split('\n').filter((line) => !KILLED.test(line))
     return lines.map((line) => (isAboutPolicies ? line.trimEnd() : withoutChance(line)))
@@ -146,6 +155,8 @@ export class Shell {
     this.wake()
   }
 }
+
+const SHOWN_DATABASE = 'postgres://app@db.example/orders'
 
 /** What bash says of jobs that were killed. */
 const KILLED = /^\S+: line \d+: +\d+ (Killed|Terminated)\b/

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
-import { MIGRATIONS, migrate, SCHEMA_VERSION } from '../../packages/reprise/src/postgres/migrations.js'
+import { MIGRATIONS, migrate, migrationSql, SCHEMA_VERSION } from '../../packages/reprise/src/postgres/migrations.js'
 import { openPostgres } from '../../packages/reprise/src/postgres/open-postgres.js'
 import { newTask } from '../../packages/reprise/src/testing/sample-task.js'
 import { catalogOf } from './catalog.js'
@@ -60,6 +60,14 @@ describe('the steps', () => {
       expect(await ask(`SELECT version FROM ${schema}.meta`)).toEqual([{ version: SCHEMA_VERSION }])
       expect(await catalogOf(admin, schema)).toBe(fresh)
     }
+  })
+
+  it('do the same when somebody executes what is shown of them', async () => {
+    const fresh = await catalogOf(admin, await made(newSchema()))
+    const schema = newSchema()
+    for (const statement of migrationSql(schema, 0)) await ask(statement)
+    expect(await catalogOf(admin, schema)).toBe(fresh)
+    await (await openPostgres(urlOf(schema), { migrate: false })).close()
   })
 
   it('that fail leave nothing behind', async () => {
@@ -196,21 +204,19 @@ describe('a role', () => {
     const refused = openPostgres(url)
     await expect(refused).rejects.toMatchObject({
       problem: 'unusable',
-      message: expect.stringMatching(
-        /permission denied for schema .*: grant this user what is missing: USAGE on the schema/,
-      ),
+      message: expect.stringMatching(/permission denied for schema .*: grant what is missing: USAGE on the schema/),
     })
     await expect(refused).rejects.not.toMatchObject({ message: expect.stringContaining(new URL(url).password) })
     await ask(`GRANT USAGE ON SCHEMA ${schema} TO ${role}; GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role}`)
     const ledger = await openPostgres(url)
     expect(await ledger.list({})).toEqual([])
-    await expect(ledger.create([newTask({ id: 'a' })])).rejects.toThrow(/permission denied.*: grant this user/)
+    await expect(ledger.create([newTask({ id: 'a' })])).rejects.toThrow(/permission denied.*: grant what is missing/)
     await ledger.close()
   })
 
   it('that does not exist is told to check the address', async () => {
     const url = new URL(urlOf(newSchema()))
     url.username = 'nobody_there'
-    await expect(openPostgres(url.href)).rejects.toThrow('check the user and the password in the address')
+    await expect(openPostgres(url.href)).rejects.toThrow('check the user and the password: in the address')
   })
 })

@@ -3,6 +3,7 @@ import { STEP_STATES } from '@reprise/workflow'
 import { expect, test } from 'vitest'
 import { PIPE } from '../testing/sample-run.js'
 import { failureText } from './failure-words.js'
+import { byteText, countText } from './figures.js'
 import { fitTable } from './fitted-table.js'
 import { coarseDuration, countdown, elapsed, relativeTime } from './relative-time.js'
 import { stepLabel, stepPaint } from './state-words.js'
@@ -101,4 +102,16 @@ test('a table that is too wide first cuts texts, then loses columns, the least i
   expect(at(19)[1]).toBe('  a-long-na…   12')
   expect(at(12)[1]).toBe('  a-long-na…')
   expect(at(3)[1]).toBe('  a-l…')
+})
+
+test('counts and sizes are short, and never more exact than they read', () => {
+  expect([0, 999, 1000, 1_234_567].map(countText)).toEqual(['0', '999', '1 000', '1 234 567'])
+  expect([0, 840, 1024, 12_345, 3_500_000, 5e12].map(byteText)).toEqual([
+    '0 B',
+    '840 B',
+    '1.0 KiB',
+    '12 KiB',
+    '3.3 MiB',
+    '4.5 TiB',
+  ])
 })

@@ -28,18 +28,19 @@ export const STORE_COMMANDS: readonly CommandEntry[] = [
           ['store migrate', 'says from which version to which'],
           ['store migrate --dry-run > migrate.sql', 'for somebody with more rights'],
         ],
-        more: 'The first run does it as well, if its user may. It only goes forward, and two at once do no harm.',
+        more: 'The first run does it as well, if its user may. It only goes forward, and two at\nonce do no harm.',
         load: async () => (await import('../store.js')).migrate,
       },
       {
         name: 'backup',
         summary: 'copy it into a SQLite file, as of one moment, while others write',
         values: [['<file>', 'where to; it must not be there yet']],
-        examples: [
-          ['store backup monday.db', ''],
-          ['ps --store sqlite:monday.db', 'every command can look at a copy'],
-        ],
-        more: 'Logs are not in it: they are in the state directory. `reprise store restore` makes a store of it again.',
+        examples: [['store backup monday.db', '']],
+        more: [
+          'Every command can look at a copy: reprise ps --store sqlite:monday.db',
+          'Logs are not in it: they are in the state directory. What makes a store of it',
+          'again is `reprise store restore`.',
+        ].join('\n'),
         load: async () => (await import('../store.js')).backup,
       },
       {
@@ -47,7 +48,10 @@ export const STORE_COMMANDS: readonly CommandEntry[] = [
         summary: 'fill an empty store with what is in a copy',
         values: [['<file>', 'what `store backup` wrote, or any SQLite ledger']],
         examples: [['store restore monday.db --store postgres://app@db.example/orders', '']],
-        more: 'Refused where there is anything already. Nothing of a store that is in use may be in two places: end what uses the old one before.',
+        more: [
+          'Refused where there is anything already. End what uses the old store before: two',
+          'that go on with the same runs do the work twice.',
+        ].join('\n'),
         load: async () => (await import('../store.js')).restore,
       },
     ],

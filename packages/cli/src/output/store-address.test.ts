@@ -1,0 +1,41 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { commandWords } from './next-commands.js'
+import { storeWithoutPassword } from './store-address.js'
+
+describe('an address as it is shown', () => {
+  test('has no password, wherever that stood, and keeps what the next command needs', () => {
+    const shown = [
+      ['postgres://app:secret@db:5433/orders', 'postgres://app@db:5433/orders'],
+      ['postgres://db/orders?user=app&password=secret', 'postgres://db/orders?user=app'],
+      ['postgresql://app@db/orders?schema=two&sslmode=verify-full&sslrootcert=/etc/ca.pem', undefined],
+      [
+        'postgres://app:secret@db/orders?sslkey=/k&sslpassword=secret&schema=two',
+        'postgres://app@db/orders?schema=two',
+      ],
+      ['postgres://app:sec@ret:x@db/orders', 'postgres://app@db/orders'],
+      ['postgres://a b:secret@/x', 'postgres://…'],
+      ['sqlite:./a@b:c.db', undefined],
+    ] as const
+    for (const [given, expected] of shown) expect(storeWithoutPassword(given)).toBe(expected ?? given)
+  })
+
+  test('never holds a password, whatever it is made of', () => {
+    const hidden = fc.string({ minLength: 8, maxLength: 20 }).map((text) => `pw${text}`)
+    fc.assert(
+      fc.property(hidden, fc.boolean(), (password, isParameter) => {
+        const secret = encodeURIComponent(password)
+        const store = isParameter ? `postgres://app@db/o?password=${secret}` : `postgres://app:${secret}@db/o`
+        const shown = storeWithoutPassword(store)
+        expect(shown).not.toContain(secret)
+        expect(shown).not.toContain(password)
+      }),
+    )
+  })
+
+  test('is in the commands to type next, unless they find it by themselves', () => {
+    const store = 'postgres://app:secret@db/orders?schema=two'
+    expect(commandWords({ store }, {})(['ps'])).toBe("reprise ps --store 'postgres://app@db/orders?schema=two'")
+    expect(commandWords({ store }, { REPRISE_STORE: store })(['ps'])).toBe('reprise ps')
+  })
+})
