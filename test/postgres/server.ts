@@ -30,7 +30,7 @@ while IFS= read -r line; do
   last=$!
 done
 while [ -n "$last" ] && kill -0 "$last" 2>/dev/null; do
-  [ -s "$1/pid" ] && kill -QUIT "$(cat "$1/pid")" 2>/dev/null
+  [ -s "$1/pid" ] && kill -QUIT "$(cat "$1/pid" 2>/dev/null)" 2>/dev/null
   sleep 0.05
 done
 rm -rf "$1"
