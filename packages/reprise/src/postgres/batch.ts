@@ -46,7 +46,7 @@ export class Batch {
   }
 
   addTask(key: TaskKey, row: KnownRow | undefined): void {
-    this.rows.set(nameOf(key), row && { ...row, isNew: false })
+    this.rows.set(nameOf(key), row && batchRow(row, row.task, row.version, false))
   }
 
   addGate(gate: GateRecord): void {
@@ -201,7 +201,7 @@ export class Batch {
     else if (known !== undefined) Object.assign(known, state)
     else this.changed.set(row.pk, { pk: row.pk, version: row.version, ...state, added: 0 })
     const version = made === undefined && known === undefined ? row.version + 1 : row.version
-    this.rows.set(nameOf(task), { ...row, version, task })
+    this.rows.set(nameOf(task), batchRow(row, task, version, row.isNew))
   }
 
   private countAttempt(pk: number): void {
@@ -262,6 +262,11 @@ export class Batch {
   private definitionOf(id: string): string | null {
     return ((this.begun.get(id) ?? this.changedRuns.get(id))?.definition ?? null) as string | null
   }
+}
+
+/** Field by field: there is one for every change. */
+function batchRow({ pk, input, payloadHash }: KnownRow, task: TaskRecord, version: number, isNew: boolean): BatchRow {
+  return { pk, version, task, input, payloadHash, isNew }
 }
 
 interface NewRow {

@@ -28,7 +28,8 @@ export class KnownRows {
   get(key: TaskKey): KnownRow | undefined {
     const row = this.rows.get(nameOf(key))
     if (row === undefined) return undefined
-    return { ...row, task: { ...row.task, input: parse(row.input, 'a task') } }
+    const { pk, version, task, input, payloadHash } = row
+    return { pk, version, task: { ...task, input: parse(input, 'a task') }, input, payloadHash }
   }
 
   has(key: TaskKey): boolean {

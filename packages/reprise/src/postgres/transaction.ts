@@ -31,14 +31,26 @@ export interface Work<T> {
   readonly written?: (keys: readonly TaskKey[]) => void
 }
 
-export interface Unit extends Work<unknown> {
+/** Work, and who waits for it. */
+export class Unit {
+  readonly work: Work<unknown>
+  readonly keys: Keys
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
-  readonly sinceMs: number
+  readonly sinceMs = performance.now()
   /** What was known turned out to be old. */
   mustLock: boolean
   /** It goes by itself, so that it fails alone. */
   isAlone: boolean
+
+  constructor(work: Work<unknown>, resolve: (value: never) => void, reject: (error: unknown) => void) {
+    this.work = work
+    this.keys = work.keys
+    this.resolve = resolve
+    this.reject = reject
+    this.isAlone = work.due !== undefined
+    this.mustLock = this.isAlone
+  }
 }
 
 export interface TransactionParts {
@@ -105,7 +117,7 @@ export class Transaction {
     for (const unit of this.units) {
       // Known when it was chosen for this way, and found to be old by another transaction since: it is there, for all
       // anybody knows, so nobody may be shown that it is not.
-      if (unit.creates !== true && unit.keys.tasks.some((key) => !known.has(key))) this.giveBack(unit)
+      if (unit.work.creates !== true && unit.keys.tasks.some((key) => !known.has(key))) this.giveBack(unit)
       for (const key of unit.keys.tasks) batch.addTask(key, known.get(key))
     }
     this.decideAll(supply, [])
@@ -186,7 +198,7 @@ export class Transaction {
   }
 
   private findDue(connection: PooledConnection): ReturnType<PooledConnection['query']> {
-    const [request] = this.units.flatMap(({ due }) => due ?? [])
+    const [request] = this.units.flatMap(({ work }) => work.due ?? [])
     if (request === undefined) return Promise.resolve([])
     const { sql, time } = this.parts
     const { queues, limit, except = [] } = request
@@ -201,7 +213,7 @@ export class Transaction {
     for (const unit of this.units) {
       if (this.left.has(unit)) continue
       try {
-        this.results.set(unit, unit.decide(this.batch, supply, due))
+        this.results.set(unit, unit.work.decide(this.batch, supply, due))
       } catch (error) {
         // It was shown what is known, which may be old: it may throw again upon what is so.
         if (this.quick) {
@@ -258,7 +270,7 @@ export class Transaction {
     for (const { task } of rows) this.parts.known.forget(task)
     for (const unit of [...this.results.keys()]) {
       if (!unit.keys.tasks.some((key) => names.has(nameOf(key)))) continue
-      unit.written?.(unit.keys.tasks.filter((key) => !names.has(nameOf(key))))
+      unit.work.written?.(unit.keys.tasks.filter((key) => !names.has(nameOf(key))))
       this.giveBack(unit)
     }
   }

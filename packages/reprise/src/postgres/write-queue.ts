@@ -10,7 +10,7 @@ import { LedgerError } from '../ledger/errors.js'
 import { nameOf } from '../ledger/records.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS, StaleRead } from './failures.js'
 import { pause } from './pause.js'
-import { Transaction, type TransactionParts, type Unit, type Work } from './transaction.js'
+import { Transaction, type TransactionParts, Unit, type Work } from './transaction.js'
 
 export interface WriteQueueParts extends TransactionParts {
   /** Transactions at a time. */
@@ -38,9 +38,7 @@ export class WriteQueue {
   add<T>(work: Work<T>): Promise<T> {
     if (this.closed !== undefined) return Promise.reject(this.closed)
     return new Promise<T>((resolve, reject) => {
-      const isAlone = work.due !== undefined
-      const unit = { ...work, resolve, reject, sinceMs: performance.now(), mustLock: isAlone, isAlone }
-      this.units.push(unit)
+      this.units.push(new Unit(work, resolve as (value: never) => void, reject))
       this.schedule()
     })
   }
@@ -92,9 +90,11 @@ export class WriteQueue {
     return taken
   }
 
-  private mayBeQuick({ mustLock, creates = false, keys }: Unit): boolean {
+  private mayBeQuick({ mustLock, work, keys }: Unit): boolean {
     if (mustLock || (keys.gates?.length ?? 0) + (keys.runs?.length ?? 0) > 0) return false
-    return creates || (keys.tasks.length === 1 && keys.tasks.every((key) => this.parts.known.has(key)))
+    if (work.creates === true) return true
+    const [only] = keys.tasks
+    return only !== undefined && keys.tasks.length === 1 && this.parts.known.has(only)
   }
 
   private async write(transaction: Transaction): Promise<void> {
