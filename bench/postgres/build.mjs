@@ -1,0 +1,34 @@
+/**
+ * Bundles the library and the programs of this directory as users would run them: plain JavaScript, without a loader.
+ * Beneath `node_modules`, where the driver is found.
+ */
+import { readdir, rm } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { build } from 'rolldown'
+
+const directory = fileURLToPath(new URL('.', import.meta.url))
+export const OUT = fileURLToPath(new URL('../../node_modules/.cache/reprise-bench-postgres/', import.meta.url))
+
+export async function bundle() {
+  const files = await readdir(directory)
+  const programs = files.filter((name) => name.endsWith('-child.ts')).map((name) => name.slice(0, -3))
+  await rm(OUT, { recursive: true, force: true })
+  await build({
+    cwd: directory,
+    input: Object.fromEntries(programs.map((name) => [name, `${name}.ts`])),
+    platform: 'node',
+    external: (/** @type {string} */ id) => id.startsWith('node:') || id === 'pg' || id === 'better-sqlite3',
+    resolve: {
+      extensionAlias: { '.js': ['.ts', '.js'] },
+      conditionNames: ['reprise-source', 'import', 'node', 'default'],
+    },
+    output: {
+      dir: OUT,
+      format: 'esm',
+      chunkFileNames: '[name].js',
+      comments: { annotation: true, legal: true, jsdoc: false },
+    },
+  })
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle()
