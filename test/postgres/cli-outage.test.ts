@@ -1,6 +1,6 @@
-/** A server that goes away under a run: for a moment, it goes on; for long, it says so and is resumed. Needs a build. */
+/** A server that goes away under a run: it waits, or is stopped and resumed. Needs a build. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { Scene } from '../workflow/scene.js'
+import { Scene, until } from '../workflow/scene.js'
 import { PostgresServer } from './server.js'
 
 const WORKFLOW = `
@@ -36,20 +36,40 @@ test('a restart is waited for, and nothing is done twice', async () => {
   expect(counts()).toEqual([1, 1, 1])
 })
 
-test('one that stays away ends the run with code 74 and its name; back again, it goes on', async () => {
+test('a run waits for one that stays away, and what was done is written when it is back; who looks is told', async () => {
   enter('stopped')
   const going = await scene.startUntil(RUN, () => scene.count('second') === 1)
   await server.stop('immediate')
   scene.write('go', '')
+  const looked = await scene.reprise('ps')
+  expect([looked.code, looked.stderr]).toEqual([74, expect.stringContaining('see that the server runs')])
+  expect(looked.stderr).not.toContain(new URL(server.url).password)
+  expect(going.child.exitCode).toBeNull()
+  await server.start()
   const { code, stderr } = await going.ended
-  expect([code, stderr]).toEqual([74, expect.stringContaining('has not answered for 30 s')])
-  expect(stderr).toContain(`127.0.0.1:${server.port}`)
+  expect([code, stderr]).toEqual([0, expect.stringContaining('succeeded')])
+  expect(counts()).toEqual([1, 1, 1])
+})
+
+test('a run that is stopped meanwhile ends, and goes on when the server is back', async () => {
+  enter('interrupted')
+  const going = await scene.startUntil(RUN, () => scene.count('second') === 1)
+  await server.stop('immediate')
+  going.child.kill('SIGINT')
+  await until(
+    () => going.said().includes('Stopping'),
+    () => 'a word',
+    going,
+  )
+  // The first asks for an orderly end, which the server would have to be told of.
+  going.child.kill('SIGINT')
+  const { code, stderr } = await going.ended
+  expect([code, stderr]).toEqual([130, expect.stringContaining('reprise resume r1')])
   expect(stderr).not.toContain(new URL(server.url).password)
-  expect(counts()).toEqual([1, 1, 0])
   await scene.isClean()
   await server.start()
+  scene.write('go', '')
   const resumed = await scene.reprise('resume', 'r1')
   expect([resumed.code, resumed.stderr]).toEqual([0, expect.stringContaining('succeeded')])
-  // How it had ended could not be written.
   expect(counts()).toEqual([1, 2, 1])
-}, 180_000)
+})
