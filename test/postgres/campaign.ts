@@ -24,11 +24,11 @@ export function goalsOf(terminated: number): Goals {
   return {
     terminated,
     restarted: share(50),
-    cut: share(300),
-    disk: canTrace() ? share(30) : 0,
-    paused: share(60),
-    silent: share(60),
-    killed: share(300),
+    cut: share(200),
+    disk: canTrace() ? share(10) : 0,
+    paused: share(20),
+    silent: share(20),
+    killed: share(100),
   }
 }
 
@@ -99,7 +99,7 @@ export class PostgresCampaign {
     const url = server.urlOf(database)
     const store = postgresStore(url, kind === 'cut' ? proxy.urlOf(url) : url)
     const isLeased = kind === 'paused' || kind === 'silent'
-    const timing = isLeased ? { leaseMs: LEASE_MS, workMs: 60 } : { tasksOfKind: 12 }
+    const timing = isLeased ? { leaseMs: LEASE_MS, workMs: 60 } : { tasksOfKind: 20 }
     const scenario = new Scenario({ program, directory, name, seed, store, ...timing })
     const scene = new Scene({ scenario, server, proxy, database, random: seededRandom(seed), tally: this.tally, kind })
     try {

@@ -2,11 +2,12 @@
  * Decisions are made once, whatever happens to the connection at their commit: every one that was acknowledged is there,
  * and none twice. Each is a count of one in a gate or in a task, so that both would show.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { seededRandom } from '../../packages/reprise/src/core/seeded-random.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import type { Json, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
+import { Writers } from '../../packages/reprise/src/postgres/writers.js'
 import { whole } from '../crash/written.js'
 import { CUT_MOMENTS, PostgresProxy } from './proxy.js'
 import { type TestDatabase, testDatabase } from './shared-server.js'
@@ -63,11 +64,11 @@ async function countUp(
 ): Promise<void> {
   const random = seededRandom(seed)
   let expected = 0
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 4; round++) {
     const done = proxy.cutAtCommit(moment, 1 + Math.floor(random() * 3))
-    let isCut = false
-    void done.then(() => (isCut = true))
-    while (!isCut) {
+    const progress = { isCut: false }
+    void done.then(() => (progress.isCut = true))
+    while (!progress.isCut) {
       const together = 1 + Math.floor(random() * 3)
       const answers = await Promise.all(Array.from({ length: together }, count))
       expect(answers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: together }, (_, at) => expected + at + 1))
@@ -100,4 +101,14 @@ describe.each(CUT_MOMENTS)('a connection cut %s the commit', (moment) => {
     }
     expect(await ledger.countTasks('work')).toMatchObject({ running: expect.any(Number) })
   })
+})
+
+it('would be found out if nobody asked what became of a commit', async () => {
+  const asked = vi.spyOn(Writers.prototype, 'outcomeOf').mockResolvedValue(undefined)
+  try {
+    await expect(countUp(() => countInGate('budget:naive'), 'after', 3)).rejects.toThrow('deeply equal')
+    expect(asked).toHaveBeenCalled()
+  } finally {
+    asked.mockRestore()
+  }
 })

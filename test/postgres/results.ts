@@ -37,8 +37,8 @@ export function section(run: Run): string {
 Written by \`${run.command}\` with seed ${run.seed} on Node ${run.node.slice(1)} and PostgreSQL 18, fsync on. Two or more
 processes with the same mixed load work on one database, while its server is stopped without a checkpoint, its backends
 are terminated, its disk fails (EIO, by a tracer), the connection is cut exactly at a commit (before the server hears of
-it, while nobody can say, or after the server has answered), the network is silent for longer than a lease, or the
-processes are killed or stopped. When all tasks have ended, the same history checker looks for broken promises, and the
+it, while nobody can say, after the server has answered, or so that it arrives when the client has long been told that
+the connection is lost), the network is silent for longer than a lease, or the processes are killed or stopped. When all tasks have ended, the same history checker looks for broken promises, and the
 server's own checker (amcheck) at every table and index.
 
 ${figuresOf(run)}

@@ -137,7 +137,7 @@ async function terminated(scene: Scene): Promise<void> {
   const crew = scene.crew(2)
   // Some while they still open the ledger.
   const early = scene.below(6)
-  for (let count = 0; count < 25 && scene.isOn; ) {
+  for (let count = 0; count < 45 && scene.isOn; ) {
     if (count === early) await scene.isAtWork()
     await pause(scene.between(0, 60))
     const what = await operator.terminate(database, random, scene.below(4) === 0 ? 0 : 20)
@@ -153,7 +153,7 @@ async function terminated(scene: Scene): Promise<void> {
 async function restarted(scene: Scene): Promise<void> {
   const { server } = scene.parts
   const crew = scene.crew(2)
-  for (let count = 0; count < 3; count++) {
+  for (let count = 0; count < 6; count++) {
     await pause(scene.between(150, 700))
     if (!scene.isOn) break
     await server.stop('immediate')
@@ -169,7 +169,7 @@ async function restarted(scene: Scene): Promise<void> {
 async function cut(scene: Scene): Promise<void> {
   const { proxy } = scene.parts
   const crew = scene.crew(2).then(() => 'over' as const)
-  for (let count = 0; count < 20; count++) {
+  for (let count = 0; count < 40; count++) {
     const moment = CUT_MOMENTS[scene.below(CUT_MOMENTS.length)] ?? 'during'
     const done = proxy.cutAtCommit(moment, 1 + scene.below(12))
     if ((await Promise.race([done, crew])) === 'over') break

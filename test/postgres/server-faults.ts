@@ -88,11 +88,13 @@ function processesOf(server: PostgresServer): number[] {
 
 /** From now on the next such call of every process of the server fails with EIO, until it is healed. */
 export class BrokenDisk {
+  private readonly server: PostgresServer
   private readonly tracer: ChildProcess
   private readonly ended: Promise<void>
   private said = ''
 
   constructor(server: PostgresServer, call: WriteFault) {
+    this.server = server
     const attach = processesOf(server).flatMap((pid) => ['-p', String(pid)])
     const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:error=EIO`]
     this.tracer = spawn('strace', ['-f', ...attach, ...inject], { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -112,6 +114,7 @@ export class BrokenDisk {
   async heal(): Promise<void> {
     this.tracer.kill('SIGTERM')
     await this.ended
+    this.server.lookAround()
   }
 }
 

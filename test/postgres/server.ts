@@ -29,8 +29,12 @@ while IFS= read -r line; do
   ( eval "$line" </dev/null >>"$1/log" 2>&1; code=$?; rm -f "$1/pid"; echo $code ) &
   last=$!
 done
+tries=0
 while [ -n "$last" ] && kill -0 "$last" 2>/dev/null; do
-  [ -s "$1/pid" ] && kill -QUIT "$(cat "$1/pid")" 2>/dev/null
+  # It needs five seconds at most, if it can end at all.
+  [ $tries -lt 200 ] && signal=QUIT || signal=KILL
+  [ -s "$1/pid" ] && kill -$signal "$(cat "$1/pid" 2>/dev/null)" 2>/dev/null
+  tries=$((tries + 1))
   sleep 0.05
 done
 rm -rf "$1"
@@ -133,6 +137,11 @@ export class PostgresServer {
       return log.lastIndexOf('ready to accept connections') > crash
     }
     await this.until(() => this.hasEnded() || isReady(), 'does not recover')
+  }
+
+  /** A child that ended while somebody traced it may not have been told of: the server would wait for it for ever. */
+  lookAround(): void {
+    if (this.isRunning) process.kill(this.pid ?? 0, 'SIGCHLD')
   }
 
   async stop(mode: StopMode = 'fast'): Promise<void> {

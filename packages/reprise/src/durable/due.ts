@@ -35,6 +35,8 @@ export class DueTasks implements Timer {
   private readonly refused = new Map<string, Refused>()
   private claiming = false
   private again = false
+  /** The last claim took all there was room for. */
+  private hasLeftOver = false
   private scheduledAtMs = Infinity
   private poll: NodeJS.Timeout | undefined = undefined
 
@@ -97,9 +99,14 @@ export class DueTasks implements Timer {
     }
   }
 
-  /** A claim keeps all the room there is until it is committed: only made if something is due. */
+  /** A claim keeps all the room there is until it is committed: only made if something is due, or was left over. */
   private async lookOnce(): Promise<void> {
     const { slots, parts } = this.worker
+    if (this.hasLeftOver && slots.free > 0) {
+      this.hasLeftOver = false
+      if (await this.claimSome()) this.again = true
+      return
+    }
     const queues = this.queues()
     const dueAtMs = queues.length === 0 ? null : await parts.ledger.nextDueAtMs(queues, this.except())
     if (dueAtMs === null || this.worker.stopped) return
@@ -142,6 +149,7 @@ export class DueTasks implements Timer {
     try {
       const claimed = await parts.ledger.claim(request, (task, view) => this.claimOne(task, view))
       this.follow(claimed)
+      this.hasLeftOver = claimed.length === limit
       return claimed.length > 0
     } finally {
       slots.give(limit)

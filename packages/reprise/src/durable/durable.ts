@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { normalizePolicy } from '../core/normalize.js'
 import type { BreakerInput, Policy, PolicyInput } from '../core/policy.js'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
+import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
@@ -287,6 +288,8 @@ export class Durable {
   private fail(error: unknown, isTold: boolean): void {
     // Somebody holds it, or it does not answer: what could not be written now is written later.
     if (this.failure !== undefined || willPass(error)) return
+    // Closed by ourselves, while somebody still waited for an answer.
+    if (this.closing !== undefined && error instanceof LedgerError && error.problem === 'closed') return
     this.failure = error
     if (this.closing !== undefined) return
     this.worker.halt(error)

@@ -73,7 +73,7 @@ export class Ownership {
   private seenAtMs = -Infinity
   private lookedAtMs = -Infinity
   private timer: NodeJS.Timeout | undefined = undefined
-  private ticking: Promise<void> = Promise.resolve()
+  private ticking: Promise<unknown> = Promise.resolve()
 
   constructor(parts: OwnershipParts, worker: Worker) {
     this.parts = parts
@@ -85,7 +85,8 @@ export class Ownership {
     await this.renew()
     await this.lookAround(false)
     this.timer = setInterval(() => {
-      this.ticking = this.tick().catch(this.parts.onFailure)
+      // With those before: a ledger that does not answer has several of them wait.
+      this.ticking = Promise.all([this.ticking, this.tick().catch(this.parts.onFailure)])
     }, this.parts.leaseMs / 3)
     this.timer.unref()
   }

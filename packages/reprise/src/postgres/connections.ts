@@ -15,9 +15,7 @@ import { failureKind } from './failures.js'
 import type { ServerTime } from './server-time.js'
 
 /** The package, as it is imported. */
-export interface Driver {
-  readonly default: Pick<typeof pg, 'Client' | 'Pool'>
-}
+export type Driver = Pick<typeof pg, 'Client' | 'Pool'>
 
 /** A statement that connections prepare once, by its name. */
 export interface Statement {
@@ -91,7 +89,7 @@ export class Connections {
     this.address = address
     this.time = time
     this.prepares = prepares
-    this.pool = new driver.default.Pool(this.config())
+    this.pool = new driver.Pool(this.config())
     // An idle connection that breaks is dropped by the pool; whoever needs one gets another.
     this.pool.on('error', () => undefined)
     // What fails while nobody waits for an answer is heard of with the next question. From the first moment on: who is
@@ -156,7 +154,7 @@ export class Connections {
 
   /** One beside the pool, for whoever listens, or looks for long. It is not checked. */
   async single(statementMs = STATEMENT_MS): Promise<Client> {
-    const client = new this.driver.default.Client({ ...this.config(), query_timeout: statementMs + 5000 })
+    const client = new this.driver.Client({ ...this.config(), query_timeout: statementMs + 5000 })
     client.on('error', () => undefined)
     await client.connect()
     return client

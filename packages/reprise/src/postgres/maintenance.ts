@@ -28,7 +28,7 @@ const STATEMENT_MS = 600_000
 /** One connection, to whatever kind of server it is. */
 async function connected<T>(given: string, use: Use<T>): Promise<T> {
   const address = addressOf(given)
-  const connections = new Connections(await loadDriver(address), address, new ServerTime(), false)
+  const connections = new Connections(loadDriver(address), address, new ServerTime(), false)
   try {
     const client = await connections.single(STATEMENT_MS)
     const query: Connection['query'] = async (statement, values = []) => {

@@ -1,6 +1,7 @@
 /**
  * Opens a schema of a PostgreSQL database as a ledger: the driver, the connections, the schema. Imports its own layer.
  */
+import { createRequire } from 'node:module'
 import { LedgerError } from '../ledger/errors.js'
 import { addressOf, type PostgresAddress } from './address.js'
 import { type Connection, Connections, type Driver } from './connections.js'
@@ -25,7 +26,7 @@ export interface PostgresOptions {
 export async function openPostgres(given: string, options: PostgresOptions = {}): Promise<PostgresLedger> {
   const address = addressOf(given)
   const time = new ServerTime(options.clock)
-  const connections = new Connections(await loadDriver(address), address, time, options.prepare ?? true)
+  const connections = new Connections(loadDriver(address), address, time, options.prepare ?? true)
   try {
     await patiently(() => connections.with((connection) => prepareSchema(connection, address, options)))
     return new PostgresLedger(address, connections, time)
@@ -46,11 +47,21 @@ async function prepareSchema(
   await (mayMigrate ? migrate : expectMigrated)(connection, schema, name)
 }
 
-export async function loadDriver({ name }: Pick<PostgresAddress, 'name'>): Promise<Driver> {
+/**
+ * Where there is no `navigator`, as on Node 20, the driver makes a `Response` to see whether it runs in a worker of some
+ * cloud, which loads all of `fetch`: half of what its import costs. It is asked for while there is one, and in one go, so
+ * that nobody else sees it.
+ */
+export function loadDriver({ name }: Pick<PostgresAddress, 'name'>): Driver {
+  const host = globalThis as { navigator?: unknown }
+  const isMissing = host.navigator === undefined
+  if (isMissing) Object.defineProperty(host, 'navigator', { value: {}, configurable: true })
   try {
-    return await import('pg')
+    return createRequire(import.meta.url)('pg') as Driver
   } catch (error) {
     throw new LedgerError('missing_driver', `The ledger ${name} needs the package pg: npm install pg`, error)
+  } finally {
+    if (isMissing) delete host.navigator
   }
 }
 

@@ -4,6 +4,7 @@ import type { Statements } from './statements.js'
 
 /** As the sequence counts. */
 const BLOCK = 1000
+const AHEAD = 16
 
 interface Range {
   next: number
@@ -35,7 +36,9 @@ export class TaskKeys {
       size += range.end - range.next
     }
     if (size < count) {
-      const rows = await connection.query(this.sql.taskKeys, [Math.ceil((count - size) / BLOCK)])
+      // Whoever creates many goes on so: then the next batches need not ask.
+      const ahead = count < BLOCK / 10 ? 0 : AHEAD
+      const rows = await connection.query(this.sql.taskKeys, [Math.ceil((count - size) / BLOCK) + ahead])
       for (const { first } of rows) ranges.push({ next: first as number, end: (first as number) + BLOCK })
     }
     return this.supply(ranges)

@@ -167,9 +167,9 @@ export class Transaction {
       runs.length === 0 ? none : connection.query(sql.lockRuns, [runs]),
       tasks.length === 0 ? none : connection.query(sql.lockTasks, columnsOf(tasks)),
       this.findDue(connection),
-      connection.query(sql.now),
+      time.isFresh ? none : connection.query(sql.now),
     ])
-    time.heard(clock?.['now'] as number, sentAtMs)
+    if (clock !== undefined) time.heard(clock['now'] as number, sentAtMs)
     if (gateRows.length < gates.length) {
       // One that is not there cannot be locked: it is made, by itself, so that nothing is locked in another order.
       await Promise.all([connection.query('ROLLBACK'), connection.query(sql.addGates, [gates])])

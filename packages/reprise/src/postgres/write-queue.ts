@@ -18,7 +18,7 @@ export interface WriteQueueParts extends TransactionParts {
 }
 
 /** More at once take longer than others would like to wait. */
-const MAX_UNITS = 500
+const MAX_UNITS = 1000
 /** After `close` a server that does not answer is asked so many times more what became of a commit. */
 const LAST_LOOKS = 10
 
