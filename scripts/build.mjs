@@ -113,7 +113,6 @@ const CLI_FILES = {
   // What looks after a store.
   store: [
     ...['index.', 'maintenance.', 'new-file.'].map((name) => `packages/reprise/src/sqlite/${name}`),
-    'packages/reprise/src/ledger/copied-tables.',
     'packages/cli/src/runs/store-care.',
   ],
   // What looks into a ledger.

@@ -132,7 +132,7 @@ test('of two resumes at once one goes on, and the other is refused with who has 
   expect(await ended?.ended).toMatchObject({ code: 4 })
   scene.write('go', '')
   const codes = await Promise.all(both.map(async (one) => (await one.ended).code))
-  expect(codes.toSorted()).toEqual([0, 4])
+  expect(codes.map(String).toSorted()).toEqual(['0', '4'])
   expect([scene.count('before'), scene.count('work'), scene.count('after')]).toEqual([1, 2, 1])
 })
 
