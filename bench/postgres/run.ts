@@ -58,7 +58,7 @@ const contenders = CONTENDERS.filter(({ id }) => options.with.length === 0 || op
 function install(): void {
   if (existsSync(`${directory}node_modules/.package-lock.json`)) return
   console.error('Installing the peers …')
-  execFileSync('npm', ['ci', '--no-fund', '--no-audit'], { cwd: directory, stdio: 'inherit' })
+  execFileSync('npm', ['install', '--no-save', '--no-fund', '--no-audit'], { cwd: directory, stdio: 'inherit' })
 }
 
 function versions(): string {

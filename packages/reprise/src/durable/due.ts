@@ -102,9 +102,15 @@ export class DueTasks implements Timer {
   /** A claim keeps all the room there is until it is committed: only made if something is due, or was left over. */
   private async lookOnce(): Promise<void> {
     const { slots, parts } = this.worker
-    if (this.hasLeftOver && slots.free > 0) {
+    if (this.hasLeftOver) {
+      if (slots.free === 0) {
+        slots.starve()
+        return
+      }
       this.hasLeftOver = false
-      if (await this.claimSome()) this.again = true
+      await this.claimSome()
+      // What is due after these is looked for.
+      this.again = true
       return
     }
     const queues = this.queues()
