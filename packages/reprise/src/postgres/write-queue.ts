@@ -38,7 +38,7 @@ export class WriteQueue {
   add<T>(work: Work<T>): Promise<T> {
     if (this.closed !== undefined) return Promise.reject(this.closed)
     return new Promise<T>((resolve, reject) => {
-      this.units.push(new Unit(work, resolve as (value: never) => void, reject))
+      this.units.push(new Unit(work, resolve, reject))
       this.schedule()
     })
   }
