@@ -74,6 +74,9 @@ export interface Resumption {
 
 const STOPPED = 'This process takes no more work'
 
+/** So long attempts that were told to end may take, whatever the lease. */
+const LEAST_END_MS = 60_000
+
 /** Of Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -110,7 +113,8 @@ export class Durable {
     const identity = settings.identity ?? ownIdentity()
     const onFailure = (error: unknown, isTold = false): void => this.fail(error, isTold)
     const isResumed = (task: TaskRecord): boolean => this.ownership.isResumed(task)
-    const parts = { ledger, environment, gates, waiters, owner: identity.id, concurrency, onFailure, isResumed }
+    const isLate = (): boolean => this.ownership.isLate
+    const parts = { ledger, environment, gates, waiters, owner: identity.id, concurrency, onFailure, isResumed, isLate }
     this.worker = new Worker(parts, new Map())
     const monotonicMs = (): number => environment.clock.monotonicMs()
     this.ownership = new Ownership({ ledger, identity, leaseMs, monotonicMs, onFailure }, this.worker)
@@ -248,9 +252,8 @@ export class Durable {
     this.stopListening()
     try {
       if (this.failure === undefined) {
-        await this.sweeper.end()
-        await this.worker.stop(reason)
-        await this.ownership.end()
+        // After a lease others go on, and nothing that is written here counts: then it is not waited for any longer.
+        await within(Math.max(this.settings.leaseMs, LEAST_END_MS), this.endInOrder(reason))
       }
     } finally {
       this.waiters.failAll(this.failure ?? reason)
@@ -259,6 +262,12 @@ export class Durable {
       this.endWork(this.failure)
     }
     if (this.failure !== undefined && !this.isTold) throw this.failure as Error
+  }
+
+  private async endInOrder(reason: unknown): Promise<void> {
+    await this.sweeper.end()
+    await this.worker.stop(reason)
+    await this.ownership.end()
   }
 
   private policyOf(name: string, input: PolicyInput | Policy): Policy {
@@ -299,6 +308,19 @@ export class Durable {
     this.isTold = isTold || waited || this.working !== undefined
     this.endWork(error)
     if (!this.isTold) (this.settings.onFailure ?? unhandled)(error)
+  }
+}
+
+/** Waits for it, but not for ever. */
+async function within(mostMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, mostMs)))
+  try {
+    await Promise.race([work, enough])
+  } finally {
+    clearTimeout(timer)
+    // What it says afterwards nobody hears.
+    work.catch(() => undefined)
   }
 }
 

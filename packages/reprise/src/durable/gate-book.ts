@@ -153,6 +153,9 @@ export class GateBook {
     const request = this.request(definition, task, now)
     if (request === undefined || this.environment.budgets === undefined) return NO_BUDGET
     const budget = this.budgetOf(definition)
+    // One of this process's own remembers what it said in a transaction that is done again: it is not asked twice.
+    const said = this.memories.has(`budget:${request.ref.name}`) ? undefined : this.grants.get(nameOf(task))
+    if (said?.request.attempt === request.attempt) return said.decision
     const decision = budget === undefined ? notFound(this.environment.missingBudgetMode) : askSafely(budget, request)
     if (decision.allowed) this.keep(task, { request, decision })
     return decision

@@ -74,6 +74,7 @@ export class Ownership {
   private lookedAtMs = -Infinity
   private timer: NodeJS.Timeout | undefined = undefined
   private ticking: Promise<unknown> = Promise.resolve()
+  private renewedAtMs = -Infinity
 
   constructor(parts: OwnershipParts, worker: Worker) {
     this.parts = parts
@@ -85,7 +86,7 @@ export class Ownership {
     await this.renew()
     await this.lookAround(false)
     this.timer = setInterval(() => {
-      // With those before: a ledger that does not answer has several of them wait.
+      // With those before: one that hangs must not keep the next from being heard.
       this.ticking = Promise.all([this.ticking, this.tick().catch(this.parts.onFailure)])
     }, this.parts.leaseMs / 3)
     this.timer.unref()
@@ -195,10 +196,18 @@ export class Ownership {
     await this.takeOver(randomUUID())
   }
 
+  /** Whether so long has passed since its last word that others may have taken over. */
+  get isLate(): boolean {
+    const { leaseMs, monotonicMs } = this.parts
+    return monotonicMs() - this.renewedAtMs >= leaseMs
+  }
+
   private async renew(): Promise<void> {
-    const { ledger, leaseMs, identity } = this.parts
+    const { ledger, leaseMs, identity, monotonicMs } = this.parts
+    const beganAtMs = monotonicMs()
     const leaseUntilMs = (await ledger.leaseNow()) + leaseMs
     await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs, leaseMs })
+    this.renewedAtMs = Math.max(this.renewedAtMs, beganAtMs)
   }
 
   /** Tasks of owners that the ledger does not know: it was removed while it still claimed. */

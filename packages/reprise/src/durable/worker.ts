@@ -28,6 +28,8 @@ export interface WorkerParts {
   readonly concurrency: number
   /** Whether the process that wrote the task's wait is gone. */
   readonly isResumed: (task: TaskRecord) => boolean
+  /** Whether others may have taken over, since this process has not been heard of for a lease. */
+  readonly isLate: () => boolean
   /** The ledger cannot be used any more; whether somebody is told of it. */
   readonly onFailure: (error: unknown, isTold?: boolean) => void
 }
@@ -47,6 +49,7 @@ export class Worker {
   private idle: (() => void)[] = []
   private mark: number | undefined = undefined
   private aheadMs = 0
+  private isLooking = false
 
   constructor(parts: WorkerParts, definitions: Map<string, Definition>) {
     this.parts = parts
@@ -88,7 +91,10 @@ export class Worker {
   /** Others may have added tasks, or taken some. */
   look(): void {
     this.wake()
-    if (!this.stopped) void this.track(this.dropLost()).catch(this.parts.onFailure)
+    if (this.stopped || this.isLooking) return
+    this.isLooking = true
+    const looked = this.dropLost().finally(() => (this.isLooking = false))
+    void this.track(looked).catch(this.parts.onFailure)
   }
 
   /** What was cancelled or taken over by another process is told here; looks only if another one has written. */
@@ -98,12 +104,13 @@ export class Worker {
     const mark = await ledger.changeMark()
     if (mark === this.mark) return
     await this.attempts.stopLost()
-    for (const { task } of [...this.parked.values()]) {
+    const looks = Array.from(this.parked.values(), async ({ task }) => {
       const now = await ledger.get(task)
-      if (now?.fence === task.fence) continue
+      if (now?.fence === task.fence) return
       this.abandon(task)
       this.taken(task)
-    }
+    })
+    await Promise.all(looks)
     this.mark = mark
   }
 
@@ -168,9 +175,24 @@ export class Worker {
     const definition = this.definitions.get(task.queue) as Definition
     this.parts.gates.committed(definition)
     if ('asked' in begun && begun.asked !== undefined) this.telling.decision(definition, task, 'gate', begun.asked)
-    if (task.status === 'running') this.attempts.execute(definition, task, era)
+    if (task.status === 'running') this.execute(definition, task, era)
     else if (task.status === 'parked') this.park(definition, task)
     else if (isOver(task)) this.over(definition, task)
+  }
+
+  /** The answer may have been long in coming, or this process have slept: then it may be somebody else's by now. */
+  private execute(definition: Definition, task: TaskRecord, era: number): void {
+    const { isLate, ledger, onFailure } = this.parts
+    if (!isLate()) {
+      this.attempts.execute(definition, task, era)
+      return
+    }
+    const look = async (): Promise<void> => {
+      const now = await ledger.get(task)
+      if (now?.fence === task.fence && now.owner === task.owner) this.attempts.execute(definition, task, era)
+      else this.taken(task)
+    }
+    void this.track(look()).catch(onFailure)
   }
 
   /** The task waits, or is over: what it led to has been told. */

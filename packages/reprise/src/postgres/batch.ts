@@ -94,7 +94,7 @@ export class Batch {
     // In the order of their keys, so that two batches with the same tasks do not wait for each other.
     const changed = [...this.changed.values()].toSorted((a, b) => (a.pk as number) - (b.pk as number))
     return {
-      made: [...this.made.values()],
+      made: [...this.made.values()].toSorted((a, b) => compare(a.run, b.run) || compare(a.id, b.id)),
       changed,
       tried: this.tried,
       dead: this.dead,
@@ -294,6 +294,11 @@ function stateOf(task: TaskRecord): TaskState {
 
 function gateRow({ key, kind, state, settings, decree = 0 }: GateRecord): Part<'gates'> {
   return { key, kind, state: text(state), settings: settings === undefined ? null : text(settings), decree }
+}
+
+function compare(a: Part<'made'>['run'], b: Part<'made'>['run']): number {
+  if (a === b) return 0
+  return (a as string) < (b as string) ? -1 : 1
 }
 
 /** PostgreSQL keeps no U+0000 in a text. In JSON it is written in other letters; here it is replaced. */

@@ -17,13 +17,14 @@ export type FailureKind = 'lost' | 'again' | 'final'
 interface ServerError {
   readonly code?: string
   readonly severity?: string
+  readonly routine?: string
   readonly message?: string
 }
 
-/** Serialization, deadlock, lock and statement timeouts, and the assertion of our own that a row was not as read. */
+/** Serialization, deadlock, lock and statement timeouts. */
 const AGAIN = new Set(['40001', '40P01', '55P03', '57014'])
 /** The server is starting, stopping, full, or was told to end us. */
-const LOST = /^(?:08|57P0|53300|25P03)/
+const LOST = /^(?:08|57P0|53300|25P0[34])/
 
 /** Somebody has made what was not there, or changed it: the rows have to be read again. */
 export class StaleRead extends Error {}
@@ -31,11 +32,15 @@ export class StaleRead extends Error {}
 export function failureKind(error: unknown): FailureKind {
   if (error instanceof StaleRead) return 'again'
   if (error instanceof LedgerError || error instanceof DamagedRow) return 'final'
-  const { code = '', severity } = (error ?? {}) as ServerError
+  const { code = '', severity, routine } = (error ?? {}) as ServerError
   if (AGAIN.has(code)) return 'again'
+  // A statement that was prepared is none any more: another connection prepares it anew.
+  if (code === '26000' || routine === 'RevalidateCachedQuery') return 'lost'
   // Who cannot log in, or names no database, will not be let in a moment later.
   if (/^(?:28|3D|3F|42|22)/.test(code)) return 'final'
   if (LOST.test(code) || severity === 'FATAL' || severity === 'PANIC') return 'lost'
+  // A fault of this program.
+  if (error instanceof TypeError || error instanceof RangeError) return 'final'
   // Not said by the server: a socket that broke, a name that was not found, an answer that did not come.
   return severity === undefined ? 'lost' : 'final'
 }

@@ -38,7 +38,7 @@ export class Hints {
 
   async listen(heard: () => void): Promise<() => void> {
     this.listeners.add(heard)
-    this.connecting ??= this.connect()
+    if (this.client === undefined) this.connecting ??= this.connect()
     await this.connecting
     return () => {
       this.listeners.delete(heard)
@@ -69,7 +69,6 @@ export class Hints {
   }
 
   private leave(): void {
-    this.connecting = undefined
     const { client } = this
     this.client = undefined
     client?.end().catch(() => undefined)
@@ -77,12 +76,23 @@ export class Hints {
 
   /** Polling goes on meanwhile, so nobody is kept waiting for it. */
   private async connect(failures = 0): Promise<void> {
-    if (this.isClosed || this.listeners.size === 0) return
     try {
-      await this.connectOnce()
+      if (this.isWanted) await this.connectOnce()
+      this.connecting = undefined
     } catch {
-      setTimeout(() => void this.connect(failures + 1), pauseMs(failures)).unref()
+      this.connectLater(failures + 1)
     }
+  }
+
+  private connectLater(failures: number): void {
+    // What was said meanwhile was not heard.
+    const again = (): void => void this.connect(failures).finally(() => this.wakeAll())
+    this.connecting = Promise.resolve()
+    setTimeout(again, pauseMs(failures)).unref()
+  }
+
+  private get isWanted(): boolean {
+    return !this.isClosed && this.listeners.size > 0 && this.client === undefined
   }
 
   private wakeAll(): void {
@@ -97,11 +107,15 @@ export class Hints {
     client.once('end', () => {
       if (this.client !== client) return
       this.client = undefined
-      // What was said meanwhile was not heard.
-      void this.connect().finally(() => this.wakeAll())
+      this.connectLater(1)
     })
-    await client.query(`LISTEN ${this.channel}`)
-    if (this.isClosed || this.listeners.size === 0) {
+    try {
+      await client.query(`LISTEN ${this.channel}`)
+    } catch (error) {
+      client.end().catch(() => undefined)
+      throw error
+    }
+    if (!this.isWanted) {
       await client.end()
       return
     }

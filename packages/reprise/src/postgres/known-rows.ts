@@ -1,6 +1,6 @@
 /**
  * Rows of running tasks as this process wrote them last, so that the end of an attempt need not read what its beginning
- * wrote. Imports the records.
+ * wrote. Imports the records and rows.
  *
  * What is known may be old: it is only written upon where the store finds the row's version unchanged.
  */

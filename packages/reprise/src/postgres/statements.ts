@@ -3,7 +3,13 @@ import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
 import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
 import { CLOCK, NOW, type Statement } from './connections.js'
+import { PARTS } from './write-statement.js'
 
+// Each by its name: a column that a later version adds must not change what a prepared statement answers.
+const GATE_COLUMNS = Object.keys(PARTS.gates).join(', ')
+const ATTEMPT_COLUMNS = Object.keys(PARTS.tried).join(', ')
+const DEAD_COLUMNS = 'run, id, generation, at, signature, stop_reason, failure'
+const EVENT_COLUMNS = `seq, ${Object.keys(PARTS.events).join(', ')}`
 const ROW_COLUMNS = `${TASK_COLUMNS}, version, payload_hash`
 const of = (alias: string, columns: string): string =>
   columns
@@ -21,7 +27,7 @@ const SQL = {
 
   // What is locked is locked in the order of its keys: two who want the same wait for each other, and for nothing else.
   // Of tasks that is the key that never changes, by which the other way writes them too.
-  lockGates: 'SELECT * FROM $.gates WHERE key = ANY($1::text[]) ORDER BY key FOR UPDATE',
+  lockGates: `SELECT ${GATE_COLUMNS} FROM $.gates WHERE key = ANY($1::text[]) ORDER BY key FOR UPDATE`,
   addGates: `INSERT INTO $.gates (key, kind) SELECT key, 'budget' FROM unnest($1::text[]) AS key ORDER BY key
     ON CONFLICT DO NOTHING`,
   lockRuns: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`,
@@ -41,9 +47,9 @@ const SQL = {
   policy: 'SELECT policy FROM $.policies WHERE hash = $1',
   putPolicy: `INSERT INTO $.policies (hash, policy, kept_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO UPDATE
     SET kept_at = greatest($.policies.kept_at, excluded.kept_at)`,
-  attempts: `SELECT a.* FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE t.run = $1 AND t.id = $2
+  attempts: `SELECT ${of('a', ATTEMPT_COLUMNS)} FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE t.run = $1 AND t.id = $2
     ORDER BY a.generation, a.number, a.execution`,
-  attemptsOfRun: `SELECT t.id, a.* FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE t.run = $1
+  attemptsOfRun: `SELECT t.id, ${of('a', ATTEMPT_COLUMNS)} FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE t.run = $1
     ORDER BY t.id, a.generation, a.number, a.execution`,
   results: `SELECT id, result, progress FROM $.tasks WHERE run = $1 AND status = 'succeeded' ORDER BY id`,
   countTasks: 'SELECT status, count(*) AS tasks FROM $.tasks WHERE run = $1 GROUP BY status',
@@ -52,15 +58,15 @@ const SQL = {
     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(run, id, nth)
     LEFT JOIN $.tasks t ON t.run = k.run AND t.id = k.id
     LEFT JOIN $.attempts a ON a.task = t.pk AND a.generation = t.generation GROUP BY k.nth ORDER BY k.nth`,
-  gates: 'SELECT * FROM $.gates WHERE state IS NOT NULL ORDER BY key',
+  gates: `SELECT ${GATE_COLUMNS} FROM $.gates WHERE state IS NOT NULL ORDER BY key`,
   owners: 'SELECT record FROM $.owners ORDER BY id',
   putOwner: 'INSERT INTO $.owners (id, record) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET record = excluded.record',
   removeOwner: 'DELETE FROM $.owners WHERE id = $1',
   taskOwners: 'SELECT DISTINCT owner FROM $.tasks WHERE owner IS NOT NULL',
-  allDead: 'SELECT * FROM $.dead ORDER BY at, run, id',
-  deadOfRun: 'SELECT * FROM $.dead WHERE run = $1 ORDER BY at, id',
-  events: 'SELECT * FROM $.events WHERE seq > $1 ORDER BY seq LIMIT $2',
-  eventsOfRun: 'SELECT * FROM $.events WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3',
+  allDead: `SELECT ${DEAD_COLUMNS} FROM $.dead ORDER BY at, run, id`,
+  deadOfRun: `SELECT ${DEAD_COLUMNS} FROM $.dead WHERE run = $1 ORDER BY at, id`,
+  events: `SELECT ${EVENT_COLUMNS} FROM $.events WHERE seq > $1 ORDER BY seq LIMIT $2`,
+  eventsOfRun: `SELECT ${EVENT_COLUMNS} FROM $.events WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
   notify: 'SELECT pg_notify($1, $2)',
 } as const
 

@@ -86,8 +86,6 @@ export class Transaction {
   }
 
   async run(connection: PooledConnection): Promise<void> {
-    this.turn = undefined
-    this.results.clear()
     await this.parts.writers.enter(connection)
     const supply = await this.parts.keys.reserve(this.mostNewTasks(), connection)
     try {
@@ -100,7 +98,9 @@ export class Transaction {
 
   private mostNewTasks(): number {
     const { known } = this.parts
-    return this.units.flatMap(({ keys }) => keys.tasks).filter((key) => !known.has(key)).length
+    const keys = this.units.flatMap((unit) => unit.keys.tasks)
+    // What is known may be old: it may have been forgotten since, and be made anew.
+    return this.quick ? keys.filter((key) => !known.has(key)).length : keys.length
   }
 
   // ── upon what is known ─────────────────────────────────────────────────────────────────────────
@@ -191,7 +191,11 @@ export class Transaction {
     this.batch = batch
     for (const row of gateRows as SqlRow[]) if (row['state'] !== null) batch.addGate(gateOf(row))
     for (const row of runRows as SqlRow[]) batch.addRun(runOf(row))
-    for (const key of tasks) batch.addTask(key, undefined)
+    for (const key of tasks) {
+      batch.addTask(key, undefined)
+      // What is written will be known again.
+      this.parts.known.forget(key)
+    }
     const due = (dueRows as SqlRow[]).map(knownRowOf)
     for (const row of [...(taskRows as SqlRow[]).map(knownRowOf), ...due]) batch.addTask(row.task, row)
     return due
@@ -251,7 +255,8 @@ export class Transaction {
   /** All of it was written, or all but some tasks. */
   committed({ made, changed }: Noted): void {
     const { known, onWritten } = this.parts
-    const isThere = (row: BatchRow): boolean => (row.isNew ? made : changed)?.includes(row.pk) ?? true
+    const [there, kept] = [made && new Set(made), changed && new Set(changed)]
+    const isThere = (row: BatchRow): boolean => (row.isNew ? there : kept)?.has(row.pk) ?? true
     const rows = this.batch.writtenRows()
     const written = rows.filter(isThere)
     for (const row of written) known.put(row)

@@ -83,7 +83,7 @@ export class WriteQueue {
     for (const unit of this.units) {
       const fits = taken.length < MAX_UNITS && !unit.isAlone && this.mayBeQuick(unit) === isQuick
       // Upon what is known, a task is decided once at a time: its version says whether that was right.
-      if (fits && (!isQuick || isApart(unit, names))) taken.push(unit)
+      if (fits && (!isQuick || addNames(unit, names))) taken.push(unit)
       else left.push(unit)
     }
     this.units = left
@@ -154,7 +154,7 @@ export class WriteQueue {
         return noted !== undefined
       } catch (error) {
         if (failureKind(error) === 'final' || (this.closed !== undefined && failures > LAST_LOOKS)) {
-          const failure = ledgerFailure(name, 'written', error)
+          const failure = unknownOutcome(name, error)
           for (const unit of transaction.unsettled()) unit.reject(failure)
           return true
         }
@@ -164,7 +164,14 @@ export class WriteQueue {
   }
 }
 
-function isApart({ keys }: Unit, names: Set<string>): boolean {
+/** Nothing more may be decided by who does not know what he has decided: others go on when his lease is over. */
+function unknownOutcome(name: string, error: unknown): LedgerError {
+  const { message } = ledgerFailure(name, 'written', error)
+  return new LedgerError('unusable', `Whether the last decision was written is not known. ${message}`, error)
+}
+
+/** Whether its tasks are not among the names, which they are then. */
+function addNames({ keys }: Unit, names: Set<string>): boolean {
   if (keys.tasks.some((key) => names.has(nameOf(key)))) return false
   for (const key of keys.tasks) names.add(nameOf(key))
   return true

@@ -81,8 +81,8 @@ export class Writers {
 function forgotten(): LedgerError {
   const why = 'the server was out of reach for so long that the note of it was removed'
   return new LedgerError(
-    'unreachable',
-    `Whether the last decision was written is not known: ${why}: look, and decide again`,
+    'unusable',
+    `Whether the last decision was written is not known: ${why}: start again, and others go on with what is left`,
   )
 }
 
