@@ -1,7 +1,8 @@
 /**
  * Rows of SQL tables and the records they are, for every store that has tables: columns for what is searched, JSON for
- * the rest. A row that is none of ours is told as what it is, corrupt, with its place. Imports the records.
+ * the rest. A row that is none of ours is told as what it is, corrupt, with its place. Imports its own layer.
  */
+import type { FailureExample } from './analytics.js'
 import type {
   AttemptRow,
   Compaction,
@@ -236,4 +237,25 @@ export function parse(value: SqlValue | undefined, place: string): Json {
 
 function parseOrNull(value: SqlValue | undefined, place: string): Json {
   return value === null || value === undefined ? null : parse(value, place)
+}
+
+/** A failed attempt, joined with its task. */
+export function exampleOf(row: SqlRow): FailureExample {
+  const [run, id] = [row['run'] as string, row['id'] as string]
+  const failure = parse(row['failure'] ?? 'null', `attempt of ${run}/${id}`) as { message?: string } | null
+  return {
+    run,
+    id,
+    generation: numberOf(row['generation']),
+    number: numberOf(row['number']),
+    execution: numberOf(row['execution']),
+    atMs: numberOf(row['ended_at']),
+    message: failure?.message ?? '',
+    correlationId: row['correlation_id'] as string,
+  }
+}
+
+/** A sum over nothing is null; one of whole numbers may come as text. */
+export function numberOf(value: SqlValue | undefined): number {
+  return Number(value ?? 0)
 }

@@ -23,6 +23,19 @@ export interface Statement {
   readonly text: string
 }
 
+/** Statements for one schema, which stands in their texts as `$.`, before the name of a table. */
+export function statementsFor<N extends string>(
+  sql: Readonly<Record<N, string>>,
+  schema: string,
+  prefix: string,
+): Readonly<Record<N, Statement>> {
+  const entries = Object.entries<string>(sql).map(([name, text]) => {
+    const statement: Statement = { name: `${prefix}${name}`, text: text.replaceAll('$.', `${schema}.`) }
+    return [name, statement] as const
+  })
+  return Object.fromEntries(entries) as Record<N, Statement>
+}
+
 export interface Connection {
   query(statement: Statement | string, values?: readonly unknown[]): Promise<Row[]>
 }

@@ -1,5 +1,5 @@
 /** The statements that forget and compact, for one schema. Imports its own layer. */
-import { CLOCK, type Statement } from './connections.js'
+import { CLOCK, type Statement, statementsFor } from './connections.js'
 
 const counted = (removal: string): string =>
   `WITH gone AS (${removal} RETURNING 1) SELECT count(*) AS removed FROM gone`
@@ -90,9 +90,5 @@ const SQL = {
 export type HousekeepingStatements = Readonly<Record<keyof typeof SQL, Statement>>
 
 export function housekeepingStatements(schema: string): HousekeepingStatements {
-  const entries = Object.entries(SQL).map(([name, text]) => {
-    const statement: Statement = { name: `reprise_keep_${name}`, text: text.replaceAll('$.', `${schema}.`) }
-    return [name, statement] as const
-  })
-  return Object.fromEntries(entries) as HousekeepingStatements
+  return statementsFor(SQL, schema, 'reprise_keep_')
 }

@@ -2,7 +2,7 @@
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
 import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
-import { CLOCK, NOW, type Statement } from './connections.js'
+import { CLOCK, NOW, type Statement, statementsFor } from './connections.js'
 import { PARTS } from './write-statement.js'
 
 // Each by its name: a column that a later version adds must not change what a prepared statement answers.
@@ -91,11 +91,7 @@ function nextDueText(except: string): string {
 export type Statements = Readonly<Record<keyof typeof SQL, Statement>>
 
 export function statementsOf(schema: string): Statements {
-  const entries = Object.entries(SQL).map(([name, text]) => {
-    const statement: Statement = { name: `reprise_${name}`, text: text.replaceAll('$.', `${schema}.`) }
-    return [name, statement] as const
-  })
-  return Object.fromEntries(entries) as Statements
+  return statementsFor(SQL, schema, 'reprise_')
 }
 
 export interface Query {

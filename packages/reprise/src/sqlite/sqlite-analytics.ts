@@ -20,7 +20,7 @@ import {
   type Totals,
 } from '../ledger/analytics.js'
 import type { TaskKey } from '../ledger/records.js'
-import { attemptOf, compactionOf, eventOf, parse, type SqlRow, type SqlValue } from '../ledger/rows.js'
+import { attemptOf, compactionOf, eventOf, exampleOf, numberOf, type SqlRow, type SqlValue } from '../ledger/rows.js'
 import type { SqliteDatabase } from './driver.js'
 import type { Statements } from './statements.js'
 
@@ -50,10 +50,10 @@ export class SqliteAnalytics implements LedgerAnalytics {
     const attempts = conditions(filter, 'a.ended_at')
     const [counted] = this.all(`SELECT COUNT(*) AS attempts FROM ${attempts.from} ${attempts.where()}`, attempts.values)
     return {
-      tasks: rows.reduce((sum, row) => sum + number(row['tasks']), 0),
-      byStatus: Object.fromEntries(rows.map((row) => [row['status'] as string, number(row['tasks'])])),
-      attempts: number(counted?.['attempts']),
-      compactedAttempts: rows.reduce((sum, row) => sum + number(row['compacted']), 0),
+      tasks: rows.reduce((sum, row) => sum + numberOf(row['tasks']), 0),
+      byStatus: Object.fromEntries(rows.map((row) => [row['status'] as string, numberOf(row['tasks'])])),
+      attempts: numberOf(counted?.['attempts']),
+      compactedAttempts: rows.reduce((sum, row) => sum + numberOf(row['compacted']), 0),
     }
   }
 
@@ -73,12 +73,12 @@ export class SqliteAnalytics implements LedgerAnalytics {
       const signature = row['signature'] as string
       return {
         signature,
-        count: number(row['count']),
-        firstAtMs: number(row['first_at']),
-        lastAtMs: number(row['last_at']),
-        tasks: number(row['tasks']),
-        recovered: number(row['recovered']),
-        failed: number(row['failed']),
+        count: numberOf(row['count']),
+        firstAtMs: numberOf(row['first_at']),
+        lastAtMs: numberOf(row['last_at']),
+        tasks: numberOf(row['tasks']),
+        recovered: numberOf(row['recovered']),
+        failed: numberOf(row['failed']),
         examples: this.examples(filter, signature, examples),
       }
     })
@@ -94,8 +94,8 @@ export class SqliteAnalytics implements LedgerAnalytics {
       values,
     )
     return rows.map((row) => {
-      const [reached, succeeded] = [number(row['reached']), number(row['succeeded'])]
-      return { attempt: number(row['attempt']), reached, succeeded, rate: succeeded / reached }
+      const [reached, succeeded] = [numberOf(row['reached']), numberOf(row['succeeded'])]
+      return { attempt: numberOf(row['attempt']), reached, succeeded, rate: succeeded / reached }
     })
   }
 
@@ -108,10 +108,10 @@ export class SqliteAnalytics implements LedgerAnalytics {
       values,
     )
     return rows.map((row) => {
-      const [waits, totalMs] = [number(row['waits']), number(row['total'])]
+      const [waits, totalMs] = [numberOf(row['waits']), numberOf(row['total'])]
       const meanMs = waits === 0 ? 0 : totalMs / waits
       const run = row['run'] as string
-      return { run, attempts: number(row['attempts']), waits, totalMs, meanMs, maxMs: number(row['longest']) }
+      return { run, attempts: numberOf(row['attempts']), waits, totalMs, meanMs, maxMs: numberOf(row['longest']) }
     })
   }
 
@@ -133,13 +133,13 @@ export class SqliteAnalytics implements LedgerAnalytics {
       events.values,
     )
     return {
-      interruptedTasks: number(rows?.['tasks']),
-      interruptions: number(rows?.['times']),
-      counted: number(rows?.['counted']),
-      reExecutions: number(rows?.['again']),
-      resumedTasks: number(resumed?.['tasks']),
-      resumes: number(resumed?.['times']),
-      recovered: number(rows?.['recovered']),
+      interruptedTasks: numberOf(rows?.['tasks']),
+      interruptions: numberOf(rows?.['times']),
+      counted: numberOf(rows?.['counted']),
+      reExecutions: numberOf(rows?.['again']),
+      resumedTasks: numberOf(resumed?.['tasks']),
+      resumes: numberOf(resumed?.['times']),
+      recovered: numberOf(rows?.['recovered']),
     }
   }
 
@@ -200,24 +200,4 @@ function conditions({ run, queue, sinceMs, untilMs }: AnalyticsFilter, time: str
       return all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`
     },
   }
-}
-
-function exampleOf(row: SqlRow): FailureExample {
-  const [run, id] = [row['run'] as string, row['id'] as string]
-  const failure = parse(row['failure'] ?? 'null', `attempt of ${run}/${id}`) as { message?: string } | null
-  return {
-    run,
-    id,
-    generation: number(row['generation']),
-    number: number(row['number']),
-    execution: number(row['execution']),
-    atMs: number(row['ended_at']),
-    message: failure?.message ?? '',
-    correlationId: row['correlation_id'] as string,
-  }
-}
-
-/** A sum over nothing is null. */
-function number(value: SqlValue | undefined): number {
-  return Number(value ?? 0)
 }
