@@ -1,12 +1,9 @@
 /**
  * Starts processes of the load and ends them: the load is bundled once, since a start through a compiler costs a second.
- * Imports Node, the bundler and the plan.
+ * Imports Node and the plan.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'rolldown'
+import { bundleProgram } from '../bundled-program.js'
 import { LEDGER_FAILED, type LoadPlan } from './load-plan.js'
 
 export interface Program {
@@ -16,25 +13,12 @@ export interface Program {
   remove(): void
 }
 
-/** Beside the packages, so that it finds the drivers. */
 export async function bundleLoad(): Promise<Program> {
-  const root = fileURLToPath(new URL('../../', import.meta.url))
-  const directory = path.join(root, 'node_modules/.cache/reprise-crash')
-  mkdirSync(directory, { recursive: true })
-  const file = path.join(directory, `load-${process.pid}-${Math.random().toString(36).slice(2)}.mjs`)
-  await build({
-    cwd: root,
-    input: fileURLToPath(new URL('load.ts', import.meta.url)),
-    platform: 'node',
-    external: /^node:|^better-sqlite3$|^pg$/,
-    resolve: { extensionAlias: { '.js': ['.ts', '.js'] }, conditionNames: ['reprise-source', 'import'] },
-    output: { file, format: 'esm', codeSplitting: false },
-    logLevel: 'warn',
-  })
+  const { file, remove: removeFile } = await bundleProgram(new URL('load.ts', import.meta.url))
   const living = new Set<ChildProcess>()
   const remove = (): void => {
     for (const child of living) child.kill('SIGKILL')
-    rmSync(file, { force: true })
+    removeFile()
   }
   return { file, living, remove }
 }
