@@ -76,6 +76,8 @@ const STOPPED = 'This process takes no more work'
 
 /** So long attempts that were told to end may take, whatever the lease. */
 const LEAST_END_MS = 60_000
+/** So long a ledger that does not answer is waited for at the end. */
+const MOST_WAIT_MS = 5000
 
 /** Of Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -252,8 +254,11 @@ export class Durable {
     this.stopListening()
     try {
       if (this.failure === undefined) {
-        // After a lease others go on, and nothing that is written here counts: then it is not waited for any longer.
-        await within(Math.max(this.settings.leaseMs, LEAST_END_MS), this.endInOrder(reason))
+        // After a lease others go on, and nothing that is written here counts: then it is not waited for any longer. A
+        // ledger that does not answer at all hears of nothing.
+        const answers = await this.answersSoon()
+        const mostMs = answers ? Math.max(this.settings.leaseMs, LEAST_END_MS) : MOST_WAIT_MS
+        await within(mostMs, this.endInOrder(reason))
       }
     } finally {
       this.waiters.failAll(this.failure ?? reason)
@@ -264,10 +269,25 @@ export class Durable {
     if (this.failure !== undefined && !this.isTold) throw this.failure as Error
   }
 
+  private async answersSoon(): Promise<boolean> {
+    let answers = false
+    const asked = this.ledger.leaseNow().then(
+      () => void (answers = true),
+      () => undefined,
+    )
+    await within(MOST_WAIT_MS, asked)
+    return answers
+  }
+
   private async endInOrder(reason: unknown): Promise<void> {
     await this.sweeper.end()
     await this.worker.stop(reason)
-    await this.ownership.end()
+    try {
+      await this.ownership.end()
+    } catch (error) {
+      // The row stays, and its lease runs out.
+      if (!willPass(error)) throw error
+    }
   }
 
   private policyOf(name: string, input: PolicyInput | Policy): Policy {

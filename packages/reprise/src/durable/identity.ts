@@ -35,6 +35,8 @@ export function lifeOf(owner: OwnerRecord, self: Identity, spans: Ledger['spans'
   if (!exists(owner.pid)) return 'gone'
   const start = processStart(owner.pid)
   if (start === undefined) return 'unseen'
+  // It has ended, and nobody has asked how: usual in containers without an init.
+  if (isZombie(owner.pid)) return 'gone'
   return start === owner.processStart ? 'alive' : 'gone'
 }
 
@@ -48,11 +50,19 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Where the system tells: the 22nd field, counted behind the name, which may contain anything. */
 function processStart(pid: number): string | undefined {
+  return processFields(pid)?.[19]
+}
+
+function isZombie(pid: number): boolean {
+  return /^[ZX]$/i.test(processFields(pid)?.[0] ?? '')
+}
+
+/** Where the system tells: from the third field on, counted behind the name, which may contain anything. */
+function processFields(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
     return undefined
   }

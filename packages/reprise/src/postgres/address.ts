@@ -2,6 +2,7 @@
  * An address `postgres://…` as what the driver needs and what people may read. Beside the parameters that libpq knows it
  * may name the ledger's `schema` and the number of `connections`. Imports the ledger's errors.
  */
+import { nearest } from '../core/suggest.js'
 import { LedgerError } from '../ledger/errors.js'
 import { DEFAULT_SCHEMA, expectSchemaName } from './schema-name.js'
 
@@ -22,6 +23,7 @@ const MOST_CONNECTIONS = 200
 
 export function addressOf(address: string): PostgresAddress {
   const url = urlOf(address)
+  for (const name of url.searchParams.keys()) expectParameter(name)
   const schema = expectSchemaName(url.searchParams.get('schema') ?? DEFAULT_SCHEMA)
   const connections = connectionsOf(url.searchParams.get('connections'))
   url.searchParams.delete('schema')
@@ -34,6 +36,45 @@ function urlOf(address: string): URL {
   if (url !== undefined && POSTGRES_SCHEME.test(address)) return url
   const example = 'postgres://user:password@host:5432/database'
   throw new LedgerError('refused', `The address of the PostgreSQL ledger cannot be read: write it as ${example}`)
+}
+
+/** Ours, and those that the driver or libpq know. One that is misspelt would be another ledger, or no TLS. */
+const PARAMETERS = [
+  'schema',
+  'connections',
+  'host',
+  'port',
+  'user',
+  'password',
+  'dbname',
+  'application_name',
+  'fallback_application_name',
+  'client_encoding',
+  'connect_timeout',
+  'options',
+  'ssl',
+  'sslmode',
+  'sslcert',
+  'sslkey',
+  'sslrootcert',
+  'sslnegotiation',
+  'uselibpqcompat',
+  'channel_binding',
+  'gssencmode',
+  'target_session_attrs',
+  'keepalives',
+  'keepalives_idle',
+  'pgbouncer',
+] as const
+
+function expectParameter(name: string): void {
+  if ((PARAMETERS as readonly string[]).includes(name)) return
+  const near = nearest(name, PARAMETERS)
+  const hint = near === undefined ? `say one of ${PARAMETERS.join(', ')}` : `did you mean ${near}?`
+  throw new LedgerError(
+    'refused',
+    `The address of the PostgreSQL ledger has a parameter ${name} that nobody knows: ${hint}`,
+  )
 }
 
 function connectionsOf(given: string | null): number {

@@ -26,6 +26,9 @@ const AGAIN = new Set(['40001', '40P01', '55P03', '57014'])
 /** The server is starting, stopping, full, or was told to end us. */
 const LOST = /^(?:08|57P0|53300|25P0[34])/
 
+/** Of the system, about a connection. */
+const SOCKET = /^(?:E(?:CONN|PIPE|HOST|NET|TIMEDOUT|AI_|ADDR)|ENOTFOUND|ERR_(?:SOCKET|TLS|SSL|STREAM))/
+
 /** Somebody has made what was not there, or changed it: the rows have to be read again. */
 export class StaleRead extends Error {}
 
@@ -64,6 +67,11 @@ const CURES: readonly (readonly [RegExp, LedgerProblem, string])[] = [
     'unreachable',
     'it has no connection left: raise max_connections, or lower connections=N in the addresses',
   ],
+  [
+    /^(?:42P05|26000)/,
+    'unusable',
+    'a pooler hands out connections between transactions: name the server itself, or open with prepare: false',
+  ],
   [/^(?:22021|22P05)/, 'refused', 'PostgreSQL cannot keep the character U+0000 in a name or an id: leave it out'],
 ]
 
@@ -91,6 +99,8 @@ export function ledgerFailure(name: string, act: 'opened' | 'read' | 'written', 
   if (failureKind(error) === 'final') return new LedgerError('unusable', said, error)
   const own = OWN_CURES.find(([words]) => words.test(messageOf(error)))
   if (own !== undefined) return new LedgerError('unusable', `${said}: ${own[1]}`, error)
+  const mayPass = code === '' || AGAIN.has(code) || LOST.test(code) || SOCKET.test(code)
+  if (!mayPass) return new LedgerError('unusable', said, error)
   const patience = act === 'opened' ? '' : `it has not answered for ${MAX_WAIT_MS / 1000} s: `
   const cure = `${patience}see that the server runs and can be reached from here`
   return new LedgerError('unreachable', `${said}: ${cure}`, error)

@@ -77,7 +77,8 @@ export class Hints {
   /** Polling goes on meanwhile, so nobody is kept waiting for it. */
   private async connect(failures = 0): Promise<void> {
     try {
-      if (this.isWanted) await this.connectOnce()
+      // Who came while the last one left is connected too.
+      while (this.isWanted) await this.connectOnce()
       this.connecting = undefined
     } catch {
       this.connectLater(failures + 1)

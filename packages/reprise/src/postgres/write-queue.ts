@@ -20,7 +20,7 @@ export interface WriteQueueParts extends TransactionParts {
 /** More at once take longer than others would like to wait. */
 const MAX_UNITS = 1000
 /** After `close` a server that does not answer is asked so many times more what became of a commit. */
-const LAST_LOOKS = 10
+const LAST_LOOKS = 5
 
 export class WriteQueue {
   private readonly parts: WriteQueueParts
@@ -123,7 +123,8 @@ export class WriteQueue {
   }
 
   private again(transaction: Transaction, unit: Unit, error: unknown): void {
-    const hasWaited = performance.now() - unit.sinceMs > MAX_WAIT_MS
+    // At the end nobody waits for a server that does not answer.
+    const hasWaited = this.closed !== undefined || performance.now() - unit.sinceMs > MAX_WAIT_MS
     if (hasWaited) unit.reject(ledgerFailure(this.parts.name, 'written', error))
     else transaction.left.add(unit)
   }
