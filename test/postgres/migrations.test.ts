@@ -4,6 +4,7 @@ import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { MIGRATIONS, migrate, migrationSql, SCHEMA_VERSION } from '../../packages/reprise/src/postgres/migrations.js'
 import { openPostgres } from '../../packages/reprise/src/postgres/open-postgres.js'
+import { writeHistory } from '../../packages/reprise/src/testing/sample-history.js'
 import { newTask } from '../../packages/reprise/src/testing/sample-task.js'
 import { catalogOf } from './catalog.js'
 import { testDatabase } from './shared-server.js'
@@ -154,6 +155,36 @@ describe('a schema', () => {
     await made(schema)
     await (await openPostgres(urlOf(schema), { migrate: false })).close()
   })
+})
+
+describe('a column that a later version adds', () => {
+  it.each(['gates', 'attempts', 'events', 'dead'])(
+    'to %s stops nobody whose statements are prepared',
+    async (table) => {
+      const schema = newSchema()
+      const ledger = await openPostgres(`${urlOf(schema)}&connections=2`)
+      const history = { attempts: [{ number: 1 }], events: [{}], dead: [{}] }
+      await writeHistory(ledger, [{ task: { id: 'a', status: 'failed', dueAtMs: null }, ...history }])
+      const gate = { key: 'budget:x', kind: 'budget', state: { used: 1 } } as const
+      const work = (): Promise<unknown[]> =>
+        Promise.all([
+          ledger.transact({ tasks: [], gates: [gate.key] }, (view) => ({ gates: [gate], result: view.gate(gate.key) })),
+          ledger.gates(),
+          ledger.attempts({ run: 'mail', id: 'a' }),
+          ledger.attemptsOfRun('mail'),
+          ledger.events(0, 10),
+          ledger.events(0, 10, 'mail'),
+          ledger.deadLetters(),
+          ledger.deadLetters('mail'),
+        ])
+      // More often than there are connections: each has prepared every statement.
+      const first = await work()
+      for (let time = 0; time < 8; time++) expect(await work()).toEqual([gate, [gate], ...first.slice(2)])
+      await ask(`ALTER TABLE ${schema}.${table} ADD COLUMN note text DEFAULT 'new'`)
+      for (let time = 0; time < 8; time++) expect(await work()).toEqual([gate, [gate], ...first.slice(2)])
+      await ledger.close()
+    },
+  )
 })
 
 describe('a role', () => {

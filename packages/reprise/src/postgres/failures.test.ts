@@ -5,8 +5,8 @@ import { DamagedRow } from '../ledger/rows.js'
 import { failureKind, ledgerFailure } from './failures.js'
 
 /** As the driver gives it. */
-function said(code: string, severity = 'ERROR'): Error {
-  return Object.assign(new Error(`the server said ${code}`), { code, severity })
+function said(code: string, severity = 'ERROR', routine = 'exec_simple_query'): Error {
+  return Object.assign(new Error(`the server said ${code}`), { code, severity, routine })
 }
 
 /** As Node gives it. */
@@ -23,6 +23,9 @@ describe('a failure', () => {
     ['a server that starts', said('57P03', 'FATAL')],
     ['no connection left', said('53300', 'FATAL')],
     ['a transaction that was idle for too long', said('25P03', 'FATAL')],
+    ['a transaction that took too long', said('25P04')],
+    ['a prepared statement that is not there', said('26000')],
+    ['a prepared statement that would answer otherwise', said('0A000', 'ERROR', 'RevalidateCachedQuery')],
     ['a connection that failed', said('08006')],
     ['a panic', said('XX000', 'PANIC')],
     ['a refused connection', broken('ECONNREFUSED')],
@@ -42,6 +45,9 @@ describe('a failure', () => {
     ['a text that cannot be kept', said('22021')],
     ['a full disk', said('53100')],
     ['a constraint', said('23505')],
+    ['what the server cannot do at all', said('0A000')],
+    ['a type that this program got wrong', new TypeError('undefined is not a function')],
+    ['a number that this program got wrong', new RangeError('Invalid array length')],
     ['our own word', new LedgerError('closed', 'closed')],
     ['a damaged row', new DamagedRow('task a/b holds no JSON')],
   ])('by %s would fail again', (_name, error) => {
