@@ -14,13 +14,13 @@ export interface Program {
 }
 
 export async function bundleLoad(): Promise<Program> {
-  const { file, remove: removeFile } = await bundleProgram(new URL('load.ts', import.meta.url))
+  const bundled = await bundleProgram(new URL('load.ts', import.meta.url))
   const living = new Set<ChildProcess>()
   const remove = (): void => {
     for (const child of living) child.kill('SIGKILL')
-    removeFile()
+    bundled.remove()
   }
-  return { file, living, remove }
+  return { file: bundled.file, living, remove }
 }
 
 /** How a life ended: by itself, killed, or because its ledger failed, where that may be. */
