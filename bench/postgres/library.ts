@@ -55,7 +55,9 @@ export class Library {
   async record(count: number): Promise<void> {
     this.recorder ??= this.openRecorder()
     const { job } = await this.recorder
-    await inLanes(count, IN_BULK, (i) => job.start(i))
+    for (let first = 0; first < count; first += IN_BULK) {
+      await job.startAll(Array.from({ length: Math.min(IN_BULK, count - first) }, (_, i) => ({ input: first + i })))
+    }
   }
 
   /** Until the last outcome is committed. */

@@ -56,6 +56,28 @@ describe.each([
     await durable.close()
   })
 
+  it('records many at once, and says which cannot be', async () => {
+    const durable = await openDurable(address())
+    await durable.drain()
+    const task = durable.task('t', {}, async (n: number) => n)
+    const ids = await task.startAll(Array.from({ length: 2500 }, (_, input) => ({ input, id: `i${input}` })))
+    expect(ids).toHaveLength(2500)
+    expect(await task.status('i2499')).toMatchObject({ state: 'waiting', attempts: 0 })
+    // Those that are there stay, those without an id are new.
+    const more = await task.startAll([{ input: 0, id: 'i0' }, { input: 1 }])
+    expect(more[0]).toEqual({ id: 'i0' })
+    expect(await task.status(more[1]?.id ?? '')).toMatchObject({ state: 'waiting' })
+    const other = [
+      { input: 7, id: 'i0' },
+      { input: 8, id: 'new' },
+    ]
+    await expect(task.startAll(other)).rejects.toThrow('exist with another input: i0; the others are recorded')
+    expect(await task.status('new')).toMatchObject({ state: 'waiting' })
+    await expect(task.startAll([{ input: 1, id: 'x' }, { input: Number.NaN }])).rejects.toThrow('input')
+    expect(await task.status('x')).toBeUndefined()
+    await durable.close()
+  })
+
   it('runs many at once, each with a retry', async () => {
     const durable = await openDurable(address())
     const task = durable.task('t', { attempts: 3, initialDelay: 0 }, async (n: number, ctx) => {

@@ -34,6 +34,10 @@ export interface RunOptions {
   readonly id?: string
 }
 
+export interface StartInput<I> extends RunOptions {
+  readonly input: I
+}
+
 export interface TaskState {
   readonly id: string
   readonly state: TaskStatus
@@ -54,6 +58,8 @@ export interface TaskHandle<I, R> {
   run(input: I, options?: RunOptions): Promise<R>
   /** Records it; some process runs it. */
   start(input: I, options?: RunOptions): Promise<{ readonly id: string }>
+  /** Records many, in few transactions. None is recorded if one of them cannot be; one that is there already stays. */
+  startAll(tasks: readonly StartInput<I>[]): Promise<readonly { readonly id: string }[]>
   status(id: string): Promise<TaskState | undefined>
   cancel(id: string): Promise<void>
   retryNow(id: string): Promise<void>
@@ -74,6 +80,11 @@ export interface TasksParts {
   readonly expectOpen: () => void
 }
 
+/** So many in a transaction. */
+const AT_ONCE = 1000
+/** So many of those that conflict are named. */
+const NAMED = 10
+
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 
 export class Tasks {
@@ -92,6 +103,7 @@ export class Tasks {
         this.parts.worker.wake()
         return { id: task.id }
       },
+      startAll: (tasks) => this.startAll(definition, tasks),
       status: (id) => this.status(definition, key(id)),
       cancel: (id) =>
         this.change(definition, id, (task, now) => (TERMINAL.has(task.status) ? undefined : cancel(task, now))),
@@ -189,14 +201,49 @@ export class Tasks {
     const { ledger, worker, adoption, expectOpen } = this.parts
     expectOpen()
     expectId('id', id)
-    // A copy, before anything is waited for: the caller may go on with his own.
-    const kept = JSON.parse(JSON.stringify(expectJson(input, 'input'))) as Json
+    const kept = copyOf(input)
     const now = await ledger.now()
     const creation = await this.record(definition, this.newTask(definition, kept, id, now, atOnce))
     if (creation.type === 'created') worker.telling.created(definition, creation.task)
     if (creation.type === 'existing') await adoption.expectPolicy(definition, creation.task)
     if (creation.type !== 'conflict') return creation
     throw new TaskRefusedError('conflict', `Task ${definition.name}/${id} exists with another input`)
+  }
+
+  private async startAll(definition: Definition, given: readonly StartInput<unknown>[]): Promise<{ id: string }[]> {
+    const { ledger, worker, expectOpen } = this.parts
+    expectOpen()
+    // All that may be refused comes first.
+    const kept = given.map((one) => {
+      expectOptions('a task', one, { id: [(id) => typeof id === 'string', 'a text'], input: [() => true, ''] })
+      const id = one.id ?? randomUUID()
+      expectId('id', id)
+      return { id, input: copyOf(one.input) }
+    })
+    const now = await ledger.now()
+    const tasks = kept.map(({ id, input }) => this.newTask(definition, input, id, now, false))
+    const conflicts: string[] = []
+    for (let first = 0; first < tasks.length; first += AT_ONCE) {
+      const creations = await ledger.create(tasks.slice(first, first + AT_ONCE))
+      conflicts.push(...(await this.recorded(definition, creations)))
+    }
+    worker.wake()
+    if (conflicts.length === 0) return tasks.map(({ task }) => ({ id: task.id }))
+    const named = conflicts.slice(0, NAMED).join(', ')
+    const which = conflicts.length > NAMED ? `${named} and ${conflicts.length - NAMED} more` : named
+    const message = `Tasks ${definition.name} exist with another input: ${which}; the others are recorded`
+    throw new TaskRefusedError('conflict', message)
+  }
+
+  /** Tells of those that are new; answers with the ids of those that exist with another input. */
+  private async recorded(definition: Definition, creations: readonly Creation[]): Promise<string[]> {
+    const conflicts: string[] = []
+    for (const { type, task } of creations) {
+      if (type === 'created') this.parts.worker.telling.created(definition, task)
+      else if (type === 'existing') await this.parts.adoption.expectPolicy(definition, task)
+      else conflicts.push(task.id)
+    }
+    return conflicts
   }
 
   /** Of a run, only while this process conducts it. */
@@ -307,6 +354,11 @@ function idOf(options: RunOptions = {}): string | undefined {
 export function expectId(what: string, id: string): void {
   if (typeof id === 'string' && ID.test(id)) return
   throw new TypeError(`${what} ${JSON.stringify(id)} must match ${ID.source}`)
+}
+
+/** Before anything is waited for: the caller may go on with his own. */
+function copyOf(input: unknown): Json {
+  return JSON.parse(JSON.stringify(expectJson(input, 'input'))) as Json
 }
 
 function resultOf(task: TaskRecord): Json {

@@ -33,7 +33,7 @@ export {
 } from '../durable/gate-control.js'
 export type { RetentionInput, Swept } from '../durable/retention.js'
 export type { NewRun, Runs, TakeOptions } from '../durable/runs.js'
-export type { RunOptions, TaskHandle, TaskState } from '../durable/tasks.js'
+export type { RunOptions, StartInput, TaskHandle, TaskState } from '../durable/tasks.js'
 export type {
   AnalyticsFilter,
   DelaySpent,
