@@ -1,8 +1,9 @@
 /**
  * A run that this process conducts, from the first line to the exit code: who is told what, signals, the summary. Imports
- * the workflow package, output and its own directory.
+ * the library, the workflow package, output and its own directory.
  */
 import type { Plan, RunEnd, RunEvent, RunSettings } from '@reprise/workflow'
+import { isRepriseError } from 'reprise'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { commandWords } from '../output/next-commands.js'
@@ -32,8 +33,11 @@ export async function conductRun(
   const teller = reporterFor(world, settings, { live: !isPassedOn })
   const ending = new RunEnding(context, runId, plan)
   const resume = commandWords(settings, world.env)(['resume', runId])
+  // Before it is told of, no step has run.
+  let isBegun = false
+  const again = `a resume runs what was under way again. Resume with: ${resume}`
   const say = {
-    onFirst: () => teller.say('Stopping: what runs is ended, the state is saved. Once more to stop at once.'),
+    onFirst: () => teller.say('Stopping: what runs is ended, and then recorded. Once more to stop at once.'),
     onLoss: () => {
       // It may be stderr that is gone.
       if (world.stderr.writable !== false)
@@ -41,7 +45,7 @@ export async function conductRun(
     },
     onSecond: () => {
       teller.end()
-      world.stderr.write(`Stopped at once. The state is saved. Resume with: ${resume}\n`)
+      world.stderr.write(`Stopped at once${isBegun ? `; ${again}` : ', before any step was begun.'}\n`)
     },
   }
   return withSignals(async (stop) => {
@@ -51,18 +55,29 @@ export async function conductRun(
         store: settings.store,
         stateDirectory: stateDirectoryOf(settings.store),
         env: definedOf(world.env),
-        listener: (event: RunEvent) => teller.tell(event),
+        listener: (event: RunEvent) => {
+          isBegun ||= event.type === 'run_started'
+          teller.tell(event)
+        },
         signal: stop.signal,
         atEnd: (ledger, ended) => ending.look(ledger, ended),
         ...(isPassedOn && {
           onOutput: (stream, bytes) => written(settings.json ? world.stderr : world[stream], bytes),
         }),
       })
+    } catch (error) {
+      teller.end()
+      // The store is away: nobody has heard of the stop.
+      if (isBegun && stop.code() !== undefined && isRepriseError(error, 'ledger'))
+        world.stderr.write(`The stop could not be recorded; ${again}\n`)
+      throw error
     } finally {
       teller.end()
     }
     // A signal that came when all was done has interrupted nothing.
     const code = end.state === 'interrupted' ? stop.code() : undefined
+    if (code !== undefined && !settings.quiet && world.stderr.writable !== false)
+      world.stderr.write('Stopped: the state is saved.\n')
     ending.tell(end)
     return code ?? exitCodeOf(end)
   }, say)
