@@ -2,6 +2,7 @@
 import { RunWatcher } from '@reprise/workflow'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
+import { systemFrameClock } from '../output/live/live-view.js'
 import { reporterFor } from '../output/run-reporter.js'
 import { UsageError } from '../failures.js'
 import { findRun } from '../runs/find-run.js'
@@ -23,7 +24,10 @@ export async function run(
   await withLedger(context, async (ledger) => {
     await findRun(ledger, values.run)
     const watcher = new RunWatcher(readerOf(ledger, context), values.run)
-    const reporter = reporterFor(context.world, context.settings)
+    // What is told has the ledger's times.
+    const aheadMs = (await ledger.now()) - Date.now()
+    const clock = { ...systemFrameClock, nowMs: () => Date.now() + aheadMs }
+    const reporter = reporterFor(context.world, context.settings, { clock })
     const stop = untilSignal()
     try {
       while (!watcher.isOver && !stop.isStopped()) {
