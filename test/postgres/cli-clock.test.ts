@@ -29,10 +29,7 @@ function enter(): void {
 
 /** The clock of every command from here on. */
 function moveClock(hours: number): void {
-  scene.write(
-    'moved.cjs',
-    `const now = Date.now.bind(Date); Date.now = () => now() + ${hours} * 3_600_000\n`,
-  )
+  scene.write('moved.cjs', `const now = Date.now.bind(Date); Date.now = () => now() + ${hours} * 3_600_000\n`)
   scene.env['NODE_OPTIONS'] = `--require ${scene.path('moved.cjs')}`
 }
 
