@@ -15,6 +15,8 @@ describe('an address as it is shown', () => {
       ],
       ['postgres://app:sec@ret:x@db/orders', 'postgres://app@db/orders'],
       ['postgres://a b:secret@/x', 'postgres://…'],
+      ['postgres://app:12/secret@db/orders', 'postgres://…'],
+      ['postgres://app:secret@%2Fvar%2Frun%2Fpostgresql/x', 'postgres://app@%2Fvar%2Frun%2Fpostgresql/x'],
       ['sqlite:./a@b:c.db', undefined],
     ] as const
     for (const [given, expected] of shown) expect(storeWithoutPassword(given)).toBe(expected ?? given)

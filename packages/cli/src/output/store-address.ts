@@ -14,6 +14,8 @@ export function storeWithoutPassword(store: string): string {
   if (!URL.canParse(store)) return store.replace(/:\/\/.*$/s, '://…')
   const url = new URL(store)
   const { protocol, username, host, pathname } = url
+  // A slash in a password that is not encoded: what seems to be the database is the rest of it.
+  if (pathname.includes('@')) return `${protocol}//…`
   const user = username === '' ? '' : `${username}@`
   const kept = [...url.searchParams].filter(([name]) => SHOWN.has(name))
   const query = kept.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/')}`).join('&')
