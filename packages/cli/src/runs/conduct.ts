@@ -83,7 +83,7 @@ export async function conductRun(
   }, say)
 }
 
-export function exitCodeOf({ state, undecided }: RunEnd): ExitCode {
+export function exitCodeOf({ state, undecided }: Pick<RunEnd, 'state' | 'undecided'>): ExitCode {
   if (undecided.length > 0) return EXIT.refused
   if (state === 'succeeded') return EXIT.done
   return state === 'completed_with_failures' ? EXIT.completedWithFailures : EXIT.failed
