@@ -7,7 +7,7 @@ import { isRepriseError } from 'reprise'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { commandWords } from '../output/next-commands.js'
-import { reporterFor } from '../output/run-reporter.js'
+import { reporterFor, type RunReporter } from '../output/run-reporter.js'
 import { written } from './written.js'
 import { definedOf } from './defined-variables.js'
 import { RunEnding } from './run-ending.js'
@@ -32,22 +32,7 @@ export async function conductRun(
   expectKept(settings.store)
   const teller = reporterFor(world, settings, { live: !isPassedOn })
   const ending = new RunEnding(context, runId, plan)
-  const resume = commandWords(settings, world.env)(['resume', runId])
-  // Before it is told of, no step has run.
-  let isBegun = false
-  const again = `a resume runs what was under way again. Resume with: ${resume}`
-  const say = {
-    onFirst: () => teller.say('Stopping: what runs is ended, and then recorded. Once more to stop at once.'),
-    onLoss: () => {
-      // It may be stderr that is gone.
-      if (world.stderr.writable !== false)
-        world.stderr.write(`Nobody reads the output any more: stopping. Resume with: ${resume}\n`)
-    },
-    onSecond: () => {
-      teller.end()
-      world.stderr.write(`Stopped at once${isBegun ? `; ${again}` : ', before any step was begun.'}\n`)
-    },
-  }
+  const words = stopWords(context, runId, teller)
   return withSignals(async (stop) => {
     let end: RunEnd
     try {
@@ -56,7 +41,7 @@ export async function conductRun(
         stateDirectory: stateDirectoryOf(settings.store),
         env: definedOf(world.env),
         listener: (event: RunEvent) => {
-          isBegun ||= event.type === 'run_started'
+          if (event.type === 'run_started') words.begun()
           teller.tell(event)
         },
         signal: stop.signal,
@@ -68,19 +53,46 @@ export async function conductRun(
     } catch (error) {
       teller.end()
       // The store is away: nobody has heard of the stop.
-      if (isBegun && stop.code() !== undefined && isRepriseError(error, 'ledger'))
-        world.stderr.write(`The stop could not be recorded; ${again}\n`)
+      if (stop.code() !== undefined && isRepriseError(error, 'ledger')) words.onUnrecorded()
       throw error
     } finally {
       teller.end()
     }
     // A signal that came when all was done has interrupted nothing.
     const code = end.state === 'interrupted' ? stop.code() : undefined
-    if (code !== undefined && !settings.quiet && world.stderr.writable !== false)
-      world.stderr.write('Stopped: the state is saved.\n')
+    if (code !== undefined) words.onRecorded()
     ending.tell(end)
     return code ?? exitCodeOf(end)
-  }, say)
+  }, words)
+}
+
+/** What is said of a stop: that the state is saved only once it is. */
+function stopWords({ settings, world }: CommandContext, runId: string, teller: RunReporter) {
+  // Before a run is told of, no step of it has run.
+  let isBegun = false
+  const resume = `Resume with: ${commandWords(settings, world.env)(['resume', runId])}`
+  const again = `a resume runs what was under way again. ${resume}`
+  const write = (line: string): void => {
+    // It may be stderr that is gone.
+    if (world.stderr.writable !== false) world.stderr.write(`${line}\n`)
+  }
+  return {
+    begun: () => {
+      isBegun = true
+    },
+    onFirst: () => teller.say('Stopping: what runs is ended, and then recorded. Once more to stop at once.'),
+    onLoss: () => write(`Nobody reads the output any more: stopping. ${resume}`),
+    onSecond: () => {
+      teller.end()
+      write(`Stopped at once${isBegun ? `; ${again}` : ', before any step was begun.'}`)
+    },
+    onRecorded: () => {
+      if (!settings.quiet) write('Stopped: the state is saved.')
+    },
+    onUnrecorded: () => {
+      if (isBegun) write(`The stop could not be recorded; ${again}`)
+    },
+  }
 }
 
 export function exitCodeOf({ state, undecided }: Pick<RunEnd, 'state' | 'undecided'>): ExitCode {
