@@ -38,6 +38,9 @@ describe('an option', () => {
 
   it.each([
     ['mysql://me:sec@ret@host/db?password=secret', 'mysql://me:…@host/db?…'],
+    ['app:secret@127.0.0.1:5432/db', 'app:…@127.0.0.1:5432/db'],
+    ['postgres:/app:secret@host/db', 'postgres:…@host/db'],
+    ['host=db password=secret', 'host=db password=…'],
     ['sqlite://./a.db', 'sqlite://./a.db'],
     ['sqlite:file:a.db', 'sqlite:file:a.db'],
     ['sqlite:a\0b', 'sqlite:a\\u0000b'],

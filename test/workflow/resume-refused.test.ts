@@ -112,6 +112,8 @@ describe('a run that somebody conducts', () => {
     const refused = await scene.reprise('resume', 'r1')
     expect(refused.code).toBe(4)
     expect(refused.stderr).toContain(String(going.child.pid))
+    // It is seen to live.
+    expect(refused.stderr).not.toContain('--force')
     expect((await scene.reprise(...RUN)).code).toBe(4)
     expect(scene.count('ran')).toBe(1)
   })

@@ -48,7 +48,10 @@ describe('a first signal', () => {
       going.child.kill(signal)
       const { code, stderr } = await going.ended
       expect(code).toBe(exitCode)
-      expect(stderr).toContain('Resume with: reprise resume r1')
+      expect(stderr).toMatch(
+        /Stopping: .*\n(.*\n)*Stopped: the state is saved\.\n(.*\n)*Resume with: reprise resume r1\n$/,
+      )
+      expect(stderr.match(/saved/g)).toHaveLength(1)
       expect(scene.left()).toEqual([])
       expect(scene.count('told')).toBe(1)
       const { state, owner } = await scene.show('r1')
@@ -117,7 +120,8 @@ steps:
       expect(code).toBe(exitCode)
       // It has a grace of five seconds.
       expect(performance.now() - startMs).toBeLessThan(4000)
-      expect(stderr).toContain('Resume with: reprise resume r1')
+      expect(stderr).toContain('a resume runs what was under way again. Resume with: reprise resume r1')
+      expect(stderr).not.toContain('saved')
       await scene.isClean()
       expect(performance.now() - startMs).toBeLessThan(4500)
       await expectResumed()

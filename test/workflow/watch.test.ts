@@ -46,6 +46,20 @@ steps:
   }
 })
 
+test('one that has ended: how it ended, with its exit code, and no word of a start', async () => {
+  scene = new Scene('steps: [{ id: work, shell: test -e go }]')
+  const ran = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
+  const failed = await scene.reprise('watch', 'r1')
+  expect([ran.code, failed.code]).toEqual([1, 1])
+  expect(failed.stderr).toContain('FAILED: workflow, run r1')
+  expect(failed.stderr).not.toContain('Starting')
+  scene.write('go', '')
+  await scene.reprise('resume', 'r1', '--reset-retries')
+  const succeeded = await scene.reprise('watch', 'r1')
+  expect([succeeded.code, succeeded.stderr]).toEqual([0, expect.stringContaining('succeeded: workflow, run r1')])
+  expect((await scene.reprise('watch', 'r1', '--ndjson')).stderr).toBe('')
+})
+
 /** Of an event, what does not depend on who tells it. */
 function tellingOf(ndjson: string, type: RunEvent['type']): unknown {
   const events = ndjson

@@ -15,9 +15,9 @@ export const EXIT = {
   bug: 70,
   /** The store, a log or the output cannot be read or written: a full disk, a broken device, a link in its place. */
   unwritable: 74,
-  /** By SIGINT; the state is saved. */
+  /** By SIGINT; what was recorded is kept. */
   interrupted: 130,
-  /** By SIGTERM or SIGHUP, or since nobody reads the output any more; the state is saved. */
+  /** By SIGTERM or SIGHUP, or since nobody reads the output any more; what was recorded is kept. */
   terminated: 143,
 } as const
 
@@ -34,6 +34,6 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[
   ['74', 'the store, a log or the output cannot be read or written, or something else is in its place'],
   [
     '130, 143',
-    'interrupted by SIGINT, by SIGTERM or a closed terminal: the state is saved, and the command to resume is printed',
+    'interrupted by SIGINT, by SIGTERM or a closed terminal: what was recorded is kept, and the command to resume is printed',
   ],
 ]

@@ -22,11 +22,12 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   const { world, settings } = context
   const olderThanMs = durationOf(options.olderThan ?? '7d', '--older-than')
   const code = await ifKept(context, async (ledger) => {
-    const runs = await cleanableRuns(ledger, (await ledger.now()) - olderThanMs)
+    const nowMs = await ledger.now()
+    const runs = await cleanableRuns(ledger, nowMs - olderThanMs)
     if (runs.length === 0) return nothing(context)
     const isDry = options.dryRun === true
     if (!settings.json && !settings.quiet)
-      world.stderr.write(`${runsTable(runs, Date.now(), lookFor(world, settings, world.stderr)).join('\n')}\n`)
+      world.stderr.write(`${runsTable(runs, nowMs, lookFor(world, settings, world.stderr)).join('\n')}\n`)
     if (!isDry && options.yes !== true) await expectYes(runs.length, context)
     const state = StateDirectory.at(stateDirectoryOf(settings.store))
     const gone = isDry ? [] : await removeRuns(ledger, state, runs, recordedPlan)

@@ -21,27 +21,35 @@ const MAX_RUNS = 50
 
 export async function run({ options }: ParsedArguments<object, Options>, context: CommandContext): Promise<void> {
   const { world, settings } = context
-  const filter = filterOf(options, Date.now())
+  const lastMs = options.last === undefined ? undefined : durationOf(options.last)
   const look = lookFor(world, settings)
+  // Ages are by the ledger's clock, as what is recorded: that of another machine may be another one.
   const print = (lines: readonly string[]): unknown => world.stdout.write(`${lines.join('\n')}\n`)
   if (options.retrying === true) {
     const found = await ifKept(context, async (ledger) => [await viewRetrying(ledger), await ledger.now()] as const)
-    // By the ledger's clock: of another machine that may be another one.
     const [retrying, nowMs] = found ?? [[], Date.now()]
     if (settings.json) writeJson(world.stdout, { retrying })
     else print(retryingTable(retrying, nowMs, look))
     return
   }
-  const runs = (await ifKept(context, (ledger) => viewRuns(ledger, filter))) ?? []
+  const found = await ifKept(context, async (ledger) => {
+    const nowMs = await ledger.now()
+    return [await viewRuns(ledger, filterOf(options.state, lastMs, nowMs)), nowMs] as const
+  })
+  const [runs, nowMs] = found ?? [[], Date.now()]
   // Whether one is interrupted is known only when its process has been looked for.
   const shown = runs.filter(({ state }) => options.state === undefined || state === options.state)
   if (settings.json) writeJson(world.stdout, { runs: shown })
-  else print(runsTable(shown, Date.now(), look))
+  else print(runsTable(shown, nowMs, look))
 }
 
-function filterOf({ state, last }: Options, nowMs: number): Parameters<typeof viewRuns>[1] {
-  const sinceMs = last === undefined ? undefined : nowMs - durationOf(last)
-  const isBounded = state !== undefined || last !== undefined
+function filterOf(
+  state: RunState | undefined,
+  lastMs: number | undefined,
+  nowMs: number,
+): Parameters<typeof viewRuns>[1] {
+  const sinceMs = lastMs === undefined ? undefined : nowMs - lastMs
+  const isBounded = state !== undefined || lastMs !== undefined
   const statuses =
     state === undefined ? undefined : state === 'interrupted' ? (['running', 'interrupted'] as const) : [state]
   return {

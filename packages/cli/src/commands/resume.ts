@@ -28,6 +28,8 @@ interface Found {
   readonly record: RunRecord
   readonly plan: Plan
   readonly check: ResumeCheck
+  /** By the ledger's clock, as all that is due. */
+  readonly nowMs: number
 }
 
 export async function run(
@@ -35,7 +37,7 @@ export async function run(
   context: CommandContext,
 ): Promise<ExitCode> {
   const choices = choicesOf(options)
-  const { record, plan, check } = await withLedger(context, (ledger) => look(ledger, id, choices, context))
+  const { record, plan, check, nowMs } = await withLedger(context, (ledger) => look(ledger, id, choices, context))
   const { world, settings } = context
   if (check.isDone) {
     if (settings.json) writeJson(world.stdout, { run: record.id, state: record.status })
@@ -43,7 +45,7 @@ export async function run(
     return EXIT.done
   }
   if (check.refusals.length > 0) throw refusedBy(check.refusals)
-  tellPreview(check, options.dryRun === true, context)
+  tellPreview(check, nowMs, options.dryRun === true, context)
   if (options.dryRun === true) return EXIT.done
   expectSecrets(plan, world.env)
   expectNoSecrets(plan, world.env)
@@ -74,7 +76,7 @@ async function look(
   const before = (): Plan => recordedPlan(record, definition)
   const now = (await planOfFile(record, context)) ?? before()
   const check = await checkResume(ledger, record, { before, now }, choices)
-  return { record, plan: now, check }
+  return { record, plan: now, check, nowMs: await ledger.now() }
 }
 
 /** The file as it is now; undefined where it is gone, or where there was none: then what is recorded goes on. */
@@ -89,13 +91,18 @@ async function planOfFile(record: RunRecord, context: CommandContext): Promise<P
   return plan
 }
 
-function tellPreview({ preview }: ResumeCheck, isAll: boolean, { world, settings }: CommandContext): void {
+function tellPreview(
+  { preview }: ResumeCheck,
+  nowMs: number,
+  isAll: boolean,
+  { world, settings }: CommandContext,
+): void {
   if (settings.json) {
     if (isAll) writeJson(world.stdout, { preview })
     return
   }
   if (settings.quiet && !isAll) return
   const output = isAll ? world.stdout : world.stderr
-  const lines = resumePreview(preview, Date.now(), lookFor(world, settings, output))
+  const lines = resumePreview(preview, nowMs, lookFor(world, settings, output))
   output.write(`${lines.join('\n')}\n`)
 }

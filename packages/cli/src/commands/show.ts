@@ -17,15 +17,16 @@ export async function run(
   context: CommandContext,
 ): Promise<void> {
   const { world, settings } = context
-  const detail = await withLedger(context, async (ledger) => {
+  const { detail, nowMs } = await withLedger(context, async (ledger) => {
     await findRun(ledger, values.run)
-    return viewRun(readerOf(ledger, context), values.run)
+    // The ledger's clock, by which all of it was recorded.
+    return { detail: await viewRun(readerOf(ledger, context), values.run), nowMs: await ledger.now() }
   })
   if (detail === undefined) throw new Error(`run ${values.run} is not there any more`)
   const step = values.step === undefined ? undefined : stepOf(detail, values.step)
   if (settings.json) return writeJson(world.stdout, step ?? detail)
   const look = lookFor(world, settings)
-  const lines = step === undefined ? runPage(detail, Date.now(), look) : stepPage(detail, step, Date.now(), look)
+  const lines = step === undefined ? runPage(detail, nowMs, look) : stepPage(detail, step, nowMs, look)
   world.stdout.write(`${lines.join('\n')}\n`)
 }
 

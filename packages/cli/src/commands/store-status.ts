@@ -4,21 +4,29 @@ import type { CommandModule } from '../command.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { type OwnerView, storeStatusPage, type StoreStatus } from '../output/store-status.js'
+import { type LeftBehind, leftBehind } from '../runs/left-behind.js'
 import { factsOf, nameOf } from '../runs/store-care.js'
-import { expectFound, stateDirectoryOf } from '../runs/store.js'
+import { expectFound, ifKept, stateDirectoryOf } from '../runs/store.js'
+
+type Found = Omit<StoreStatus, 'hints'>
 
 export const showStatus: CommandModule = {
-  async run(_given, { world, settings }) {
+  async run(_given, context) {
+    const { world, settings } = context
     const { store } = settings
     const facts = await expectFound(store, () => factsOf(store))
-    const shown = await statusOf(facts, nameOf(store), stateDirectoryOf(store))
+    const found = await statusOf(facts, nameOf(store), stateDirectoryOf(store))
+    // Whoever opens an older one would bring it up to date.
+    const isUsable = facts.content !== undefined && facts.schema.version === facts.schema.newest && !facts.isReplica
+    const left = isUsable ? await ifKept(context, leftBehind) : undefined
+    const shown = { ...found, hints: [...hintsOf(found), ...(left === undefined ? [] : hintsOfLeft(left))] }
     if (settings.json) return writeJson(world.stdout, shown)
     const lines = storeStatusPage(shown, facts.content?.nowMs ?? Date.now(), lookFor(world, settings))
     world.stdout.write(`${lines.join('\n')}\n`)
   },
 }
 
-async function statusOf(facts: StoreFacts, address: string, stateDirectory: string): Promise<StoreStatus> {
+async function statusOf(facts: StoreFacts, address: string, stateDirectory: string): Promise<Found> {
   const { kind, version, schema, bytes, tables, content, connections, isReplica, durability } = facts
   const owners = content === undefined ? [] : await ownersOf(facts, content.owners, content.nowMs)
   const counted = {
@@ -27,8 +35,7 @@ async function statusOf(facts: StoreFacts, address: string, stateDirectory: stri
     deadLetters: content?.deadLetters ?? 0,
   }
   const rest = { connections, isReplica, durability, stateDirectory }
-  const found = { address, kind, version, schema, bytes, tables, ...counted, owners, ...rest }
-  return { ...found, hints: hintsOf(found, content?.nowMs ?? 0) }
+  return { address, kind, version, schema, bytes, tables, ...counted, owners, ...rest }
 }
 
 async function ownersOf({ kind }: StoreFacts, owners: readonly OwnerRecord[], nowMs: number): Promise<OwnerView[]> {
@@ -43,12 +50,7 @@ async function ownersOf({ kind }: StoreFacts, owners: readonly OwnerRecord[], no
   }))
 }
 
-/** Due for so long, and nobody has taken it. */
-const OVERDUE_MS = 60_000
-
-function hintsOf(status: Omit<StoreStatus, 'hints'>, nowMs: number): string[] {
-  const { schema, isReplica, durability, connections, owners, oldestDueAtMs } = status
-  const lost = owners.filter(({ state }) => state === 'lost').length
+function hintsOf({ schema, isReplica, durability, connections }: Found): string[] {
   const hints: readonly (readonly [boolean, string])[] = [
     [
       schema.version < schema.newest,
@@ -66,11 +68,31 @@ function hintsOf(status: Omit<StoreStatus, 'hints'>, nowMs: number): string[] {
       connections !== null && connections.used > 0.8 * connections.most,
       'few connections are left: raise max_connections, or give addresses a smaller connections=N',
     ],
-    [lost > 0, `${lost === 1 ? 'a process is' : `${lost} processes are`} gone: reprise ps --state interrupted`],
-    [
-      oldestDueAtMs !== null && nowMs - oldestDueAtMs > OVERDUE_MS,
-      'what is due has waited for more than a minute: does anybody conduct it? reprise ps --retrying',
-    ],
   ]
+  return given(hints)
+}
+
+function hintsOfLeft({ lostHolders, hasRuns, overdue }: LeftBehind): string[] {
+  const gone = lostHolders === 1 ? 'a process is gone that held' : `${lostHolders} processes are gone that held`
+  const { inStoppedRun, isRetry, untried } = overdue
+  return given([
+    [lostHolders > 0 && hasRuns, `${gone} runs or tasks: reprise ps --state interrupted`],
+    [
+      lostHolders > 0 && !hasRuns,
+      `${gone} tasks of a program: one that is started with the same tasks takes them over`,
+    ],
+    [
+      inStoppedRun,
+      'what is due has waited for more than a minute, in runs that nobody conducts: reprise ps --state interrupted',
+    ],
+    [isRetry, 'retries that are due have waited for more than a minute: reprise ps --retrying'],
+    [
+      untried !== undefined,
+      `${untried?.id} of queue ${untried?.queue} has been due for more than a minute: is the program started that does it?`,
+    ],
+  ])
+}
+
+function given(hints: readonly (readonly [isSo: boolean, hint: string])[]): string[] {
   return hints.flatMap(([isSo, hint]) => (isSo ? [hint] : []))
 }

@@ -1,7 +1,14 @@
 /** `reprise watch RUN`: a run live, whichever process conducts it. Imports the workflow package and output. */
-import { RunWatcher } from '@reprise/workflow'
+import { RunWatcher, viewRun } from '@reprise/workflow'
+import type { Ledger } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
+import { EXIT, type ExitCode } from '../exit-codes.js'
+import { lookFor } from '../output/look.js'
+import { commandWords } from '../output/next-commands.js'
+import { runSummary } from '../output/run-summary.js'
+import { exitCodeOf } from '../runs/conduct.js'
+import { systemFrameClock } from '../output/live/live-view.js'
 import { reporterFor } from '../output/run-reporter.js'
 import { UsageError } from '../failures.js'
 import { findRun } from '../runs/find-run.js'
@@ -14,25 +21,45 @@ const LOOK_EVERY_MS = 250
 export async function run(
   { values }: ParsedArguments<{ readonly run: string }>,
   context: CommandContext,
-): Promise<void> {
+): Promise<ExitCode> {
   if (context.settings.json)
     throw new UsageError(
       'watch goes on for as long as the run does',
       'use --ndjson for events as they come, or show --json',
     )
-  await withLedger(context, async (ledger) => {
+  return withLedger(context, async (ledger) => {
     await findRun(ledger, values.run)
     const watcher = new RunWatcher(readerOf(ledger, context), values.run)
-    const reporter = reporterFor(context.world, context.settings)
+    // What is told has the ledger's times.
+    const aheadMs = (await ledger.now()) - Date.now()
+    const clock = { ...systemFrameClock, nowMs: () => Date.now() + aheadMs }
+    const reporter = reporterFor(context.world, context.settings, { clock })
     const stop = untilSignal()
     try {
-      while (!watcher.isOver && !stop.isStopped()) {
-        for (const event of (await watcher.look()) ?? []) reporter.tell(event)
+      for (let looks = 1; !watcher.isOver && !stop.isStopped(); looks++) {
+        const events = (await watcher.look()) ?? []
+        // Of one that had ended before, people want to know the end.
+        const isPast = watcher.isOver && looks === 1 && !context.settings.ndjson
+        if (!isPast) for (const event of events) reporter.tell(event)
         if (!watcher.isOver) await stop.wait(LOOK_EVERY_MS)
       }
     } finally {
       stop.end()
       reporter.end()
     }
+    return watcher.isOver ? tellEnd(ledger, values.run, context) : EXIT.done
   })
+}
+
+/** In the words, and with the exit code, of whoever conducted it. */
+async function tellEnd(ledger: Ledger, id: string, context: CommandContext): Promise<ExitCode> {
+  const { world, settings } = context
+  const detail = await viewRun(readerOf(ledger, context), id)
+  // Somebody has removed it, or goes on with it already.
+  if (detail === undefined || detail.state === 'running') return EXIT.done
+  const look = lookFor(world, settings, world.stderr)
+  const lines = runSummary(detail, await ledger.now(), look, commandWords(settings, world.env))
+  if (!settings.ndjson && lines.length > 0) world.stderr.write(`${lines.join('\n')}\n`)
+  const undecided = detail.steps.filter(({ state }) => state === 'undecided').map((step) => step.id)
+  return exitCodeOf({ state: detail.state, undecided })
 }

@@ -14,8 +14,22 @@ export function storeWithoutPassword(store: string): string {
   if (!URL.canParse(store)) return store.replace(/:\/\/.*$/s, '://…')
   const url = new URL(store)
   const { protocol, username, host, pathname } = url
+  // A slash in a password that is not encoded: what seems to be the database is the rest of it.
+  if (pathname.includes('@')) return `${protocol}//…`
   const user = username === '' ? '' : `${username}@`
   const kept = [...url.searchParams].filter(([name]) => SHOWN.has(name))
   const query = kept.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/')}`).join('&')
   return `${protocol}//${user}${host}${pathname}${query === '' ? '' : `?${query}`}`
+}
+
+/**
+ * What is no address, as a message may quote it: nobody knows what of it was meant as the password, so all from the first
+ * colon to the last @ is left out, whether or not there is a scheme, and so are parameters.
+ */
+export function mistypedStore(store: string): string {
+  const scheme = /^\s*[a-z][\w+.-]*:\/\//i.exec(store)?.[0] ?? ''
+  const colon = store.indexOf(':', scheme.length)
+  const end = store.lastIndexOf('@')
+  const shown = colon !== -1 && colon < end ? `${store.slice(0, colon)}:…${store.slice(end)}` : store
+  return shown.replace(/\?.*$/s, '?…').replace(/(\bpass\w*|\bpwd)\s*=.*$/is, '$1=…')
 }

@@ -9,7 +9,7 @@ import { expectOwnStore, statePathFor } from '@reprise/workflow'
 import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError, UsageError } from '../failures.js'
-import { storeWithoutPassword } from '../output/store-address.js'
+import { mistypedStore, storeWithoutPassword } from '../output/store-address.js'
 
 const EXAMPLES = 'such as sqlite:./runs.db or postgres://app@db.example/orders'
 
@@ -19,12 +19,10 @@ export function stateDirectoryOf(store: string): string {
 
 /** What is in memory is gone with the command, and nothing could be said of it. */
 export function expectKept(store: string): void {
-  if (/^sqlite:./s.test(store) || isOnServer(store)) return
-  if (!store.startsWith('memory:'))
-    throw new UsageError(
-      `--store ${JSON.stringify(store.replace(/:\/\/.*$/s, '://…').slice(0, 200))} is no address`,
-      EXAMPLES,
-    )
+  // Two slashes make no file but something of which SQLite, too, would say that it is none.
+  if (/^sqlite:(?!\/\/)./s.test(store) || isOnServer(store)) return
+  const shown = JSON.stringify(mistypedStore(store).slice(0, 200))
+  if (store !== 'memory:') throw new UsageError(`--store ${shown} is no address`, EXAMPLES)
   throw new UsageError(`--store ${store} keeps nothing once the command has ended`, EXAMPLES)
 }
 

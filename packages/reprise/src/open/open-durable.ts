@@ -124,7 +124,11 @@ function expectAddress(address: unknown): void {
   throw new TypeError('The first argument of openDurable must be an address, such as sqlite:./tasks.db, or a ledger')
 }
 
-/** The last @ ends what is secret; so may what follows a question mark. */
+/** What was mistyped may hold a password anywhere from the first colon to the last @, and in its parameters. */
 function hidePassword(address: string): string {
-  return address.replace(/(:\/\/[^:/@]*):.*@/, '$1:…@').replace(/\?.*$/s, '?…')
+  const scheme = /^\s*[a-z][\w+.-]*:\/\//i.exec(address)?.[0] ?? ''
+  const colon = address.indexOf(':', scheme.length)
+  const end = address.lastIndexOf('@')
+  const shown = colon !== -1 && colon < end ? `${address.slice(0, colon)}:…${address.slice(end)}` : address
+  return shown.replace(/\?.*$/s, '?…').replace(/(\bpass\w*|\bpwd)\s*=.*$/is, '$1=…')
 }

@@ -96,8 +96,19 @@ async function lockRefusal(ledger: Ledger, run: RunRecord, { force }: ResumeChoi
   return {
     kind: 'locked',
     message: `Run ${run.id} is conducted by process ${pid} on ${host} since ${since}. ${lease}`,
-    next: [`reprise watch ${run.id}`, `reprise resume ${run.id} --force`],
+    // Who is seen to live, and to say so, is not to be robbed.
+    next: [
+      `reprise watch ${run.id}`,
+      ...(leaseLeftMs > 0 && (await isSeen(ledger, run.owner)) ? [] : [`reprise resume ${run.id} --force`]),
+    ],
   }
+}
+
+/** Whether the process is seen on this machine; of others only the lease tells, and here none counts. */
+async function isSeen(ledger: Ledger, owner: string | null): Promise<boolean> {
+  const { spans } = ledger
+  const seen = await livingOwners({ spans, owners: () => ledger.owners(), leaseNow: async () => Infinity })
+  return owner !== null && seen.has(owner)
 }
 
 function changeRefusal(

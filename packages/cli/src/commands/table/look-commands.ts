@@ -49,7 +49,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
     summary: 'watch a run live, whichever process runs it',
     values: [['<run>', 'the run']],
     examples: [
-      ['watch nightly-7', 'until it ends; Ctrl-C stops watching, not the run'],
+      ['watch nightly-7', 'until it ends, with its exit code; Ctrl-C stops watching, not the run'],
       ['watch nightly-7 --ndjson', 'as lines of JSON'],
     ],
     load: () => import('../watch.js'),

@@ -1,0 +1,53 @@
+/**
+ * What stands still in a ledger: held by processes that are gone, or due with nobody who takes it; and the command that
+ * shows it. Nothing is written. Imports the library.
+ */
+import { type Ledger, livingOwners, type TaskRecord } from 'reprise/durable'
+
+export interface LeftBehind {
+  /** Processes that are gone and still hold something. */
+  readonly lostHolders: number
+  /** Whether runs are among it, which a resume goes on with. */
+  readonly hasRuns: boolean
+  /** Where what has been due for long is. */
+  readonly overdue: {
+    /** In a run that nobody conducts. */
+    readonly inStoppedRun: boolean
+    /** A retry of what is conducted, or of a program. */
+    readonly isRetry: boolean
+    /** One that was never tried. */
+    readonly untried: { readonly id: string; readonly queue: string } | undefined
+  }
+}
+
+/** Due for so long, and nobody has taken it. */
+export const OVERDUE_MS = 60_000
+/** So many are looked at; whoever has more sees one of them. */
+const MOST_RUNS = 200
+const MOST_TASKS = 1000
+
+export async function leftBehind(ledger: Ledger): Promise<LeftBehind> {
+  const living = await livingOwners(ledger)
+  const open = await ledger.runs({ statuses: ['running', 'interrupted'] })
+  const held = open.flatMap(({ status, owner }) => (status === 'running' && owner !== null ? [owner] : []))
+  const isLost = (owner: string): boolean => !living.has(owner)
+  const lost = new Set([...held, ...(await ledger.taskOwners())].filter(isLost))
+  const stopped = new Set(open.filter(({ owner }) => owner === null || isLost(owner)).map(({ id }) => id))
+  return { lostHolders: lost.size, hasRuns: held.some(isLost), overdue: await overdueIn(ledger, stopped) }
+}
+
+async function overdueIn(ledger: Ledger, stopped: ReadonlySet<string>): Promise<LeftBehind['overdue']> {
+  const beforeMs = (await ledger.now()) - OVERDUE_MS
+  const isOverdue = ({ dueAtMs }: TaskRecord): boolean => dueAtMs !== null && dueAtMs < beforeMs
+  const waitingIn = (run?: string): ReturnType<Ledger['list']> =>
+    ledger.list({ ...(run !== undefined && { run }), statuses: ['waiting'], limit: MOST_TASKS })
+  let inStoppedRun = false
+  for (const run of [...stopped].slice(0, MOST_RUNS)) inStoppedRun ||= (await waitingIn(run)).some(isOverdue)
+  const others = (await waitingIn()).filter((task) => !stopped.has(task.run) && isOverdue(task))
+  const untried = others.find(({ progress }) => progress.retry.failures === 0)
+  return {
+    inStoppedRun,
+    isRetry: others.some(({ progress }) => progress.retry.failures > 0),
+    untried: untried && { id: untried.id, queue: untried.queue },
+  }
+}
