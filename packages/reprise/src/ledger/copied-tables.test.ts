@@ -32,17 +32,22 @@ test('rows are read in portions of few rows and few bytes, a long one by itself,
     }),
     { numRuns: 30 },
   )
-  expect(portionsOf(TASKS, Array(501).fill({ bytes: 10 }))).toEqual([500, 1])
+  expect(
+    portionsOf(
+      TASKS,
+      Array.from({ length: 501 }, () => ({ bytes: 10 })),
+    ),
+  ).toEqual([500, 1])
 })
 
 test('a row that no store takes is refused with its task, its size and what to do', () => {
   const fits = { pk: 7, run: 'r1', id: 'work', bytes: MOST_ROW_BYTES }
   expect(portionsOf(TASKS, [fits])).toEqual([1])
   expect(() => portionsOf(TASKS, [fits, { ...fits, bytes: MOST_ROW_BYTES + 1 }])).toThrow(
-    /^Task r1\/work has 991 MB, and 990 MB at most .*: keep such a value in a file.*`reprise clean`/,
+    /^Task r1\/work has 531 MB, and 530 MB at most .*: keep such a value in a file.*`reprise clean`/,
   )
   const policy = { hash: 'abc', bytes: MOST_ROW_BYTES + 1 }
-  expect(() => portionsOf(tableOf('policies'), [policy])).toThrow(/^What policies has of abc has 991 MB/)
+  expect(() => portionsOf(tableOf('policies'), [policy])).toThrow(/^What policies has of abc has 531 MB/)
 })
 
 test('the place of a row has its key, and the task where there is one', () => {

@@ -39,8 +39,8 @@ export type CopiedRows = AsyncIterable<{ readonly table: CopiedTable; readonly r
 export const ROWS_AT_ONCE = 500
 /** No more than this at a time, but for a row that is longer by itself. */
 export const BYTES_AT_ONCE = 8_000_000
-/** SQLite, as it is built by default, keeps no row of 1 GB, and PostgreSQL takes no message of 1 GiB. */
-export const MOST_ROW_BYTES = 990_000_000
+/** `better-sqlite3` keeps no row that is longer than V8's longest string, 2^29 - 24; others take up to 1 GB. */
+export const MOST_ROW_BYTES = 530_000_000
 
 /** What identifies a row, for people as well; with its length in `bytes` it is asked for before the row. */
 export function placeColumns({ columns, order }: CopiedTable): readonly string[] {
