@@ -206,7 +206,18 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
     const missing = await scene.reprise('store', 'restore', 'missing.db')
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('missing.db does not exist')])
     scene.write('other.db', 'no database at all, but long enough to be taken for one'.repeat(40))
-    expect((await scene.reprise('store', 'restore', 'other.db')).code).toBe(74)
+    scene.write('empty.db', '')
+    for (const [file, said] of [
+      ['other.db', 'no SQLite database'],
+      ['empty.db', 'has no ledger in it'],
+    ] as const) {
+      const { code, stderr } = await scene.reprise('store', 'restore', file)
+      expect([code, stderr]).toEqual([74, expect.stringContaining(said)])
+    }
+    // Nothing was made of them either.
+    expect(existsSync(scene.path('.reprise'))).toBe(false)
+    const { stdout: sql } = await scene.reprise('store', 'migrate', '--dry-run')
+    expect(sql).toContain('CREATE TABLE')
     await scene.reprise('run', 'workflow.yaml')
     const nowhere = await scene.reprise('store', 'backup', 'no/such/directory/copy.db')
     expect([nowhere.code, nowhere.stderr]).toEqual([74, expect.stringContaining('no/such/directory')])

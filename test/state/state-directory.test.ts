@@ -61,6 +61,25 @@ describe('a state directory', () => {
     expect(readFileSync(file, 'utf8')).toBe('said\n')
   })
 
+  it('of one ledger of several is within another, which is looked at as well', async () => {
+    const one = inPlace('postgres-0123456789ab')
+    const file = await write(StateDirectory.open(one), 'run-1', 'fetch')
+    expect(file).toBe(path.join(one, 'runs/run-1/fetch/0.1.1.log'))
+    expect([modeOf(place), modeOf(one), modeOf(path.dirname(file)), modeOf(file)]).toEqual(['700', '700', '700', '600'])
+    expect(readFileSync(inPlace('.gitignore'), 'utf8')).toBe('*\n')
+    expect(StateDirectory.at(place).logsOf('run-1')).toEqual([])
+    StateDirectory.at(place).removeRun('run-1')
+    expect(StateDirectory.at(one).logsOf('run-1')).toHaveLength(1)
+    chmodSync(place, 0o770)
+    for (const use of [
+      () => StateDirectory.open(one),
+      () => StateDirectory.at(one).logsOf('run-1'),
+      () => StateDirectory.at(one).removeRun('run-1'),
+    ])
+      expect(use).toThrow(/\.reprise can be written by others/)
+    expect(existsSync(file)).toBe(true)
+  })
+
   it('is opened again as it is', async () => {
     await write(StateDirectory.open(place), 'run-1', 'fetch')
     writeFileSync(inPlace('.gitignore'), 'mine\n')

@@ -48,14 +48,18 @@ export async function backUp(store: string, target: string): Promise<number> {
   const { copySqlite, writeSqliteCopy } = await import('reprise/sqlite')
   const file = fileOf(store)
   if (file !== undefined) await copySqlite(file, target)
-  else await (await import('reprise/postgres')).copyPostgres(store, (rows) => writeSqliteCopy(target, rows))
+  else {
+    const { copyPostgres } = await import('reprise/postgres')
+    await refusing(() => copyPostgres(store, (rows) => writeSqliteCopy(target, rows)))
+  }
   return statSync(target).size
 }
 
 export async function restore(store: string, source: string): Promise<CopiedCounts> {
   expectStoreOf(store)
   if (!existsSync(source)) throw new UsageError(`${source} does not exist`, 'name a file that `store backup` wrote')
-  const { readSqlite, writeSqliteCopy } = await import('reprise/sqlite')
+  const { expectSqliteLedger, readSqlite, writeSqliteCopy } = await import('reprise/sqlite')
+  await expectSqliteLedger(source)
   const file = fileOf(store)
   if (file === undefined) {
     const { restorePostgres } = await import('reprise/postgres')
@@ -65,7 +69,7 @@ export async function restore(store: string, source: string): Promise<CopiedCoun
     throw new RefusedError({ kind: 'not_possible', message: `${file} is there already: nothing was written.` })
   }
   StateDirectory.open(stateDirectoryOf(store))
-  return writeSqliteCopy(file, readSqlite(source))
+  return refusing(() => writeSqliteCopy(file, readSqlite(source)))
 }
 
 /** What stands against it is no fault of the command. */

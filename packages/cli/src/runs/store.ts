@@ -1,6 +1,6 @@
 /**
  * Where runs are kept: the ledger that `--store` names, and the directory of their logs. That is beside a ledger that is a
- * file, and in the working directory for one on a server. Imports Node, the library and the errors of commands.
+ * file, and one of its own within `.reprise` of the working directory for one on a server. Imports Node, the library and the errors of commands.
  *
  * Invariant: who only looks creates nothing.
  */
@@ -14,7 +14,7 @@ import { mistypedStore, storeWithoutPassword } from '../output/store-address.js'
 const EXAMPLES = 'such as sqlite:./runs.db or postgres://app@db.example/orders'
 
 export function stateDirectoryOf(store: string): string {
-  return statePathFor(fileOf(store) ?? null, process.cwd())
+  return statePathFor(store, process.cwd())
 }
 
 /** What is in memory is gone with the command, and nothing could be said of it. */

@@ -1,7 +1,9 @@
 /**
  * What a copy of a ledger consists of, whichever store it is in and whichever it goes to: tables and columns that every
- * SQL store has by the same names. What else a store has is made by itself. Imports types of its own layer.
+ * SQL store has by the same names. What else a store has is made by itself. Whoever reads them asks first how long rows
+ * are: so no statement, and nothing in memory, grows with how many long ones there are. Imports its own layer.
  */
+import { LedgerError } from './errors.js'
 import type { SqlRow } from './rows.js'
 
 export interface CopiedTable {
@@ -30,11 +32,50 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'events', columns: ['seq', 'type', 'run', 'id', 'at', 'correlation_id', 'detail'], order: ['seq'] },
 ]
 
-/** Some rows of a table at a time; the tables in order. */
+/** Some rows of a table at a time, as `portionsOf` says; the tables in order. */
 export type CopiedRows = AsyncIterable<{ readonly table: CopiedTable; readonly rows: readonly SqlRow[] }>
 
-/** So many at a time: rows may be long. */
+/** So many at a time, if they are short. */
 export const ROWS_AT_ONCE = 500
+/** No more than this at a time, but for a row that is longer by itself. */
+export const BYTES_AT_ONCE = 8_000_000
+/** `better-sqlite3` keeps no row that is longer than V8's longest string, 2^29 - 24; others take up to 1 GB. */
+export const MOST_ROW_BYTES = 530_000_000
+
+/** What identifies a row, for people as well; with its length in `bytes` it is asked for before the row. */
+export function placeColumns({ columns, order }: CopiedTable): readonly string[] {
+  return columns.includes('run') ? [...new Set([...order, 'run', 'id'])] : order
+}
+
+/** How many rows to read at a time, of those whose places and lengths these are. */
+export function portionsOf(table: CopiedTable, lengths: readonly SqlRow[]): number[] {
+  const portions: number[] = []
+  let rows = 0
+  let sum = 0
+  for (const length of lengths) {
+    const bytes = length['bytes'] as number
+    if (bytes > MOST_ROW_BYTES) throw tooLong(table, length, bytes)
+    if (rows === ROWS_AT_ONCE || (rows > 0 && sum + bytes > BYTES_AT_ONCE)) {
+      portions.push(rows)
+      rows = sum = 0
+    }
+    rows += 1
+    sum += bytes
+  }
+  return rows === 0 ? portions : [...portions, rows]
+}
+
+function tooLong({ name, order }: CopiedTable, row: SqlRow, bytes: number): LedgerError {
+  const what = name === 'tasks' ? `Task ${row['run']}/${row['id']}` : `What ${name} has of ${placeOf(order, row)}`
+  const most = `${MOST_ROW_BYTES / 1e6} MB at most can be copied as one`
+  const cure =
+    'keep such a value in a file, and its name in the task; remove its run (`reprise clean`) to copy the rest'
+  return new LedgerError('refused', `${what} has ${Math.ceil(bytes / 1e6)} MB, and ${most}: ${cure}`)
+}
+
+function placeOf(order: readonly string[], row: SqlRow): string {
+  return order.map((column) => row[column]).join('/')
+}
 
 /** How many rows of each table were copied. */
 export type CopiedCounts = Readonly<Record<string, number>>

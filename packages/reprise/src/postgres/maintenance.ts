@@ -8,6 +8,8 @@ import {
   type CopiedCounts,
   type CopiedRows,
   type CopiedTable,
+  placeColumns,
+  portionsOf,
   ROWS_AT_ONCE,
 } from '../ledger/copied-tables.js'
 import { LedgerError } from '../ledger/errors.js'
@@ -16,7 +18,7 @@ import type { ConnectionFacts, StoreContent, StoreFacts, TableFacts } from '../l
 import { addressOf, type PostgresAddress } from './address.js'
 import { type Connection, Connections, NOW } from './connections.js'
 import { ledgerFailure } from './failures.js'
-import { migrate, migrationSql, schemaState } from './migrations.js'
+import { migrateWithin, migrationSql, schemaState } from './migrations.js'
 import { loadDriver } from './open-postgres.js'
 import { ServerTime } from './server-time.js'
 
@@ -133,23 +135,29 @@ async function* rowsOf(connection: Connection, schema: string): CopiedRows {
     const { name, columns, order } = table
     // A gate without a state is there to be locked, and nothing else.
     const where = name === 'gates' ? 'WHERE state IS NOT NULL' : ''
-    await connection.query(`DECLARE copied CURSOR FOR
-      SELECT ${columns.join(', ')} FROM ${schema}.${name} ${where} ORDER BY ${order.join(', ')}`)
+    const from = `FROM ${schema}.${name} ${where} ORDER BY ${order.join(', ')}`
+    // The server knows the length of a text without reading it.
+    const bytes = columns.map((column) => `coalesce(octet_length(${column}::text), 0)::bigint`).join(' + ')
+    await connection.query(`DECLARE lengths CURSOR FOR
+      SELECT ${placeColumns(table).join(', ')}, ${bytes} AS bytes ${from}`)
+    await connection.query(`DECLARE copied CURSOR FOR SELECT ${columns.join(', ')} ${from}`)
     for (;;) {
-      const rows = (await connection.query(`FETCH ${ROWS_AT_ONCE} FROM copied`)) as SqlRow[]
-      if (rows.length === 0) break
-      yield { table, rows }
+      const lengths = (await connection.query(`FETCH ${ROWS_AT_ONCE} FROM lengths`)) as SqlRow[]
+      if (lengths.length === 0) break
+      for (const count of portionsOf(table, lengths))
+        yield { table, rows: (await connection.query(`FETCH ${count} FROM copied`)) as SqlRow[] }
     }
+    await connection.query('CLOSE lengths')
     await connection.query('CLOSE copied')
   }
 }
 
-/** Makes the ledger of the rows of another; refused where there is anything already. All or nothing. */
+/** Makes the ledger of the rows of another; refused where there is anything already. All or nothing, the schema too. */
 export function restorePostgres(given: string, source: CopiedRows): Promise<CopiedCounts> {
   return connected(given, async (connection, { name, schema }) => {
-    await migrate(connection, schema, name)
     const counts: Record<string, number> = {}
     await connection.query('BEGIN')
+    await migrateWithin(connection, schema, name)
     // Whoever writes waits until it is there, or finds that it is not.
     await connection.query(`LOCK TABLE ${schema}.tasks, ${schema}.runs, ${schema}.events IN ACCESS EXCLUSIVE MODE`)
     await expectUnused(connection, schema, name)
@@ -182,6 +190,15 @@ async function insert(
   rows: readonly SqlRow[],
 ): Promise<void> {
   const list = columns.join(', ')
+  const [first] = rows
+  // One that may be very long: as JSON it would be longer yet, and longer than a string can be.
+  if (rows.length === 1 && first !== undefined) {
+    await connection.query(
+      `INSERT INTO ${schema}.${name} (${list}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})`,
+      columns.map((column) => first[column] ?? null),
+    )
+    return
+  }
   // The types are those of the table.
   await connection.query(
     `INSERT INTO ${schema}.${name} (${list})

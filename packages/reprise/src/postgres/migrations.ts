@@ -149,10 +149,22 @@ export async function migrate(connection: Connection, schema: string, name: stri
   if (version === SCHEMA_VERSION) return
   await connection.query('BEGIN')
   try {
-    await migrateLocked(connection, schema, name)
+    await migrateWithin(connection, schema, name)
     await connection.query('COMMIT')
   } catch (error) {
     await connection.query('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+/** The same as a part of a transaction that has begun. */
+export async function migrateWithin(connection: Connection, schema: string, name: string): Promise<void> {
+  const version = await versionOf(connection, schema, name)
+  expectKnown(version, name)
+  if (version === SCHEMA_VERSION) return
+  try {
+    await migrateLocked(connection, schema, name)
+  } catch (error) {
     throw codeOf(error) === NOT_ALLOWED ? mayNotCreate(name, version, error) : error
   }
 }

@@ -11,6 +11,8 @@ import {
   type CopiedCounts,
   type CopiedRows,
   type CopiedTable,
+  placeColumns,
+  portionsOf,
   ROWS_AT_ONCE,
 } from '../ledger/copied-tables.js'
 import { LedgerError } from '../ledger/errors.js'
@@ -158,9 +160,16 @@ function put(database: SqliteDatabase, { name, columns }: CopiedTable, rows: rea
   return rows.length
 }
 
+/** Refuses a file that is no ledger, before anything is made of it. */
+export async function expectSqliteLedger(file: string): Promise<void> {
+  if ((await looking(file, schemaVersion)) > 0) return
+  throw new LedgerError('unusable', `sqlite:${file} has no ledger in it: name a file that \`store backup\` wrote`)
+}
+
 /** All rows, as of one moment. */
 export async function* readSqlite(file: string): CopiedRows {
   const name = `sqlite:${file}`
+  await expectSqliteLedger(file)
   // Brought up to date, so that it has the columns that are asked for.
   const ledger = await openSqlite(file, { clock: Date.now, create: false })
   await ledger.close()
@@ -180,15 +189,32 @@ function* tableRows(
   database: SqliteDatabase,
   table: CopiedTable,
 ): Generator<{ table: CopiedTable; rows: readonly SqlRow[] }> {
-  const order = table.order.join(', ')
-  const sql = `SELECT ${table.columns.join(', ')} FROM ${table.name}`
-  const page = `ORDER BY ${order} LIMIT ${ROWS_AT_ONCE}`
-  const first = database.prepare(`${sql} ${page}`)
-  const next = database.prepare(`${sql} WHERE (${order}) > (${table.order.map(() => '?').join(', ')}) ${page}`)
-  let rows = first.all() as SqlRow[]
-  while (rows.length > 0) {
-    yield { table, rows }
-    const last = rows.at(-1) as SqlRow
-    rows = next.all(...table.order.map((column) => last[column] as SqlValue)) as SqlRow[]
+  const bytes = table.columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')
+  const lengthsAfter = pagesOf(database, table, [...placeColumns(table), `${bytes} AS bytes`])
+  const rowsAfter = pagesOf(database, table, table.columns)
+  let last: SqlRow | undefined
+  for (;;) {
+    const lengths = lengthsAfter(last, ROWS_AT_ONCE)
+    if (lengths.length === 0) return
+    for (const count of portionsOf(table, lengths)) {
+      const rows = rowsAfter(last, count)
+      last = rows.at(-1)
+      yield { table, rows }
+    }
+  }
+}
+
+function pagesOf(
+  database: SqliteDatabase,
+  { name, order }: CopiedTable,
+  columns: readonly string[],
+): (last: SqlRow | undefined, count: number) => SqlRow[] {
+  const key = order.join(', ')
+  const sql = `SELECT ${columns.join(', ')} FROM ${name}`
+  const first = database.prepare(`${sql} ORDER BY ${key} LIMIT ?`)
+  const next = database.prepare(`${sql} WHERE (${key}) > (${order.map(() => '?').join(', ')}) ORDER BY ${key} LIMIT ?`)
+  return (last, count) => {
+    if (last === undefined) return first.all(count) as SqlRow[]
+    return next.all(...order.map((column) => last[column] as SqlValue), count) as SqlRow[]
   }
 }

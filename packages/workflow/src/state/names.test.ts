@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compareAttempts, expectId, parseLogName, stemOf } from './names.js'
-import { statePathFor } from './state-directory.js'
 
 test('an id is a name and nothing else', () => {
   for (const id of ['a', 'fetch-1', '0', 'A.b_c-d', 'x'.repeat(128)]) expect(expectId('run', id)).toBe(id)
@@ -29,11 +28,4 @@ test('attempts are in the order they were made', () => {
   const made = ['0.1.1', '0.1.2', '0.2.1', '0.10.1', '1.1.1', '10.1.1'].map((stem) => parseLogName(`${stem}.log`))
   const shuffled = [4, 0, 5, 2, 1, 3].map((index) => made[index]).filter((name) => name !== null && name !== undefined)
   expect(shuffled.toSorted(compareAttempts)).toEqual(made)
-})
-
-test('the state is beside the ledger, in it, or here', () => {
-  expect(statePathFor('/data/ledger.db', '/here')).toBe('/data/.reprise')
-  expect(statePathFor('.reprise/ledger.db', '/here')).toBe('/here/.reprise')
-  expect(statePathFor('ledger.db', '/here')).toBe('/here/.reprise')
-  expect(statePathFor(null, '/here')).toBe('/here/.reprise')
 })

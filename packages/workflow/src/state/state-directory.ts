@@ -12,6 +12,7 @@ import { AttemptLog, SYSTEM_FILES } from './attempt-log.js'
 import { type AttemptName, compareAttempts, expectId, isId, parseLogName, stemOf } from './names.js'
 import { expectOwnDirectory, expectOwnFile, makeOwnDirectory, openOwnFile } from './own-files.js'
 import { stateErrorOf } from './state-error.js'
+import { STATE_NAME } from './state-path.js'
 
 export interface LogEntry extends AttemptName {
   readonly run: string
@@ -20,18 +21,10 @@ export interface LogEntry extends AttemptName {
   readonly bytes: number
 }
 
-const NAME = '.reprise'
 const RUNS = 'runs'
 /** Stands in no id: what has one in its name is no step's directory, and belongs to one step. */
 const OF_STEP = '@'
 const GROUP = /@[\d.]+\.group$/
-
-/** Beside a ledger that is a file, or the directory it is in, if that is one already; else in the working directory. */
-export function statePathFor(ledgerFile: string | null, cwd: string): string {
-  if (ledgerFile === null) return path.join(cwd, NAME)
-  const directory = path.dirname(path.resolve(cwd, ledgerFile))
-  return path.basename(directory) === NAME ? directory : path.join(directory, NAME)
-}
 
 export class StateDirectory {
   readonly path: string
@@ -50,13 +43,18 @@ export class StateDirectory {
   /** Makes it if it is not there; what leads to it as well. */
   static open(directory: string): StateDirectory {
     const absolute = path.resolve(directory)
+    if (isWithinAnother(absolute)) {
+      StateDirectory.open(path.dirname(absolute))
+      makeOwnDirectory(absolute)
+      return new StateDirectory(absolute)
+    }
     try {
       mkdirSync(path.dirname(absolute), { recursive: true })
     } catch (error) {
       throw stateErrorOf(path.dirname(absolute), error)
     }
     const isNew = makeOwnDirectory(absolute)
-    if (isNew || path.basename(absolute) === NAME) ignoreAll(absolute, isNew)
+    if (isNew || path.basename(absolute) === STATE_NAME) ignoreAll(absolute, isNew)
     return new StateDirectory(absolute)
   }
 
@@ -172,8 +170,14 @@ export class StateDirectory {
   /** From here down to it. */
   private partsOf(directory: string): string[] {
     const names = path.relative(this.path, directory).split(path.sep)
-    return [this.path, ...names.map((_, index) => path.join(this.path, ...names.slice(0, index + 1)))]
+    const parts = [this.path, ...names.map((_, index) => path.join(this.path, ...names.slice(0, index + 1)))]
+    return isWithinAnother(this.path) ? [path.dirname(this.path), ...parts] : parts
   }
+}
+
+/** Such as that of one ledger of several: the other is looked at as well. */
+function isWithinAnother(directory: string): boolean {
+  return path.basename(path.dirname(directory)) === STATE_NAME
 }
 
 /** A directory of that name may have been made by the ledger; then it is no error if it cannot be done. */
