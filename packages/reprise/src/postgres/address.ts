@@ -87,6 +87,8 @@ function connectionsOf(given: string | null): number {
 
 /** What follows the question mark may hold secrets too. */
 function nameOf({ username, host, pathname }: URL, schema: string): string {
+  // A password with a slash ends the host early, and the rest of it is taken for a path.
+  if (pathname.includes('@')) return 'postgres://…'
   const user = username === '' ? '' : `${username}@`
   return `postgres://${user}${host}${pathname}${schema === DEFAULT_SCHEMA ? '' : `?schema=${schema}`}`
 }
