@@ -15,7 +15,10 @@ for (const stream of [process.stdout, process.stderr]) {
     if (failed) return
     failed = true
     const code = reportWriteFailure(error, process.stderr)
-    if (!tellOutputLoss(code)) process.exit(code)
+    if (tellOutputLoss(code)) return
+    // Last words that nobody reads change nothing of how it ended.
+    if (code === undefined && stream === process.stderr) failed = false
+    else process.exit(code)
   })
 }
 

@@ -60,6 +60,8 @@ async function tellEnd(ledger: Ledger, id: string, context: CommandContext): Pro
   const look = lookFor(world, settings, world.stderr)
   const lines = runSummary(detail, await ledger.now(), look, commandWords(settings, world.env))
   if (!settings.ndjson && lines.length > 0) world.stderr.write(`${lines.join('\n')}\n`)
+  // It has not ended: whoever looked has seen all there is.
+  if (detail.state === 'interrupted') return EXIT.done
   const undecided = detail.steps.filter(({ state }) => state === 'undecided').map((step) => step.id)
   return exitCodeOf({ state: detail.state, undecided })
 }

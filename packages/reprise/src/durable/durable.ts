@@ -273,7 +273,9 @@ export class Durable {
     let answers = false
     const asked = this.ledger.leaseNow().then(
       () => void (answers = true),
-      () => undefined,
+      (error: unknown) => {
+        if (!willPass(error)) throw error
+      },
     )
     await within(MOST_WAIT_MS, asked)
     return answers
