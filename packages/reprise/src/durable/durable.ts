@@ -256,9 +256,10 @@ export class Durable {
       if (this.failure === undefined) {
         // After a lease others go on, and nothing that is written here counts: then it is not waited for any longer. A
         // ledger that does not answer at all hears of nothing.
-        const answers = await this.answersSoon()
+        const { answers, failure } = await this.askSoon()
         const mostMs = answers ? Math.max(this.settings.leaseMs, LEAST_END_MS) : MOST_WAIT_MS
         await within(mostMs, this.endInOrder(reason))
+        if (failure !== undefined) throw failure as Error
       }
     } finally {
       this.waiters.failAll(this.failure ?? reason)
@@ -269,16 +270,15 @@ export class Durable {
     if (this.failure !== undefined && !this.isTold) throw this.failure as Error
   }
 
-  private async answersSoon(): Promise<boolean> {
-    let answers = false
+  /** Whether the ledger answers, and whether it says that it has failed. */
+  private async askSoon(): Promise<{ answers: boolean; failure?: unknown }> {
+    let answer: { answers: boolean; failure?: unknown } = { answers: false }
     const asked = this.ledger.leaseNow().then(
-      () => void (answers = true),
-      (error: unknown) => {
-        if (!willPass(error)) throw error
-      },
+      () => void (answer = { answers: true }),
+      (error: unknown) => void (answer = willPass(error) ? { answers: false } : { answers: true, failure: error }),
     )
     await within(MOST_WAIT_MS, asked)
-    return answers
+    return answer
   }
 
   private async endInOrder(reason: unknown): Promise<void> {
