@@ -2,7 +2,7 @@
  * Rows of SQL tables and the records they are, for every store that has tables: columns for what is searched, JSON for
  * the rest. A row that is none of ours is told as what it is, corrupt, with its place. Imports its own layer.
  */
-import type { FailureExample } from './analytics.js'
+import type { FailureExample, ResumeStats } from './analytics.js'
 import type {
   AttemptRow,
   Compaction,
@@ -258,4 +258,17 @@ export function exampleOf(row: SqlRow): FailureExample {
 /** A sum over nothing is null; one of whole numbers may come as text. */
 export function numberOf(value: SqlValue | undefined): number {
   return Number(value ?? 0)
+}
+
+/** What was counted of attempts, and of events. */
+export function resumesOf(rows: SqlRow | undefined, resumed: SqlRow | undefined): ResumeStats {
+  return {
+    interruptedTasks: numberOf(rows?.['tasks']),
+    interruptions: numberOf(rows?.['times']),
+    counted: numberOf(rows?.['counted']),
+    reExecutions: numberOf(rows?.['again']),
+    resumedTasks: numberOf(resumed?.['tasks']),
+    resumes: numberOf(resumed?.['times']),
+    recovered: numberOf(rows?.['recovered']),
+  }
 }

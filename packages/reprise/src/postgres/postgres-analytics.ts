@@ -18,7 +18,7 @@ import {
   type Totals,
 } from '../ledger/analytics.js'
 import type { TaskKey } from '../ledger/records.js'
-import { attemptOf, compactionOf, eventOf, exampleOf, numberOf, type SqlRow } from '../ledger/rows.js'
+import { attemptOf, compactionOf, eventOf, exampleOf, numberOf, resumesOf, type SqlRow } from '../ledger/rows.js'
 import type { Connection } from './connections.js'
 import type { Reader } from './reader.js'
 
@@ -146,15 +146,7 @@ export class PostgresAnalytics implements LedgerAnalytics {
         events.values,
       ),
     ])
-    return {
-      interruptedTasks: numberOf(rows?.['tasks']),
-      interruptions: numberOf(rows?.['times']),
-      counted: numberOf(rows?.['counted']),
-      reExecutions: numberOf(rows?.['again']),
-      resumedTasks: numberOf(resumed?.['tasks']),
-      resumes: numberOf(resumed?.['times']),
-      recovered: numberOf(rows?.['recovered']),
-    }
+    return resumesOf(rows, resumed)
   }
 
   async history({ run, id }: TaskKey): Promise<TaskHistory | undefined> {

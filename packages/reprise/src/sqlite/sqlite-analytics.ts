@@ -20,7 +20,16 @@ import {
   type Totals,
 } from '../ledger/analytics.js'
 import type { TaskKey } from '../ledger/records.js'
-import { attemptOf, compactionOf, eventOf, exampleOf, numberOf, type SqlRow, type SqlValue } from '../ledger/rows.js'
+import {
+  attemptOf,
+  compactionOf,
+  eventOf,
+  exampleOf,
+  numberOf,
+  resumesOf,
+  type SqlRow,
+  type SqlValue,
+} from '../ledger/rows.js'
 import type { SqliteDatabase } from './driver.js'
 import type { Statements } from './statements.js'
 
@@ -132,15 +141,7 @@ export class SqliteAnalytics implements LedgerAnalytics {
         ${events.where(`e.type = 'resumed'`)}`,
       events.values,
     )
-    return {
-      interruptedTasks: numberOf(rows?.['tasks']),
-      interruptions: numberOf(rows?.['times']),
-      counted: numberOf(rows?.['counted']),
-      reExecutions: numberOf(rows?.['again']),
-      resumedTasks: numberOf(resumed?.['tasks']),
-      resumes: numberOf(resumed?.['times']),
-      recovered: numberOf(rows?.['recovered']),
-    }
+    return resumesOf(rows, resumed)
   }
 
   async history({ run, id }: TaskKey): Promise<TaskHistory | undefined> {
