@@ -3,7 +3,8 @@
  * Budgets are synchronous, so that check and consumption are atomic within a turn. Imports types of core only.
  *
  * An allowed attempt is given back exactly once: by the decision's own `release`, or else by `settle`,
- * which says the same without a closure, so that another process can say it for a dead one.
+ * which says the same without a closure, so that another process can say it for a dead one. Its outcome is told earlier,
+ * by `conclude`, when the operation outlives it: a timed-out operation that ignores its signal may settle late or never.
  */
 import type { BudgetRef } from './policy.js'
 import type { AttemptKind, AttemptResult } from './words.js'
@@ -44,6 +45,12 @@ export interface BudgetDescription {
 
 export interface Budget {
   allowAttempt(request: BudgetRequest): Decision
+  /**
+   * The outcome of an allowed attempt is known to its caller. Called exactly once per allowed attempt, before `settle` or
+   * `release`: much earlier if a timed-out, aborted or losing operation still runs, because those two wait for the
+   * operation. `latencyMs` counts up to now. A grant that was not used is concluded as `aborted` with a latency of 0.
+   */
+  conclude?(request: BudgetRequest, outcome: AttemptOutcome): void
   /** `release` in a form that another process can call: exactly once per allowed attempt. */
   settle?(request: BudgetRequest, outcome: AttemptOutcome): void
   /** Would it allow? Consumes nothing. */
@@ -54,9 +61,12 @@ export interface Budget {
   park?(request: BudgetRequest, wake: (grant: Decision) => void): () => void
   /** How long an attempt may stand in line; 30 s when absent. */
   readonly maxParkMs?: number
-  /** When the driver should call `poll` next, on the scale of `now`; `Infinity` for never. */
+  /**
+   * When the driver should call `poll` next, on the scale of `now`; `Infinity` for never. The answer changes only inside
+   * the other methods and `release`: drivers read it again after those.
+   */
   wakeAtMs?(): number
-  /** Grants are issued only inside `poll`, `park` and `settle`. */
+  /** Grants are issued only inside `poll`, `park`, `conclude`, `settle` and `release`. */
   poll?(now: number, random: () => number): void
   /** As plain JSON: kept beside its state in a ledger, for whoever looks from outside. */
   describe?(): BudgetDescription

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { Budget, BudgetRequest, Decision } from './budget.js'
 import { BudgetError } from './errors.js'
-import { ALLOWED, askBudget, DENIED, NO_BUDGET, notFound, PANIC_IN_BUDGET, PARK_EXPIRED } from './gate.js'
+import {
+  ALLOWED,
+  askBudget,
+  DENIED,
+  hearsOfEnd,
+  mayPeek,
+  NO_BUDGET,
+  notFound,
+  PANIC_IN_BUDGET,
+  PARK_EXPIRED,
+} from './gate.js'
 import { BUDGET_REASONS } from './words.js'
 
 const request: BudgetRequest = {
@@ -74,6 +84,26 @@ describe('asking a budget', () => {
       },
     }
     expect(() => askBudget(budget, request)).toThrow(error)
+  })
+})
+
+describe('what a driver may skip', () => {
+  const plain = answering(ALLOWED)
+  const hear = (): void => undefined
+
+  it('is to peek at a budget that parks attempts or hears of their ends', () => {
+    const peekable: Budget = { ...plain, peek: () => true }
+    expect([undefined, plain, peekable].map(mayPeek)).toEqual([false, false, true])
+    expect(mayPeek({ ...peekable, park: () => hear })).toBe(false)
+    expect(mayPeek({ ...peekable, settle: hear })).toBe(false)
+    expect(mayPeek({ ...peekable, conclude: hear })).toBe(false)
+  })
+
+  it('is to tell the end of an attempt that neither budget nor decision wants to hear of', () => {
+    expect([hearsOfEnd(undefined, NO_BUDGET), hearsOfEnd(plain, ALLOWED)]).toEqual([false, false])
+    expect(hearsOfEnd(plain, { ...ALLOWED, release: hear })).toBe(true)
+    expect(hearsOfEnd({ ...plain, settle: hear }, ALLOWED)).toBe(true)
+    expect(hearsOfEnd({ ...plain, conclude: hear }, ALLOWED)).toBe(true)
   })
 })
 

@@ -33,9 +33,23 @@ export function notFound(mode: MissingBudgetMode): Decision {
 /** How long an attempt stands in the line of a budget that does not say. */
 export const DEFAULT_MAX_PARK_MS = 30_000
 
-/** Whether asking before the wait can tell anything: one that parks or gets things back may have by then what it lacks now. */
+/**
+ * Whether asking before the wait can tell anything. A budget that parks attempts, or hears of their ends, may have by the
+ * end of the wait what it lacks now.
+ */
 export function mayPeek(budget: Budget | undefined): budget is Budget & Required<Pick<Budget, 'peek'>> {
-  return budget?.peek !== undefined && budget.park === undefined && budget.settle === undefined
+  if (budget?.peek === undefined || budget.park !== undefined) return false
+  return budget.settle === undefined && budget.conclude === undefined
+}
+
+/** Whether anything is to be told when an attempt ends that `budget` allowed with `decision`. */
+export function hearsOfEnd(budget: Budget | undefined, decision: Decision): boolean {
+  return decision.release !== undefined || budget?.settle !== undefined || budget?.conclude !== undefined
+}
+
+/** The outcome of an attempt that was allowed and did not start. */
+export function unusedOutcome(now: number): AttemptOutcome {
+  return { result: 'aborted', latencyMs: 0, won: false, now }
 }
 
 /** The budgets that an attempt asks, all of which must allow it: a hedge its own, and the retry's if it shares that. */
