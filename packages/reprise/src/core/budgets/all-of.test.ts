@@ -24,9 +24,10 @@ class Recorder implements Budget {
   readonly heard: string[] = []
   declare readonly peek?: () => boolean
   declare readonly settle?: NonNullable<Budget['settle']>
+  declare readonly conclude?: NonNullable<Budget['conclude']>
   private readonly answer: () => Partial<Decision>
 
-  constructor(answer: () => Partial<Decision>, parts: { peek?: boolean; settles?: boolean } = {}) {
+  constructor(answer: () => Partial<Decision>, parts: { peek?: boolean; settles?: boolean; concludes?: boolean } = {}) {
     this.answer = answer
     const { peek } = parts
     if (peek !== undefined)
@@ -36,6 +37,9 @@ class Recorder implements Budget {
       }
     if (parts.settles)
       this.settle = (settled, outcome) => void this.heard.push(`settle ${settled.key} ${outcome.result}`)
+    if (parts.concludes)
+      this.conclude = ({ key }, outcome) =>
+        void this.heard.push(`conclude ${key} ${outcome.result} ${outcome.latencyMs}`)
   }
 
   allowAttempt(): Decision {
@@ -227,6 +231,62 @@ describe('all of several budgets', () => {
     expect(copy.snapshot()).toEqual(state)
     expect(count.used).toBe(1)
     expect(() => copy.restore(state.slice(1))).toThrow(/^allOf snapshot: .* is not a list of 3$/)
+  })
+})
+
+describe('the conclusion of an attempt that several budgets allowed', () => {
+  it('is told to each member that has conclude, once, and changes nothing about the end', () => {
+    const a = new Recorder(() => ({}), { peek: true, concludes: true })
+    const b = new Recorder(() => ({}), { peek: true, concludes: true, settles: true })
+    const c = new Recorder(() => ({}), { peek: true, settles: true })
+    const all = allOf(a, b, allOf(c))
+    const decision = all.allowAttempt(request)
+    all.conclude?.(request, { ...done, result: 'timeout' })
+    expect(a.heard).toEqual(['peek', 'ask', 'conclude k timeout 1'])
+    expect(b.heard).toEqual(['peek', 'ask', 'conclude k timeout 1'])
+    expect(c.heard).toEqual(['peek', 'ask'])
+    decision.release?.(done)
+    expect(a.heard).toHaveLength(3)
+    expect(b.heard.at(-1)).toBe('settle k success')
+    expect(c.heard.at(-1)).toBe('settle k success')
+  })
+
+  it('is told to the others when a member throws on hearing it', () => {
+    const bad: Budget = { ...unlimited(), conclude: fail('bad conclude') }
+    const last = new Recorder(() => ({}), { concludes: true })
+    const all = allOf(bad, last)
+    expect(() => all.conclude?.(request, done)).toThrow('bad conclude')
+    expect(last.heard).toEqual(['conclude k success 1'])
+  })
+
+  it('is aborted for a member that granted before another refused, and comes before the end', () => {
+    const slots = concurrencyBudget({ max: 1 })
+    const granted = new Recorder(() => ({}), { peek: true, concludes: true, settles: true })
+    const liar = new Recorder(() => ({ allowed: false, reason: '' }), { peek: true, concludes: true })
+    const never = new Recorder(() => ({}), { peek: true, concludes: true })
+    expect(allOf(slots, granted, liar, never).allowAttempt(request)).toBe(DENIED)
+    expect(granted.heard).toEqual(['peek', 'ask', 'conclude k aborted 0', 'settle k aborted'])
+    expect(liar.heard).toEqual(['peek', 'ask'])
+    expect(never.heard).toEqual(['peek'])
+    expect(slots.inUse).toBe(0)
+  })
+
+  it('is aborted for a member that granted what its peek had refused, also when hearing it throws', () => {
+    const fickle = new Recorder(() => ({}), { peek: false, concludes: true })
+    expect(allOf(fickle).allowAttempt(request)).toBe(DENIED)
+    expect(fickle.heard).toEqual(['peek', 'ask', 'conclude k aborted 0'])
+    const log: string[] = []
+    const bad: Budget = {
+      allowAttempt: () => ({ ...ALLOWED, ...release('bad', log) }),
+      peek: () => false,
+      conclude: fail('bad conclude'),
+    }
+    expect(() => allOf(bad).allowAttempt(request)).toThrow('bad conclude')
+    expect(log).toEqual(['bad aborted'])
+  })
+
+  it('is not asked for when no member has conclude', () => {
+    expect('conclude' in allOf(concurrencyBudget({ max: 1 }), bucket(1))).toBe(false)
   })
 })
 

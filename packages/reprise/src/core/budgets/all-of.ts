@@ -5,18 +5,21 @@
  * have said that they will allow. All of it is one synchronous step. Should one refuse or throw all the same, what was
  * granted before is given back as `aborted`. That cannot undo the charge of a member with neither `release` nor
  * `settle`; so members should be independent, and not, say, two counts with one parent.
- * Invariant: each member that granted hears of the outcome exactly once, also when another throws on hearing it.
+ * Invariant: each member that granted hears of the conclusion and of the end exactly once, also when another throws on
+ * hearing it.
  * Nested ones are taken apart, so that the rule about peeking holds for them together. Imports core only.
  */
 import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { BudgetError } from '../errors.js'
-import { ALLOWED, askBudget, DENIED } from '../gate.js'
+import { ALLOWED, askBudget, DENIED, unusedOutcome } from '../gate.js'
 import { unexpected } from './numbers.js'
 
 export class AllOf implements Budget {
   readonly members: readonly Budget[]
   /** Absent when no member wants to hear of an outcome. */
-  declare readonly settle?: (request: BudgetRequest, outcome: AttemptOutcome) => void
+  declare readonly settle?: NonNullable<Budget['settle']>
+  /** Absent when no member has it. */
+  declare readonly conclude?: NonNullable<Budget['conclude']>
   private readonly order: readonly Budget[]
 
   constructor(budgets: readonly Budget[]) {
@@ -27,23 +30,25 @@ export class AllOf implements Budget {
       this.settle = (request, outcome) => {
         this.members.reduce((held, member) => join(held, ALLOWED, member, request), ALLOWED).release?.(outcome)
       }
+    if (this.members.some((member) => member.conclude !== undefined))
+      this.conclude = (request, outcome) => concludeAll(this.members, request, outcome)
   }
 
   allowAttempt(request: BudgetRequest): Decision {
     const unwilling = refuser(this.members, request)
     if (unwilling !== undefined) return denialOf(unwilling, request)
     let held = ALLOWED
-    let complete = false
+    let granted = 0
     try {
       for (const member of this.order) {
         const decision = askBudget(member, request)
         if (!decision.allowed) return decision
         held = join(held, decision, member, request)
+        granted++
       }
-      complete = true
       return held
     } finally {
-      if (!complete) giveBack(held, request)
+      if (granted < this.order.length) returnUnused(this.order.slice(0, granted), held, request)
     }
   }
 
@@ -95,7 +100,7 @@ function refuser(members: readonly Budget[], request: BudgetRequest): Budget | u
 function denialOf(member: Budget, request: BudgetRequest): Decision {
   const decision = askBudget(member, request)
   if (!decision.allowed) return decision
-  giveBack(join(ALLOWED, decision, member, request), request)
+  returnUnused([member], join(ALLOWED, decision, member, request), request)
   return DENIED
 }
 
@@ -114,8 +119,22 @@ function join(held: Decision, decision: Decision, member: Budget, request: Budge
   return { ...ALLOWED, release }
 }
 
-function giveBack(held: Decision, request: BudgetRequest): void {
-  held.release?.({ result: 'aborted', latencyMs: 0, won: false, now: request.now })
+function concludeAll(members: readonly Budget[], request: BudgetRequest, outcome: AttemptOutcome): void {
+  const [member, ...others] = members
+  try {
+    member?.conclude?.(request, outcome)
+  } finally {
+    if (others.length > 0) concludeAll(others, request, outcome)
+  }
+}
+
+function returnUnused(granted: readonly Budget[], held: Decision, request: BudgetRequest): void {
+  const outcome = unusedOutcome(request.now)
+  try {
+    concludeAll(granted, request, outcome)
+  } finally {
+    held.release?.(outcome)
+  }
 }
 
 export function allOf(...budgets: readonly Budget[]): AllOf {
