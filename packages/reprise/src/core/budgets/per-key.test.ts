@@ -289,3 +289,80 @@ describe('peeking at the budget of a key', () => {
     expect(mixed.denialReason?.(asking('a'))).toBe('')
   })
 })
+
+describe('the conclusion of an attempt', () => {
+  /** Writes down what it hears. */
+  const hearing = (heard: string[], parts: Partial<Budget> = {}): Budget => ({
+    allowAttempt: () => ALLOWED,
+    conclude: ({ key }, { result }) => void heard.push(`conclude ${key} ${result}`),
+    ...parts,
+  })
+  const lasting = (budget: PerKeyBudget, keys: readonly string[]): boolean[] =>
+    keys.map((key) => budget.of(key) !== undefined)
+
+  it('is told to the budget of its key, exactly if the budgets have conclude', () => {
+    const heard: string[] = []
+    const budget = perKey(() => hearing(heard))
+    budget.allowAttempt(asking('a'))
+    budget.conclude?.(asking('a'), { ...done(), result: 'timeout' })
+    expect(heard).toEqual(['conclude a timeout'])
+    expect(budget.settle).toBeUndefined()
+    expect(perKey(unlimited).conclude).toBeUndefined()
+  })
+
+  it('is ignored for a key whose budget has been forgotten', () => {
+    const heard: string[] = []
+    const budget = perKey(() => hearing(heard), { maxKeys: 1 })
+    budget.allowAttempt(asking('a'))
+    budget.allowAttempt(asking('b'))
+    budget.conclude?.(asking('a'), done())
+    expect(heard).toEqual([])
+  })
+
+  it('is waited for before the budget of a key may be forgotten', () => {
+    const budget = perKey(() => hearing([]), { maxKeys: 2 })
+    budget.allowAttempt(asking('a'))
+    budget.allowAttempt(asking('b'))
+    budget.conclude?.(asking('b'), done())
+    budget.allowAttempt(asking('c'))
+    expect(lasting(budget, ['a', 'b', 'c'])).toEqual([true, false, true])
+    budget.conclude?.(asking('a'), done())
+    budget.allowAttempt(asking('d'))
+    expect(lasting(budget, ['a', 'c', 'd'])).toEqual([false, true, true])
+  })
+
+  it.each(['settle', 'release'] as const)('does not end the wait for a %s', (end) => {
+    const decision: Decision = end === 'release' ? { ...ALLOWED, release: () => undefined } : ALLOWED
+    const settle = end === 'settle' ? { settle: () => undefined } : {}
+    const kept = perKey(() => hearing([], { allowAttempt: () => decision, ...settle }), { maxKeys: 2 })
+    kept.allowAttempt(asking('a'))
+    const second = kept.allowAttempt(asking('b'))
+    for (const key of ['a', 'b']) kept.conclude?.(asking(key), done())
+    if (end === 'settle') kept.settle?.(asking('b'), done())
+    else second.release?.(done())
+    kept.allowAttempt(asking('c'))
+    expect(lasting(kept, ['a', 'b', 'c'])).toEqual([true, false, true])
+  })
+
+  it('may hand out a grant, after which the wake time is read again', () => {
+    let wake: ((grant: Decision) => void) | undefined
+    let at = 5
+    const lot: Budget = {
+      allowAttempt: () => DENIED,
+      park: (_, heard) => ((wake ??= heard), () => undefined),
+      wakeAtMs: () => at,
+      conclude: () => {
+        wake?.(ALLOWED)
+        at = 9
+      },
+    }
+    const budget = perKey(() => lot)
+    const woken: string[] = []
+    const times: number[] = []
+    budget.park?.(asking('a'), () => times.push(budget.wakeAtMs()))
+    park(budget, 'a', woken)
+    expect(budget.wakeAtMs()).toBe(5)
+    budget.conclude?.(asking('a'), done())
+    expect([times, budget.wakeAtMs()]).toEqual([[5], 9])
+  })
+})

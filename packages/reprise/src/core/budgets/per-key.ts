@@ -2,14 +2,19 @@
  * A budget of its own for every key: calls with one key share one, and an outage of one dependency says nothing about
  * another. What a call's budget would answer is answered; this only finds it.
  *
- * Invariants: at most `maxKeys` budgets are kept, and one with attempts in flight or in line goes last. It parks, peeks
- * and is settled exactly if what `make` makes does. Imports core only.
+ * Invariants: at most `maxKeys` budgets are kept, and one with attempts in flight or in line goes last. It parks, peeks,
+ * is concluded and is settled exactly if what `make` makes does.
+ *
+ * Every event takes O(log n) of n keys with waiting attempts. The wake times of their budgets are kept in a heap, and a
+ * budget is asked for its wake time again only after something was forwarded to it. So the budget of one key must not
+ * change when that of another key is told something. Imports core only.
  */
 import { BoundedMap } from '../bounded-map.js'
 import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { BudgetError } from '../errors.js'
 import type { Random } from '../time.js'
 import { expectNumber, expectOptions, unexpected } from './numbers.js'
+import { type HeapItem, NOT_KEPT, WakeHeap } from './wake-heap.js'
 
 export interface PerKeyOptions {
   /** Keys that have a budget at a time. */
@@ -20,10 +25,10 @@ export interface PerKeyState {
   readonly keys: Readonly<Record<string, unknown>>
 }
 
-interface Child {
+interface Child extends HeapItem {
   readonly budget: Budget
-  /** Attempts that were allowed and have not come back. */
-  running: number
+  /** Messages still to come for attempts that were allowed: their conclusions, and their ends. */
+  pending: number
   parked: number
 }
 
@@ -32,13 +37,16 @@ export class PerKeyBudget implements Budget {
   park?: NonNullable<Budget['park']>
   peek?: NonNullable<Budget['peek']>
   denialReason?: NonNullable<Budget['denialReason']>
+  conclude?: NonNullable<Budget['conclude']>
   settle?: NonNullable<Budget['settle']>
   private readonly make: () => Budget
   /** What the budgets are that are made. */
   private readonly each: BudgetDescription | undefined
   private readonly children: BoundedMap<Child>
-  /** Those in whose lines somebody stands. */
-  private readonly waiting = new Set<Child>()
+  /** Children with parked attempts that want to be polled at some time. */
+  private readonly wakes = new WakeHeap<Child>()
+  /** Children with parked attempts that may have changed their wake times since they were asked. */
+  private readonly stale = new Set<Child>()
 
   constructor(make: () => Budget, options: PerKeyOptions = {}) {
     if (typeof make !== 'function') throw unexpected('perKey', make, 'a function that makes a budget')
@@ -46,7 +54,7 @@ export class PerKeyBudget implements Budget {
     this.make = make
     this.children = new BoundedMap(
       expectNumber('perKey maxKeys', maxKeys, 1000, 'a whole number of 1 or more'),
-      (child) => child.running === 0 && child.parked === 0,
+      (child) => child.pending === 0 && child.parked === 0,
     )
     const sample = this.makeBudget()
     if (sample.maxParkMs !== undefined) this.maxParkMs = sample.maxParkMs
@@ -61,18 +69,30 @@ export class PerKeyBudget implements Budget {
 
   allowAttempt(request: BudgetRequest): Decision {
     const child = this.childOf(request.key)
-    return this.counted(child, child.budget.allowAttempt(request))
+    try {
+      return this.counted(child, child.budget.allowAttempt(request))
+    } finally {
+      this.changed(child)
+    }
   }
 
   wakeAtMs(): number {
-    let earliest = Infinity
-    for (const { budget } of this.waiting) earliest = Math.min(earliest, budget.wakeAtMs?.() ?? Infinity)
-    return earliest
+    this.readWakeTimes()
+    return this.wakes.firstAtMs
   }
 
+  /** Polls every child that is due once, also if it is due again at once. */
   poll(now: number, random: Random): void {
-    for (const { budget } of [...this.waiting]) {
-      if ((budget.wakeAtMs?.() ?? Infinity) <= now) budget.poll?.(now, random)
+    this.readWakeTimes()
+    for (const child of this.wakes.dueAt(now)) {
+      // The poll of another child may have changed this one.
+      this.readWakeTimes()
+      if (child.wakeAtMs > now) continue
+      try {
+        child.budget.poll?.(now, random)
+      } finally {
+        this.changed(child)
+      }
     }
   }
 
@@ -88,72 +108,104 @@ export class PerKeyBudget implements Budget {
   restore(state: unknown): void {
     const keys: unknown = (state as Partial<PerKeyState> | null | undefined)?.keys
     if (typeof keys !== 'object' || keys === null) throw unexpected('perKey snapshot keys', keys, 'an object')
-    for (const [key, own] of Object.entries(keys)) this.childOf(key).budget.restore?.(own)
+    for (const [key, own] of Object.entries(keys)) {
+      const child = this.childOf(key)
+      child.budget.restore?.(own)
+      this.changed(child)
+    }
   }
 
   /** A driver goes by what a budget has: a member too many would be a promise. */
   private offerWhat(sample: Budget): void {
     const of = (request: BudgetRequest): Child => this.childOf(request.key)
     if (sample.park !== undefined) this.park = (request, wake) => this.parkWith(of(request), request, wake)
-    if (sample.settle !== undefined) this.settle = (request, outcome) => this.settleWith(request, outcome)
+    if (sample.conclude !== undefined) this.conclude = (request, outcome) => this.tell('conclude', request, outcome)
+    if (sample.settle !== undefined) this.settle = (request, outcome) => this.tell('settle', request, outcome)
     if (sample.peek !== undefined) this.peek = (request) => of(request).budget.peek?.(request) ?? true
     if (sample.denialReason === undefined) return
     this.denialReason = (request) => of(request).budget.denialReason?.(request) ?? ''
   }
 
-  private settleWith(request: BudgetRequest, outcome: AttemptOutcome): void {
+  private tell(message: 'conclude' | 'settle', request: BudgetRequest, outcome: AttemptOutcome): void {
     const child = this.children.get(request.key)
-    // Its budget has been forgotten since, and what it gave with it.
+    // The budget of the key has been forgotten since, and what it gave with it.
     if (child === undefined) return
-    child.running = Math.max(0, child.running - 1)
-    child.budget.settle?.(request, outcome)
+    child.pending = Math.max(0, child.pending - 1)
+    try {
+      child.budget[message]?.(request, outcome)
+    } finally {
+      this.changed(child)
+    }
   }
 
   private parkWith(child: Child, request: BudgetRequest, wake: (grant: Decision) => void): () => void {
     child.parked++
-    this.waiting.add(child)
     let here = true
     const left = (): void => {
       if (!here) return
       here = false
       child.parked--
-      if (child.parked === 0) this.waiting.delete(child)
+      if (child.parked > 0) return
+      this.wakes.set(child, Infinity)
+      this.stale.delete(child)
     }
     let leave: (() => void) | undefined
     try {
       leave = child.budget.park?.(request, (grant) => {
         left()
+        this.changed(child)
         wake(this.counted(child, grant))
       })
     } catch (error) {
       left()
       throw error
+    } finally {
+      this.changed(child)
     }
     return () => {
       left()
       leave?.()
+      this.changed(child)
     }
   }
 
-  /** A decision with a release of its own is not settled: its end has to be seen here as well. */
+  /** Counts the messages to come. A decision with a release of its own is not settled: its end has to be seen here too. */
   private counted(child: Child, decision: Decision): Decision {
+    if (!decision.allowed) return decision
     const { release } = decision
-    if (!decision.allowed || (release === undefined && child.budget.settle === undefined)) return decision
-    child.running++
+    const { budget } = child
+    if (budget.conclude !== undefined) child.pending++
+    if (release !== undefined || budget.settle !== undefined) child.pending++
     if (release === undefined) return decision
     return {
       ...decision,
       release: (outcome) => {
-        child.running = Math.max(0, child.running - 1)
-        release.call(decision, outcome)
+        child.pending = Math.max(0, child.pending - 1)
+        try {
+          release.call(decision, outcome)
+        } finally {
+          this.changed(child)
+        }
       },
+    }
+  }
+
+  /** To be called after everything that may have changed the wake time of the child. */
+  private changed(child: Child): void {
+    if (child.parked > 0) this.stale.add(child)
+  }
+
+  private readWakeTimes(): void {
+    for (const child of this.stale) {
+      this.wakes.set(child, wakeTimeOf(child.budget))
+      this.stale.delete(child)
     }
   }
 
   private childOf(key: string): Child {
     let child = this.children.get(key)
     if (child === undefined) {
-      child = { budget: this.makeBudget(), running: 0, parked: 0 }
+      child = { budget: this.makeBudget(), pending: 0, parked: 0, wakeAtMs: Infinity, heapIndex: NOT_KEPT }
       this.children.set(key, child)
     }
     return child
@@ -164,6 +216,12 @@ export class PerKeyBudget implements Budget {
     if (typeof (budget as Budget | undefined)?.allowAttempt === 'function') return budget as Budget
     throw new BudgetError('perKey: what the function makes has no allowAttempt method, so it is no budget')
   }
+}
+
+/** `Infinity` for a budget that names no time. */
+function wakeTimeOf(budget: Budget): number {
+  const at = budget.wakeAtMs?.()
+  return typeof at === 'number' && at === at ? at : Infinity
 }
 
 export function perKey(make: () => Budget, options?: PerKeyOptions): PerKeyBudget {
