@@ -1,7 +1,7 @@
 /**
  * The executor under random policies, operations, budgets and aborts on a virtual clock, ten thousand calls at a time.
- * Whatever happens: every allowed ask is given back exactly once, nothing is left behind, and the timeline tells what
- * the operation saw. A failure names its seed.
+ * Whatever happens: every allowed ask is concluded and given back exactly once, in this order, nothing is left behind,
+ * and the timeline tells what the operation saw. A failure names its seed.
  */
 import { getEventListeners } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ import {
   tokenBucket,
 } from '../../packages/reprise/src/index.js'
 import { seededRandom, virtualClock } from '../../packages/reprise/src/testing/index.js'
-import { type Audit, audited, Line } from './executor-budgets.js'
+import { type Audit, audited, type Hears, Line } from './executor-budgets.js'
 import { type Chance, chanceOf, randomPolicy } from './executor-chance.js'
 import { checkCall, checkEvents, type Story } from './executor-checks.js'
 import { CallStory } from './executor-story.js'
@@ -34,9 +34,17 @@ afterAll(() => void process.off('unhandledRejection', onUnhandled))
 
 class Mischief extends Error {}
 
+function randomHears(chance: Chance, mustConclude: boolean): Hears {
+  const conclude = mustConclude || chance.percent(50)
+  return { conclude, end: chance.oneOf(conclude ? ['release', 'settle', 'nothing'] : ['release', 'settle']) }
+}
+
 /** Budgets of every kind, each of which counts what it gave and what came back. */
 function makeBudgets(chance: Chance, mischief: () => void) {
-  const lines = [new Line(chance.whole(1, 6), 'settle', 40), new Line(chance.whole(1, 6), 'poll', 25)] as const
+  const lines = [
+    new Line(chance.whole(1, 6), chance.oneOf(['settle', 'conclude']), 40),
+    new Line(chance.whole(1, 6), 'poll', 25),
+  ] as const
   const inner: Record<string, Budget> = {
     places: concurrencyBudget({ max: chance.whole(1, 40) }),
     tokens: tokenBucket({ capacity: chance.whole(1, 60), refillPerSecond: chance.whole(1, 2000) }),
@@ -47,7 +55,7 @@ function makeBudgets(chance: Chance, mischief: () => void) {
   const audits: Audit[] = []
   const budgets: Record<string, Budget> = {}
   for (const [name, budget] of Object.entries(inner)) {
-    const [wrapped, audit] = audited(name, budget, chance.oneOf(['release', 'settle']), mischief)
+    const [wrapped, audit] = audited(name, budget, randomHears(chance, budget === lines[0]), mischief)
     budgets[name] = wrapped
     audits.push(audit)
   }

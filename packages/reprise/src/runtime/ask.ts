@@ -1,9 +1,18 @@
 /**
- * Asking budgets and giving back what they gave: resolution of names, hook errors, pairs of budgets.
- * Imports core and the environment's type.
+ * Asking budgets, telling them the outcome and giving back what they gave: resolution of names, hook errors, pairs of
+ * budgets. Imports core and the environment's type.
  */
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
-import { askBudget, DENIED, giveBack as handBack, mayPeek, notFound, NO_BUDGET, PANIC_IN_BUDGET } from '../core/gate.js'
+import {
+  askBudget,
+  DENIED,
+  giveBack as handBack,
+  mayPeek,
+  notFound,
+  NO_BUDGET,
+  PANIC_IN_BUDGET,
+  unusedOutcome,
+} from '../core/gate.js'
 import type { BudgetRef } from '../core/policy.js'
 import type { Environment } from './environment.js'
 import { report, reportLater } from './hook-errors.js'
@@ -40,6 +49,27 @@ function askSafely(budget: Budget, request: BudgetRequest): Decision {
   }
 }
 
+/** Tells that the outcome of an allowed attempt is known, whatever the budget does about it. */
+export function conclude(
+  environment: Environment,
+  budget: Budget | undefined,
+  decision: Decision,
+  request: BudgetRequest,
+  outcome: AttemptOutcome,
+): void {
+  if (decision instanceof PairedGrant) {
+    decision.conclude(outcome)
+    return
+  }
+  if (budget?.conclude === undefined) return
+  try {
+    reportLater(budget.conclude(request, outcome))
+  } catch (error) {
+    report(error)
+  }
+  if (budget.park !== undefined) environment.lineOf(budget).follow()
+}
+
 /** Gives an allowed attempt back, whatever the budget does about it. */
 export function giveBack(
   environment: Environment,
@@ -54,6 +84,13 @@ export function giveBack(
     report(error)
   }
   if (budget?.park !== undefined) environment.lineOf(budget).follow()
+}
+
+/** Returns a grant that no attempt has used. */
+export function returnUnused(environment: Environment, { budget, request, decision }: Asked, now: number): void {
+  const outcome = unusedOutcome(now)
+  conclude(environment, budget, decision, request, outcome)
+  giveBack(environment, budget, decision, request, outcome)
 }
 
 /** The denial to expect at `dueAtMs`, or undefined where that cannot be told. */
@@ -74,17 +111,33 @@ export function peekAt(environment: Environment, request: BudgetRequest, dueAtMs
 
 /** Two budgets must both allow: what the first gave goes back if the second refuses, and both hear of the end. */
 export function both(environment: Environment, first: Asked, second: Asked): Decision {
-  if (!second.decision.allowed) {
-    const unused = { result: 'aborted', latencyMs: 0, won: false, now: first.request.now } as const
-    giveBack(environment, first.budget, first.decision, first.request, unused)
-    return second.decision
+  if (second.decision.allowed) return new PairedGrant(environment, first, second)
+  returnUnused(environment, first, first.request.now)
+  return second.decision
+}
+
+/** The grants of two budgets as one. */
+export class PairedGrant implements Decision {
+  readonly allowed = true
+  readonly reason: string
+  private readonly environment: Environment
+  private readonly grants: readonly [Asked, Asked]
+
+  constructor(environment: Environment, first: Asked, second: Asked) {
+    this.reason = second.decision.reason
+    this.environment = environment
+    this.grants = [first, second]
   }
-  return {
-    allowed: true,
-    reason: second.decision.reason,
-    release: (outcome) => {
-      giveBack(environment, first.budget, first.decision, first.request, outcome)
-      giveBack(environment, second.budget, second.decision, second.request, outcome)
-    },
+
+  conclude(outcome: AttemptOutcome): void {
+    for (const { budget, decision, request } of this.grants) {
+      conclude(this.environment, budget, decision, request, outcome)
+    }
+  }
+
+  release(outcome: AttemptOutcome): void {
+    for (const { budget, decision, request } of this.grants) {
+      giveBack(this.environment, budget, decision, request, outcome)
+    }
   }
 }

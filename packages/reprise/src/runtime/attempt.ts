@@ -3,7 +3,7 @@
  *
  * Two ends are kept apart: the attempt is *concluded* when the call knows its result (an answer, a timeout, an abort, a
  * lost race), and its budget is *given back* when the operation itself has settled, which may be later: an operation
- * that ignores its signal still uses what was reserved for it. Both happen exactly once.
+ * that ignores its signal still uses what was reserved for it. Both happen exactly once, and a budget may hear of both.
  * To `admit` the attempt is the gates. Imports core and the runtime's small parts.
  */
 import type { Breaker } from '../core/breaker.js'
@@ -15,7 +15,7 @@ import type { BudgetRef } from '../core/policy.js'
 import type { Timer } from '../core/time.js'
 import type { AttemptRecord, Timeline } from '../core/timeline.js'
 import type { AttemptKind, AttemptResult, BreakerPhase } from '../core/words.js'
-import { ask, both, findBudget, giveBack, peekAt } from './ask.js'
+import { ask, both, conclude, findBudget, giveBack, PairedGrant, peekAt, returnUnused } from './ask.js'
 import { AttemptRequest } from './attempt-request.js'
 import type { CallRecord } from './call-record.js'
 import type { Context } from './context.js'
@@ -180,10 +180,19 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
     else breaker.failure(this.era, this.endMs)
   }
 
+  /** The budget hears of the result when the call does, though the operation may still run. */
+  informBudget(): void {
+    const { decision, budget, request } = this
+    const isPaired = this.kind === 'hedge' && decision instanceof PairedGrant
+    if (request === undefined || (budget?.conclude === undefined && !isPaired)) return
+    conclude(this.plan.environment, budget, decision, this.requestAtEnd(request), this.outcomeNow())
+  }
+
   /** Both ends at once: the call knows the result because the operation has settled. */
   end(result: 'success' | 'failure', error: unknown, endMs: number): void {
     this.conclude(result, error, result === 'success', endMs)
     this.informBreaker()
+    this.informBudget()
     this.release()
   }
 
@@ -191,15 +200,14 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   release(): void {
     const { decision, budget, request } = this
     if (request === undefined || (decision.release === undefined && budget?.settle === undefined)) return
-    const now = this.now
-    const outcome: AttemptOutcome = {
-      result: this.result as AttemptOutcome['result'],
-      latencyMs: Math.max(0, now - this.startMs),
-      won: this.won,
-      now,
-      error: this.error,
-    }
-    giveBack(this.plan.environment, budget, decision, this.requestAtEnd(request), outcome)
+    giveBack(this.plan.environment, budget, decision, this.requestAtEnd(request), this.outcomeNow())
+  }
+
+  /** What a budget is told: the result, and the time until now. */
+  private outcomeNow(): AttemptOutcome {
+    const { now, startMs, won, error } = this
+    const result = this.result as AttemptOutcome['result']
+    return { result, latencyMs: Math.max(0, now - startMs), won, now, error }
   }
 
   /** The request that all first attempts share counts its deadline from whenever it is asked: at the end that is too late. */
@@ -222,8 +230,8 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   /** A grant that cannot be used any more goes back unused. */
   returnGrant(grant: Decision | null | undefined): void {
     if (!grant?.allowed || this.request === undefined) return
-    const unused = { result: 'aborted', latencyMs: 0, won: false, now: this.now } as const
-    giveBack(this.plan.environment, this.budget, grant, this.request, unused)
+    const { budget, request } = this
+    returnUnused(this.plan.environment, { budget, request, decision: grant }, this.now)
   }
 
   /** Of a call that ended with this attempt, its first. */

@@ -115,6 +115,7 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
     environment.actor = this
     attempt.informBreaker()
     environment.actor = undefined
+    attempt.informBudget()
   }
 
   /** Whatever still runs is told to stop and not waited for. */

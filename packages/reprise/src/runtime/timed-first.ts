@@ -4,6 +4,7 @@
  */
 import type { Budget } from '../core/budget.js'
 import type { Start } from '../core/decide.js'
+import { hearsOfEnd } from '../core/gate.js'
 import type { Timer } from '../core/time.js'
 import { type AsyncScope, captureScope } from './async-context.js'
 import { Attempt } from './attempt.js'
@@ -84,7 +85,7 @@ export class TimedFirst implements Timer, WheelLinks {
     if (this.abandoned !== undefined) return this.abandoned.release()
     const { environment, breaker } = this.plan
     environment.cancel(this)
-    if (this.inspecting || this.start.decision.release !== undefined || this.budget?.settle !== undefined) {
+    if (this.inspecting || hearsOfEnd(this.budget, this.start.decision)) {
       const attempt = this.toAttempt()
       attempt.end('success', undefined, environment.exactMs())
       this.resolve?.(this.inspecting ? inspectedSuccess(value, attempt) : value)
