@@ -3,7 +3,7 @@
  * Imports core and the simulator's parts.
  */
 import type { AttemptOutcome, BudgetRequest, Decision } from '../core/budget.js'
-import { NO_BUDGET } from '../core/gate.js'
+import { NO_BUDGET, unusedOutcome } from '../core/gate.js'
 import type { BudgetRef } from '../core/policy.js'
 import type { AttemptKind } from '../core/words.js'
 import type { SimulatedCall } from './call.js'
@@ -60,7 +60,7 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
     const request = this.requestAt(this.now, this.sharedRef)
     const decision = line.budget.allowAttempt(request)
     if (decision.allowed) this.shared = { line, request, decision }
-    else this.line?.giveBack(this.decision, this, unusedAt(this.now))
+    else this.line?.giveBack(this.decision, this, unusedOutcome(this.now))
     return decision
   }
 
@@ -99,11 +99,6 @@ interface Shared {
   readonly line: Line
   readonly request: BudgetRequest
   readonly decision: Decision
-}
-
-/** The outcome of a grant that nobody used. */
-export function unusedAt(now: number): AttemptOutcome {
-  return { result: 'aborted', latencyMs: 0, won: false, now }
 }
 
 const NO_REF: BudgetRef = Object.freeze({ name: '', cost: 1 })

@@ -5,10 +5,10 @@
 import type { Breaker } from '../core/breaker.js'
 import type { Decision } from '../core/budget.js'
 import { type Admission, admit, advance, decide, type LaunchGates, type RetryGates } from '../core/decide.js'
-import { DEFAULT_MAX_PARK_MS, mayPeek, PARK_EXPIRED } from '../core/gate.js'
+import { DEFAULT_MAX_PARK_MS, mayPeek, PARK_EXPIRED, unusedOutcome } from '../core/gate.js'
 import { endsGroup, nextHedgeAtMs } from '../core/hedge.js'
 import { initialState, type RetryState } from '../core/state.js'
-import { SimulatedAttempt, unusedAt } from './attempt.js'
+import { SimulatedAttempt } from './attempt.js'
 import type { Client } from './client.js'
 import { type EventQueue, SimulatedEvent } from './event-queue.js'
 
@@ -89,7 +89,7 @@ export class SimulatedCall extends SimulatedEvent {
     admission: Exclude<Admission, { type: 'start' }>,
     grant: Decision | undefined,
   ): void {
-    if (grant !== undefined) attempt.line?.giveBack(grant, attempt, unusedAt(this.events.now))
+    if (grant !== undefined) attempt.line?.giveBack(grant, attempt, unusedOutcome(this.events.now))
     if (admission.type === 'park') this.park(attempt)
     else if (attempt.kind === 'retry') this.finish(false)
   }

@@ -42,7 +42,9 @@ export class Line extends SimulatedEvent {
     }
   }
 
+  /** A simulated operation ends when its client gives it up, so the two ends of an attempt are one moment. */
   giveBack(decision: Decision, request: BudgetRequest, outcome: AttemptOutcome): void {
+    this.budget.conclude?.(request, outcome)
     giveBack(this.budget, decision, request, outcome)
     this.follow()
   }

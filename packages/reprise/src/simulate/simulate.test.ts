@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Budget } from '../core/budget.js'
 import { countBudget } from '../core/budgets/count.js'
+import { ALLOWED, DENIED } from '../core/gate.js'
 import { SERVICE_SHAPES } from './chance.js'
 import { FAULT_KINDS, type ScenarioInput } from './scenario.js'
 import { simulate } from './simulate.js'
@@ -88,6 +90,37 @@ describe('a simulation', () => {
     expect(hedged.latencyMs.p99).toBeLessThan(plain.latencyMs.p99 / 2)
     expect(hedged.extra).toBeGreaterThan(0.01)
     expect(hedged.wasted).toBeLessThanOrEqual(hedged.extra)
+  })
+
+  it('concludes every attempt that a budget allowed, right before it is settled, and grants that were not used', () => {
+    let [allowed, settled, unused, hedgeAsks] = [0, 0, 0, 0]
+    let concluding: unknown
+    const budget: Budget = {
+      allowAttempt: ({ kind }) => {
+        // Every third hedge is refused at its second ask, when it has a grant already.
+        if (kind === 'hedge' && ++hedgeAsks % 6 === 0) return DENIED
+        allowed++
+        return ALLOWED
+      },
+      conclude: ({ attempt }, outcome) => {
+        expect(concluding).toBeUndefined()
+        concluding = { attempt, outcome }
+        if (outcome.result === 'aborted' && outcome.latencyMs === 0) unused++
+      },
+      settle: ({ attempt }, outcome) => {
+        expect({ attempt, outcome }).toEqual(concluding)
+        concluding = undefined
+        settled++
+      },
+    }
+    const hedge = { delay: '50ms', budget: { name: 'both', share: true } }
+    const policy = { ...(THRICE.policy as object), budget: 'both', hedge } as Subject['policy']
+    const scenario = { ...SMALL, load: 0.3, before: '5s', after: '30s' } as const
+    simulate(scenario, { ...THRICE, policy, budgets: { both: () => budget } }, 1)
+    expect(allowed).toBeGreaterThan(1000)
+    expect(unused).toBeGreaterThan(10)
+    // What still runs when the simulation ends has no outcome.
+    expect(allowed - settled).toBeLessThan(50)
   })
 
   it('ends calls without a timeout too', () => {
