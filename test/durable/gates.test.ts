@@ -103,6 +103,56 @@ describe('a count budget', () => {
   })
 })
 
+describe('a budget with conclude', () => {
+  const heard: string[] = []
+  const budget = (): Budget => ({
+    allowAttempt: () => ({ allowed: true, reason: '' }),
+    conclude: ({ attempt }, { result, latencyMs }) => void heard.push(`conclude ${attempt} ${result} ${latencyMs}`),
+    settle: ({ attempt }, { result }) => void heard.push(`settle ${attempt} ${result}`),
+  })
+  const policy = { attempts: 2, initialDelay: '1s', jitter: false, attemptTimeout: '5s', budget: 'shared' } as const
+
+  it('hears of each attempt once, right before settle', async () => {
+    heard.length = 0
+    const world = new World()
+    let calls = 0
+    const operation = (): unknown => (++calls === 1 ? hang() : 'done')
+    const { task, durable } = await open(world, { policy, operation, budget: budget() })
+    const result = task.run(null, { id: 'a' })
+    await world.clock.advance(6000)
+    expect(await result).toBe('done')
+    await durable.close()
+    expect(heard).toEqual(['conclude 1 timeout 5000', 'settle 1 timeout', 'conclude 2 success 0', 'settle 2 success'])
+  })
+
+  it('hears of an attempt that another process ends, and of one that is cancelled', async () => {
+    heard.length = 0
+    const world = new World()
+    const lost = await open(world, { policy, operation: hang, budget: budget() })
+    await lost.task.start(null, { id: 'a' })
+    await turns()
+    await lost.kill()
+    expect(heard).toEqual([])
+    const next = await open(world, { policy, operation: hang, budget: budget() })
+    await next.durable.resume()
+    await turns()
+    await next.task.cancel('a')
+    await turns()
+    expect(heard).toEqual(['conclude 1 aborted 0', 'settle 1 aborted'])
+    await next.durable.close()
+  })
+
+  it('that throws is settled all the same, and changes nothing', async () => {
+    heard.length = 0
+    const world = new World()
+    const broken = { ...budget(), conclude: fail }
+    const { task, durable } = await open(world, { policy, operation: () => 'done', budget: broken })
+    expect(await task.run(null, { id: 'a' })).toBe('done')
+    expect(heard).toEqual(['settle 1 success'])
+    await durable.close()
+  })
+})
+
 describe('a place of a concurrency budget', () => {
   const policy = { attempts: 3, initialDelay: '1s', jitter: false, budget: 'shared' } as const
   const inUse = async (world: World): Promise<unknown> =>

@@ -1,6 +1,6 @@
 /** Tasks that stand in the line of a budget: they keep their owner, and leave exactly once. */
 import { describe, expect, it } from 'vitest'
-import type { Budget, BudgetRequest, Decision } from '../../packages/reprise/src/core/budget.js'
+import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../../packages/reprise/src/core/budget.js'
 import { adaptiveBudget } from '../../packages/reprise/src/core/budgets/adaptive.js'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
@@ -10,6 +10,7 @@ import { type Host, rejection, turns, World } from './world.js'
 class Doorkeeper implements Budget {
   readonly maxParkMs = 20_000
   readonly line: ((grant: Decision) => void)[] = []
+  readonly concluded: string[] = []
   inside = 0
 
   allowAttempt(_request: BudgetRequest): Decision {
@@ -19,6 +20,10 @@ class Doorkeeper implements Budget {
   park(_request: BudgetRequest, wake: (grant: Decision) => void): () => void {
     this.line.push(wake)
     return () => void this.line.splice(this.line.indexOf(wake), 1)
+  }
+
+  conclude({ attempt }: BudgetRequest, { result }: AttemptOutcome): void {
+    this.concluded.push(`${attempt} ${result}, ${this.inside} inside`)
   }
 
   /** The first in line may go. */
@@ -58,6 +63,7 @@ describe('a parked task', () => {
     door.open()
     expect(await result).toBe('done')
     expect(door.inside).toBe(0)
+    expect(door.concluded).toEqual(['1 success, 1 inside'])
     await durable.close()
     expect(world.clock.pending).toBe(0)
   })
@@ -129,6 +135,7 @@ describe('a parked task', () => {
     line.release()
     await turns()
     expect(door.inside).toBe(0)
+    expect(door.concluded).toEqual(['1 aborted, 1 inside'])
     expect(await task.status('a')).toMatchObject({ state: 'cancelled' })
     await durable.close()
     await other.durable.close()

@@ -11,7 +11,7 @@
 import type { BreakerState } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
 import type { RetryGates } from '../core/decide.js'
-import { askBudget, giveBack, mayPeek, NO_BUDGET, notFound, PANIC_IN_BUDGET } from '../core/gate.js'
+import { askBudget, giveBack, mayPeek, NO_BUDGET, notFound, PANIC_IN_BUDGET, unusedOutcome } from '../core/gate.js'
 import type { BreakerPolicy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
 import { type GateRecord, type Json, type TaskRecord, TERMINAL, nameOf } from '../ledger/records.js'
@@ -176,14 +176,14 @@ export class GateBook {
     if (isElsewhere && !this.isShared(definition)) return
     const isCarriedOn = !TERMINAL.has(after.status) && after.progress.current?.number === current?.number
     if (current === null || isCarriedOn) return
-    this.settle(definition, before, { result: 'aborted', latencyMs: 0, won: false, now })
+    this.settle(definition, before, unusedOutcome(now))
   }
 
   /** Somebody else has the task. What is shared he has settled; a slot of a line of this process's own goes back. */
   lost(definition: Definition, task: TaskRecord, now: number): void {
     const name = nameOf(task)
     const isOwn = this.grants.has(name) && this.budgetOf(definition)?.park !== undefined
-    if (isOwn) this.settle(definition, task, { result: 'aborted', latencyMs: 0, won: false, now })
+    if (isOwn) this.settle(definition, task, unusedOutcome(now))
     this.grants.delete(name)
   }
 
@@ -200,7 +200,13 @@ export class GateBook {
     const grant = this.grants.get(name) ?? (request && { request, decision: NO_BUDGET })
     this.grants.delete(name)
     if (budget === undefined || grant === undefined) return
-    giveBackSafely(budget, grant, outcome)
+    this.tellEnd(budget, grant, outcome)
+  }
+
+  /** A durable attempt ends in one moment, its commit: it is concluded and given back at once. */
+  tellEnd(budget: Budget, { decision, request }: Grant, outcome: AttemptOutcome): void {
+    doSafely(() => budget.conclude?.(request, outcome))
+    doSafely(() => giveBack(budget, decision, request, outcome))
     if (budget.park !== undefined) this.environment.lineOf(budget).follow()
   }
 
@@ -271,9 +277,9 @@ function askSafely(budget: Budget, request: BudgetRequest): Decision {
 }
 
 /** What was done is recorded, whatever the budget makes of it. */
-function giveBackSafely(budget: Budget, { decision, request }: Grant, outcome: AttemptOutcome): void {
+function doSafely(tell: () => unknown): void {
   try {
-    reportLater(giveBack(budget, decision, request, outcome))
+    reportLater(tell())
   } catch (error) {
     report(error)
   }

@@ -3,10 +3,10 @@
  * because its process stops. Imports core and its own layer.
  */
 import type { Budget, BudgetRequest, Decision } from '../core/budget.js'
+import { unusedOutcome } from '../core/gate.js'
 import type { Timer } from '../core/time.js'
 import type { Decided, View } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
-import { report, reportLater } from '../runtime/hook-errors.js'
 import { type Definition, isConducted, runsOf } from './definition.js'
 import { persistently } from './persistence.js'
 import { type Begun, leaveLine, unpark } from './transitions.js'
@@ -118,14 +118,9 @@ export class Parked implements Timer {
   }
 
   private giveBack(grant: Decision): void {
-    const unused = { result: 'aborted', latencyMs: 0, won: false, now: this.worker.ledgerMs } as const
-    try {
-      if (grant.release !== undefined) reportLater(grant.release(unused))
-      else if (grant.allowed) reportLater(this.budget.settle?.(this.request, unused))
-    } catch (error) {
-      // Of a budget that throws nothing else suffers.
-      report(error)
-    }
+    if (!grant.allowed) return
+    const { parts, ledgerMs } = this.worker
+    parts.gates.tellEnd(this.budget, { request: this.request, decision: grant }, unusedOutcome(ledgerMs))
   }
 
   private close(): boolean {
