@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * One replay: a server process, client processes, one policy, one hang. Whatever happens, no process is left.
+ * One replay: a server process, client processes, one policy, one scenario. Whatever happens, no process is left.
  * Imports the rig's parts.
  */
 import { cpus } from 'node:os'
@@ -34,10 +34,10 @@ const GRACE_MS = 30_000
  */
 
 /**
- * @param {string} subject @param {import('./rig.mjs').Rig} rig @param {number} seed
+ * @param {string} subject @param {import('./rig.mjs').Scenario} scenario @param {number} seed
  * @returns {Promise<Replay>}
  */
-export async function replay(subject, rig, seed) {
+export async function replay(subject, scenario, seed) {
   /** @type {Child[]} */
   const children = []
   const start = (/** @type {string} */ program, /** @type {object} */ given) => {
@@ -45,10 +45,10 @@ export async function replay(subject, rig, seed) {
     children.push(child)
     return child
   }
-  const limitMs = callsEndMsOf(rig) + rig.timeoutMs + GRACE_MS
+  const limitMs = callsEndMsOf(scenario) + scenario.timeoutMs + GRACE_MS
   const limit = setTimeout(() => children.forEach((child) => child.kill(`Killed after ${limitMs} ms.`)), limitMs)
   try {
-    return await run(subject, rig, seed, start)
+    return await run(subject, scenario, seed, start)
   } finally {
     clearTimeout(limit)
     for (const child of children) child.kill('Killed at the end of the replay.')
@@ -57,15 +57,15 @@ export async function replay(subject, rig, seed) {
 }
 
 /**
- * @param {string} subject @param {import('./rig.mjs').Rig} rig @param {number} seed
+ * @param {string} subject @param {import('./rig.mjs').Scenario} scenario @param {number} seed
  * @param {(program: string, given: object) => Child} start
  * @returns {Promise<Replay>}
  */
-async function run(subject, rig, seed, start) {
-  const server = start('server.mjs', { rig, seed: seedOf(seed, rig.clients) })
+async function run(subject, scenario, seed, start) {
+  const server = start('server.mjs', { scenario, seed: seedOf(seed, scenario.clients) })
   const { port } = await server.hear('ready')
-  const clients = Array.from({ length: rig.clients }, (_, index) =>
-    start('client.mjs', { rig, subject, port, seed: seedOf(seed, index) }),
+  const clients = Array.from({ length: scenario.clients }, (_, index) =>
+    start('client.mjs', { scenario, subject, port, index, seed: seedOf(seed, index) }),
   )
   await Promise.all(clients.map((client) => client.hear('ready')))
 

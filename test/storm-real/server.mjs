@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 import { seededRandom } from 'reprise/testing'
 import { exponentialMs } from './chance.mjs'
 import { clockFrom, given, hear, letGo, measureCost, tell } from './child-side.mjs'
-import { queueLengthOf } from './rig.mjs'
+import { faultEndMsOf, queueLengthOf, workersInFault } from './rig.mjs'
 import { WorkerPool } from './worker-pool.mjs'
 
 /**
@@ -20,8 +20,8 @@ import { WorkerPool } from './worker-pool.mjs'
  * @property {import('./child-side.mjs').Cost} cost
  */
 
-/** @type {import('./rig.mjs').Rig} */
-const rig = given.rig
+/** @type {import('./rig.mjs').Scenario} */
+const scenario = given.scenario
 const random = seededRandom(given.seed)
 /** @type {WorkerPool | undefined} */
 let pool
@@ -41,7 +41,9 @@ server.keepAliveTimeout = 600_000
 server.requestTimeout = 0
 server.headersTimeout = 0
 
-await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+// Node's default backlog of 511 would drop connections of a burst, and the kernel tries those again only after 1 s.
+const listening = { port: 0, host: '127.0.0.1', backlog: 4096 }
+await new Promise((resolve) => server.listen(listening, () => resolve(undefined)))
 const begins = hear('begin')
 const ends = hear('end')
 const address = server.address()
@@ -50,12 +52,13 @@ await tell({ type: 'ready', port: typeof address === 'object' ? address?.port : 
 const nowMs = clockFrom((await begins).atMs)
 const costOfIt = measureCost()
 pool = new WorkerPool({
-  workers: rig.workers,
-  queueLength: queueLengthOf(rig),
-  drawMs: () => exponentialMs(rig.serviceMs, random),
+  workers: scenario.workers,
+  workersInFault: workersInFault(scenario),
+  queueLength: queueLengthOf(scenario),
+  drawMs: () => exponentialMs(scenario.serviceMs, random),
   nowMs,
-  hangFromMs: rig.beforeMs,
-  hangUntilMs: rig.beforeMs + rig.hangMs,
+  faultFromMs: scenario.beforeMs,
+  faultUntilMs: faultEndMsOf(scenario),
 })
 
 await ends

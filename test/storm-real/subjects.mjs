@@ -6,21 +6,21 @@
 import { recommended } from 'reprise'
 import { wellKnown } from 'reprise/simulate'
 
-/** @param {import('./rig.mjs').Rig} rig */
-const limitsOf = (rig) => ({ attemptTimeout: rig.attemptTimeoutMs, timeout: rig.timeoutMs })
+/** @param {import('./rig.mjs').Scenario} scenario */
+const limitsOf = (scenario) => ({ attemptTimeout: scenario.attemptTimeoutMs, timeout: scenario.timeoutMs })
 
-/** @param {string} name @param {import('./rig.mjs').Rig} rig */
-export function simulatedSubject(name, rig) {
-  const found = wellKnown(limitsOf(rig)).find((subject) => subject.name === name)
+/** @param {string} name @param {import('./rig.mjs').Scenario} scenario */
+export function simulatedSubject(name, scenario) {
+  const found = wellKnown(limitsOf(scenario)).find((subject) => subject.name === name)
   if (found === undefined) throw new Error(`The simulator knows no policy ${name}.`)
   return found
 }
 
 /**
  * What a client process makes its executor of.
- * @param {string} name @param {import('./rig.mjs').Rig} rig @returns {import('reprise').ExecutorOptions}
+ * @param {string} name @param {import('./rig.mjs').Scenario} scenario @returns {import('reprise').ExecutorOptions}
  */
-export function executorOptions(name, rig) {
-  if (name === 'recommended') return recommended(limitsOf(rig))
-  return { defaultPolicy: simulatedSubject(name, rig).policy }
+export function executorOptions(name, scenario) {
+  if (name === 'recommended') return recommended(limitsOf(scenario))
+  return { defaultPolicy: simulatedSubject(name, scenario).policy }
 }

@@ -28,9 +28,9 @@ export class Tally {
   /** @type {Record<string, number>} */
   #stops = {}
 
-  /** @param {import('./rig.mjs').Rig} rig */
-  constructor(rig) {
-    const empty = () => Array.from({ length: secondsOf(rig) }, () => 0)
+  /** @param {import('./rig.mjs').Scenario} scenario */
+  constructor(scenario) {
+    const empty = () => Array.from({ length: secondsOf(scenario) }, () => 0)
     this.#seconds = { calls: empty(), attempts: empty(), useful: empty(), succeeded: empty() }
   }
 

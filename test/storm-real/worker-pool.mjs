@@ -1,20 +1,22 @@
 // @ts-check
 /**
- * What the server can do: so many workers, a queue with an end, and a hang. Who has given up is served all the same,
- * since nothing here knows about it. The rules are those of the simulated server.
+ * What the server can do: workers, a bounded queue, and a fault in which fewer workers, or none, start requests. A
+ * request is served though its client may have given up, since the pool does not know of it. The rules are those of the
+ * simulated server.
  *
- * A worker goes on from when its request was due, not from when a late timer said so: a busy machine delays answers,
+ * A worker counts from when its last request was due, not from when a late timer fired: a busy machine delays answers,
  * but takes nothing of the capacity. Imports nothing.
  */
 
 /**
  * @typedef {object} PoolOptions
  * @property {number} workers
+ * @property {number} workersInFault 0: a hang, in which requests that have been started are not answered either
  * @property {number} queueLength
  * @property {() => number} drawMs how long the next request takes
  * @property {() => number} nowMs
- * @property {number} hangFromMs
- * @property {number} hangUntilMs
+ * @property {number} faultFromMs
+ * @property {number} faultUntilMs
  *
  * @typedef {object} Waiting
  * @property {number} sinceMs
@@ -36,8 +38,8 @@ export class WorkerPool {
   /** @param {PoolOptions} options */
   constructor(options) {
     this.#options = options
-    const { nowMs, hangUntilMs } = options
-    this.#at(hangUntilMs, () => this.#startNext(Math.max(hangUntilMs, nowMs())))
+    const { nowMs, faultUntilMs } = options
+    this.#at(faultUntilMs, () => this.#startNext(Math.max(faultUntilMs, nowMs())))
   }
 
   /**
@@ -63,13 +65,14 @@ export class WorkerPool {
   }
 
   /** @param {number} atMs */
-  #hangs(atMs) {
-    return atMs >= this.#options.hangFromMs && atMs < this.#options.hangUntilMs
+  #workersAt(atMs) {
+    const { workers, workersInFault, faultFromMs, faultUntilMs } = this.#options
+    return atMs >= faultFromMs && atMs < faultUntilMs ? workersInFault : workers
   }
 
   /** @param {number} atMs */
   #hasFreeWorker(atMs) {
-    return this.#busy < this.#options.workers && !this.#hangs(atMs)
+    return this.#busy < this.#workersAt(atMs)
   }
 
   /** @param {number} atMs */
@@ -79,8 +82,8 @@ export class WorkerPool {
       if (request === undefined) return
       this.#busy++
       const dueMs = Math.max(atMs, request.sinceMs) + this.#options.drawMs()
-      // What hangs with the server is answered when the server goes on.
-      const endMs = this.#hangs(dueMs) ? this.#options.hangUntilMs : dueMs
+      // A request that is due in a hang is answered when the hang ends.
+      const endMs = this.#workersAt(dueMs) === 0 ? this.#options.faultUntilMs : dueMs
       this.#at(endMs, () => this.#finished(request, endMs))
     }
   }
