@@ -46,8 +46,11 @@ const MAX_SEED = 0xffff_ffff
 
 /** Names and what they are for, as help shows them. */
 export const SCENARIO_FLAGS = [
-  ['--fault <word>', 'hang, refuse, capacity, slow, errors, flap or none (default: hang)'],
-  ['--amount <n>', 'capacity: share that is left (0.5); slow: how many times (3); errors: share that fails (0.2)'],
+  ['--fault <word>', 'hang, refuse, capacity, slow, errors, flap, overload or none (default: hang)'],
+  [
+    '--amount <n>',
+    'capacity: share that is left (0.5); slow, overload: how many times (3, 1.4); errors: share that fails (0.2)',
+  ],
   ['--outage <time>', 'how long the fault lasts (30s)'],
   ['--fail-rate <share>', 'answers that fail by chance, always (0)'],
   ['--clients <n>', 'callers, each with budgets of its own (100)'],
@@ -59,7 +62,7 @@ export const SCENARIO_FLAGS = [
 ] as const
 
 /** What a fault is of, where it can be more or less. */
-const AMOUNTS: Partial<Record<FaultKind, number>> = { capacity: 0.5, slow: 3, errors: 0.2 }
+const AMOUNTS: Partial<Record<FaultKind, number>> = { capacity: 0.5, slow: 3, errors: 0.2, overload: 1.4 }
 
 /** What the library calls the fields, and who asked for them. */
 const FLAG_OF: Readonly<Record<string, string>> = {

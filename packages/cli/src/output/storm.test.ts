@@ -26,9 +26,9 @@ function seconds(before: number, during: number, after: number): number[] {
 function policyWith(changes: Partial<SimulatedPolicy> = {}): SimulatedPolicy {
   return {
     ...{ name: 'yours', title: 'f.yaml', isSubject: true, calls: 135_000, attempts: 500_000 },
-    ...{ goodput: null, wasted: 3.33, extra: 3.4, recoveryMs: null },
+    ...{ goodput: null, wasted: 3.33, extra: 3.4, recoveryMs: null, backMs: null, parts: null },
     amplification: { worst: 9.081, mean: 4.962 },
-    success: { total: 0.168, during: 0, after: 0 },
+    success: { total: 0.168, during: 0, after: 0, throughout: 0.168 },
     latencyMs: { p50: 16.2, p99: 4301 },
     seconds: { calls: seconds(750, 750, 750), attempts: seconds(750, 3800, 3700), useful: seconds(745, 0, 0) },
     ...changes,
@@ -38,7 +38,7 @@ function policyWith(changes: Partial<SimulatedPolicy> = {}): SimulatedPolicy {
 const CALM = policyWith({
   ...{ name: 'recommended', title: 'recommended (adaptiveBudget)', isSubject: false, wasted: 0, recoveryMs: 1000 },
   amplification: { worst: 0.99, mean: 0.45 },
-  success: { total: 0.837, during: 0.01, after: 0.99988 },
+  success: { total: 0.837, during: 0.01, after: 0.99988, throughout: 0.837 },
   seconds: { calls: seconds(750, 750, 750), attempts: seconds(750, 100, 750), useful: seconds(745, 0, 745) },
 })
 

@@ -13,6 +13,7 @@ const FAULTS: Readonly<Record<FaultKind, (amount: number, time: string) => strin
   slow: (amount, time) => `which takes ${plainNumber(amount)} times as long for ${time}`,
   errors: (amount, time) => `which fails ${given(amount)} of the calls for ${time}`,
   flap: (_, time) => `which hangs by turns of 2s, for ${time}`,
+  overload: (amount, time) => `with ${plainNumber(amount)} times as many calls for ${time}`,
 }
 
 /** A noun for the time while it goes on: `in the hang`. */
@@ -24,6 +25,7 @@ export const FAULT_NOUNS: Readonly<Record<FaultKind, string>> = {
   slow: 'slow-down',
   errors: 'spell of errors',
   flap: 'flapping',
+  overload: 'overload',
 }
 
 /** A share that somebody wrote, and not a figure that was measured. */

@@ -190,8 +190,9 @@ test.each<[ScenarioFlagTexts, string]>([
 function reportWith(changes: Partial<Report>): Report {
   return {
     ...{ name: 'x', calls: 1000, attempts: 2000, wasted: 0, extra: 0, goodput: null, recoveryMs: 1000 },
+    ...{ backMs: 1000, parts: null },
     amplification: { worst: 1, mean: 1 },
-    success: { total: 0.8, during: 0, after: 1 },
+    success: { total: 0.8, during: 0, after: 1, throughout: 0.8 },
     latencyMs: { p50: 10, p99: 20 },
     seconds: { calls: [750], attempts: [750], useful: [750] },
     ...changes,
@@ -219,7 +220,7 @@ test.each<[string, Partial<Report>, ScenarioFlagTexts, string]>([
     'one that collapses',
     {
       recoveryMs: null,
-      success: { total: 0.1, during: 0, after: 0 },
+      success: { total: 0.1, during: 0, after: 0, throughout: 0.1 },
       seconds: { calls: [], attempts: [3800], useful: [] },
     },
     {},
@@ -236,7 +237,7 @@ test.each<[string, Partial<Report>, ScenarioFlagTexts, string]>([
   ],
   [
     'one that is worse than before, without overload',
-    { recoveryMs: null, success: { total: 0.8, during: 0, after: 0.8 } },
+    { recoveryMs: null, success: { total: 0.8, during: 0, after: 0.8, throughout: 0.8 } },
     {},
     'Does not get back to normal within 2m: 80.0 % of the calls succeed in the minute after the hang.',
   ],

@@ -14,7 +14,7 @@ import type { Requester } from './server.js'
 /** As an event it is the time limit of the attempt. */
 export class SimulatedAttempt extends SimulatedEvent implements Requester, BudgetRequest {
   readonly call: SimulatedCall
-  readonly key = ''
+  readonly key: string
   readonly attempt: number
   readonly kind: AttemptKind
   readonly ref: BudgetRef
@@ -33,6 +33,7 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
     super()
     const [ref, shared] = call.client.refs[kind]
     this.call = call
+    this.key = call.client.stage.scenario.keyed ? call.part.name : ''
     this.attempt = number
     this.kind = kind
     this.ref = ref ?? NO_REF
@@ -66,11 +67,11 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
 
   /** Goes to the server, with the time it may take. */
   send(): void {
-    const { events, client } = this.call
+    const { events, part } = this.call
     this.startMs = events.now
     const limitMs = Math.min(this.startMs + (this.attemptTimeoutMs ?? Infinity), this.deadlineMs)
     if (limitMs < Infinity) events.schedule(this, limitMs)
-    client.stage.server.submit(this)
+    part.server.submit(this)
   }
 
   fire(): void {

@@ -11,12 +11,14 @@ import { initialState, type RetryState } from '../core/state.js'
 import { SimulatedAttempt } from './attempt.js'
 import type { Client } from './client.js'
 import { type EventQueue, SimulatedEvent } from './event-queue.js'
+import type { Part } from './part.js'
 
 const FAILED = { type: 'failure', retryable: true, retryAfterMs: undefined } as const
 
 /** As an event it is the end of its wait, or of its time in line. */
 export class SimulatedCall extends SimulatedEvent {
   readonly client: Client
+  readonly part: Part
   readonly events: EventQueue
   readonly startMs: number
   readonly deadlineAtMs: number | null
@@ -27,9 +29,10 @@ export class SimulatedCall extends SimulatedEvent {
   private leaveLine: (() => void) | undefined = undefined
   private over = false
 
-  constructor(client: Client) {
+  constructor(client: Client, part: Part) {
     super()
     this.client = client
+    this.part = part
     this.events = client.stage.events
     this.startMs = this.events.now
     const { timeoutMs } = client.policy
@@ -38,7 +41,7 @@ export class SimulatedCall extends SimulatedEvent {
   }
 
   begin(): void {
-    this.client.stage.tally.callBegan(this.startMs)
+    this.client.tally.callBegan(this.startMs, this.part.name)
     this.launch()
   }
 
@@ -73,11 +76,11 @@ export class SimulatedCall extends SimulatedEvent {
   }
 
   private start(attempt: SimulatedAttempt, era: number): void {
-    const { policy, latency, stage } = this.client
+    const { policy, latency, tally } = this.client
     attempt.era = era
     this.state.launched = attempt.attempt
     this.running.push(attempt)
-    stage.tally.attemptBegan(this.events.now, attempt.attempt)
+    tally.attemptBegan(this.events.now, attempt.attempt, this.part.name)
     attempt.send()
     if (policy.hedge === undefined || attempt.kind === 'hedge') return
     const delayMs = policy.hedge.delayMs ?? latency?.percentile(policy.hedge.percentile as number)
@@ -121,9 +124,9 @@ export class SimulatedCall extends SimulatedEvent {
 
   answered(attempt: SimulatedAttempt, ok: boolean): void {
     this.leaveGroup(attempt)
-    const { latency, stage } = this.client
+    const { latency, tally } = this.client
     attempt.end(ok ? 'success' : 'failure', ok)
-    stage.tally.attemptEnded(attempt.attempt, ok)
+    tally.attemptEnded(attempt.attempt, ok)
     if (!ok) {
       this.goOn()
       return
@@ -135,7 +138,7 @@ export class SimulatedCall extends SimulatedEvent {
   timedOut(attempt: SimulatedAttempt): void {
     this.leaveGroup(attempt)
     attempt.end('timeout', false)
-    this.client.stage.tally.attemptEnded(attempt.attempt, false)
+    this.client.tally.attemptEnded(attempt.attempt, false)
     this.goOn()
   }
 
@@ -173,10 +176,10 @@ export class SimulatedCall extends SimulatedEvent {
     this.endHedging()
     for (const loser of this.running) {
       loser.end('aborted', false)
-      this.client.stage.tally.attemptEnded(loser.attempt, false)
+      this.client.tally.attemptEnded(loser.attempt, false)
     }
     this.running.length = 0
-    this.client.stage.tally.callEnded(this.startMs, this.events.now, ok)
+    this.client.tally.callEnded(this.startMs, this.events.now, ok, this.part.name)
   }
 }
 

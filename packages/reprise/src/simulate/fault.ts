@@ -30,6 +30,7 @@ export function healthAt(scenario: Scenario, now: number): Health {
   if (now < faultStartMs || now >= faultEndMs) return well
   switch (fault) {
     case 'none':
+    case 'overload':
       return well
     case 'hang':
       return { ...well, hungUntilMs: faultEndMs }
@@ -49,9 +50,18 @@ export function healthAt(scenario: Scenario, now: number): Health {
   }
 }
 
-/** The most calls per second that can succeed in this health, however they are retried. */
-export function usefulBound(scenario: Scenario, health: Health): number {
+/** Calls that clients make per second at this time. */
+export function callsPerSecondAt(
+  { fault, amount, faultStartMs, faultEndMs, callsPerSecond }: Scenario,
+  now: number,
+): number {
+  return fault === 'overload' && now >= faultStartMs && now < faultEndMs ? callsPerSecond * amount : callsPerSecond
+}
+
+/** The most calls per second that can succeed at this time, however they are retried. */
+export function usefulBoundAt(scenario: Scenario, now: number): number {
+  const health = healthAt(scenario, now)
   if (health.refuses || health.hungUntilMs > 0) return 0
   const served = (capacityOf(scenario) * health.workers) / scenario.workers / health.slowness
-  return Math.min(scenario.callsPerSecond, served * (1 - health.errorRate))
+  return Math.min(callsPerSecondAt(scenario, now), served * (1 - health.errorRate))
 }

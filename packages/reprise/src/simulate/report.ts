@@ -1,7 +1,8 @@
 /**
  * The figures of a simulation. Shares are of 1; what cannot be said is null. Imports the simulator's parts.
  */
-import { healthAt, turningPoints, usefulBound } from './fault.js'
+import { callsPerSecondAt, turningPoints, usefulBoundAt } from './fault.js'
+import { partNames, shareOf } from './part.js'
 import type { Scenario } from './scenario.js'
 import type { Tally } from './tally.js'
 
@@ -13,8 +14,17 @@ export interface Report {
   readonly amplification: { readonly worst: number; readonly mean: number }
   /** From the end of the fault until calls succeed again as before it; null: not before the simulation ended. */
   readonly recoveryMs: number | null
-  /** Share of calls that succeeded: of all, of those begun while the fault went on, and in the minute after. */
-  readonly success: { readonly total: number; readonly during: number; readonly after: number }
+  /** From the end of the fault to the first second after which 99 % of the calls of every further 5 s succeed; null: never. */
+  readonly backMs: number | null
+  /** Share of calls that succeeded: of all, of those begun while the fault went on, in the minute after, and in both. */
+  readonly success: {
+    readonly total: number
+    readonly during: number
+    readonly after: number
+    readonly throughout: number
+  }
+  /** While the fault goes on, for what it hits and for the rest; null where it hits everything. */
+  readonly parts: { readonly hit: PartFigures; readonly rest: PartFigures } | null
   /** Successes while the fault goes on, over the most that any client could have had; null if that is none. */
   readonly goodput: number | null
   /** Retries and hedges that did not help, over calls. */
@@ -29,10 +39,18 @@ export interface Report {
   }
 }
 
+export interface PartFigures {
+  readonly calls: number
+  /** Attempts over calls. */
+  readonly amplification: number
+  readonly success: number
+}
+
 /** So long calls must succeed again, and so well compared with before the fault, to have recovered. */
 const STEADY_SECONDS = 5
 const STEADY_SHARE = 0.9
 const AFTER_SECONDS = 60
+const BACK_SHARE = 0.99
 
 export function reportOn(name: string, scenario: Scenario, tally: Tally): Report {
   const from = Math.floor(scenario.faultStartMs / 1000)
@@ -46,26 +64,34 @@ export function reportOn(name: string, scenario: Scenario, tally: Tally): Report
     name,
     calls,
     attempts: tally.firstAttempts + tally.retries,
-    amplification: amplification(tally, from, to, scenario.callsPerSecond),
+    amplification: amplification(scenario, tally, from, to),
     recoveryMs: recoveryMs(tally, to, end, STEADY_SHARE * share(0, from), share),
+    backMs: backMs(to, end, share),
     success: {
       total: share(0, end),
       during: ratio(tally.fault.succeeded, tally.fault.calls),
       after: share(to, Math.min(to + AFTER_SECONDS, end)),
+      throughout: share(from, Math.min(to + AFTER_SECONDS, end)),
     },
+    parts: partFigures(scenario, tally),
     goodput: goodput(scenario, tally),
     wasted: ratio(tally.retriesThatFailed, calls),
     extra: ratio(tally.retries, calls),
     latencyMs: { p50: tally.latencyMs(50), p99: tally.latencyMs(99) },
-    seconds: { calls: part(tally.calls), attempts: part(tally.attempts), useful: part(tally.useful) },
+    seconds: {
+      calls: part(tally.calls),
+      attempts: part(tally.attempts),
+      useful: part(tally.useful),
+    },
   }
 }
 
 /** The worst second is against its own calls, or the mean where that is more: few calls by chance are no storm. */
-function amplification(tally: Tally, from: number, to: number, callsPerSecond: number): Report['amplification'] {
+function amplification(scenario: Scenario, tally: Tally, from: number, to: number): Report['amplification'] {
+  const own = 1 - scenario.neighbours
   let worst = 0
   for (let second = from; second < to; second++) {
-    const calls = Math.max(tally.calls[second] ?? 0, callsPerSecond)
+    const calls = Math.max(tally.calls[second] ?? 0, own * callsPerSecondAt(scenario, second * 1000))
     worst = Math.max(worst, ratio(tally.attempts[second] ?? 0, calls))
   }
   return { worst, mean: ratio(tally.fault.attempts, tally.fault.calls) }
@@ -87,14 +113,35 @@ function recoveryMs(
   return null
 }
 
+function backMs(to: number, end: number, share: (start: number, stop: number) => number): number | null {
+  let back = end - STEADY_SECONDS + 1
+  while (back > to && share(back - 1, back - 1 + STEADY_SECONDS) >= BACK_SHARE) back--
+  return back + STEADY_SECONDS > end ? null : (back - to) * 1000
+}
+
+function partFigures(scenario: Scenario, { parts }: Tally): Report['parts'] {
+  if (scenario.faultShare === 1) return null
+  const figures = ({ calls, attempts, succeeded }: Tally['parts']['hit']): PartFigures => ({
+    calls,
+    amplification: ratio(attempts, calls),
+    success: ratio(succeeded, calls),
+  })
+  return { hit: figures(parts.hit), rest: figures(parts.rest) }
+}
+
 function goodput(scenario: Scenario, tally: Tally): number | null {
   const { faultStartMs, faultEndMs } = scenario
   const points = turningPoints(scenario).filter((at) => at < faultEndMs)
   const bound = points.reduce((most, at, index) => {
     const untilMs = points[index + 1] ?? faultEndMs
-    return most + (usefulBound(scenario, healthAt(scenario, at)) * (untilMs - at)) / 1000
+    const perSecond = sum(
+      partNames(scenario).map((name) => usefulBoundAt(shareOf(scenario, name), at)),
+      0,
+      2,
+    )
+    return most + (perSecond * (untilMs - at)) / 1000
   }, 0)
-  return bound === 0 || faultEndMs === faultStartMs ? null : tally.fault.useful / bound
+  return bound === 0 || faultEndMs === faultStartMs || scenario.neighbours > 0 ? null : tally.fault.useful / bound
 }
 
 function sum(seconds: readonly number[], from: number, to: number): number {

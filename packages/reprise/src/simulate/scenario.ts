@@ -12,9 +12,9 @@ import { SERVICE_SHAPES, type ServiceShape } from './chance.js'
 /**
  * `hang`: nothing is answered, what waits goes on waiting. `refuse`: everything fails at once. `capacity`: `amount` is
  * the share of workers left. `slow`: every answer takes `amount` times as long. `errors`: this share of answers fails.
- * `flap`: hangs and works by turns of 2 s. `none`: nothing happens.
+ * `flap`: hangs and works by turns of 2 s. `overload`: clients make `amount` times as many calls. `none`: nothing happens.
  */
-export const FAULT_KINDS = ['none', 'hang', 'refuse', 'capacity', 'slow', 'errors', 'flap'] as const
+export const FAULT_KINDS = ['none', 'hang', 'refuse', 'capacity', 'slow', 'errors', 'flap', 'overload'] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
 /** What people write; every field has a default. */
@@ -36,6 +36,16 @@ export interface ScenarioInput {
   readonly after?: DurationInput | undefined
   /** Share of answers that fail by chance, always. */
   readonly errorRate?: number | undefined
+  /** Share of traffic and capacity that the fault hits: a shard or an endpoint. The rest has a server of its own. */
+  readonly faultShare?: number | undefined
+  /** Calls to the part that the fault hits have a key of their own, so that `perKey` keeps a budget for them. */
+  readonly keyed?: boolean | undefined
+  /** Calls made at once when the fault starts, spread over the clients. */
+  readonly burst?: number | undefined
+  /** When all clients are replaced by new ones without history; 0 for never. Calls of the old ones go on to their end. */
+  readonly restartAt?: DurationInput | undefined
+  /** Share of clients that retry three times without a budget. Their calls are not in the figures. */
+  readonly neighbours?: number | undefined
 }
 
 export interface Scenario {
@@ -51,6 +61,11 @@ export interface Scenario {
   readonly faultEndMs: number
   readonly endMs: number
   readonly errorRate: number
+  readonly faultShare: number
+  readonly keyed: boolean
+  readonly burst: number
+  readonly restartAtMs: number | undefined
+  readonly neighbours: number
 }
 
 /** What the server of a scenario can do per second when it is well. */
@@ -70,6 +85,11 @@ const DEFAULTS = {
   during: '30s',
   after: '120s',
   errorRate: 0,
+  faultShare: 1,
+  keyed: false,
+  burst: 0,
+  restartAt: 0,
+  neighbours: 0,
 } as const satisfies ScenarioInput
 
 const AMOUNTS: Readonly<Record<FaultKind, number>> = {
@@ -80,6 +100,7 @@ const AMOUNTS: Readonly<Record<FaultKind, number>> = {
   slow: 3,
   errors: 0.2,
   flap: 0,
+  overload: 1.4,
 }
 
 /** A simulation of more than this would run for minutes. */
@@ -118,6 +139,11 @@ export function readScenario(input: ScenarioInput = {}): Scenario {
     faultEndMs,
     endMs: faultEndMs + expectDuration('after', given.after, 1),
     errorRate: expectRange('errorRate', given.errorRate, 0, 1),
+    faultShare: expectRange('faultShare', given.faultShare, 0.001, 1),
+    keyed: expectFlag('keyed', given.keyed),
+    burst: expectWhole('burst', given.burst, 0, 1_000_000),
+    restartAtMs: expectDuration('restartAt', given.restartAt, 0) || undefined,
+    neighbours: expectRange('neighbours', given.neighbours, 0, 0.99),
   }
   const calls = (scenario.callsPerSecond * scenario.endMs) / 1000
   if (calls * 10 > MAX_EVENTS) {
@@ -142,7 +168,7 @@ function withoutUndefined(input: ScenarioInput): ScenarioInput {
 }
 
 function expectAmount(fault: FaultKind, amount: unknown): number {
-  if (fault === 'slow') return expectRange('amount', amount, 0.01, 10_000)
+  if (fault === 'slow' || fault === 'overload') return expectRange('amount', amount, 0.01, 10_000)
   if (fault === 'capacity' || fault === 'errors') return expectRange('amount', amount, 0, 1)
   return expectRange('amount', amount, 0, Infinity)
 }
@@ -150,6 +176,11 @@ function expectAmount(fault: FaultKind, amount: unknown): number {
 function expectRange(name: string, value: unknown, least: number, most: number): number {
   if (typeof value === 'number' && value >= least && value <= most) return value
   throw new ScenarioError(`${name}: ${isNot(value, `a number from ${least} to ${most}`)}`)
+}
+
+function expectFlag(name: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  throw new ScenarioError(`${name}: ${isNot(value, 'true or false')}`)
 }
 
 function expectWhole(name: string, value: unknown, least: number, most: number): number {

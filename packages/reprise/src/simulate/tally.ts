@@ -1,6 +1,7 @@
 /**
  * What happened, second by second, and over all. Imports types only.
  */
+import type { Part } from './part.js'
 import type { Scenario } from './scenario.js'
 
 export class Tally {
@@ -12,6 +13,11 @@ export class Tally {
   readonly useful: number[]
   /** While the fault went on, by exact time. */
   readonly fault = { calls: 0, succeeded: 0, attempts: 0, useful: 0 }
+  /** The same, apart for what the fault hits and the rest. */
+  readonly parts = {
+    hit: { calls: 0, succeeded: 0, attempts: 0 },
+    rest: { calls: 0, succeeded: 0, attempts: 0 },
+  }
   firstAttempts = 0
   retries = 0
   retriesThatFailed = 0
@@ -30,14 +36,20 @@ export class Tally {
     this.useful = seconds()
   }
 
-  callBegan(now: number): void {
+  callBegan(now: number, part: Part['name']): void {
     count(this.calls, now)
-    if (this.inFault(now)) this.fault.calls++
+    if (this.inFault(now)) {
+      this.fault.calls++
+      this.parts[part].calls++
+    }
   }
 
-  attemptBegan(now: number, number: number): void {
+  attemptBegan(now: number, number: number, part: Part['name']): void {
     count(this.attempts, now)
-    if (this.inFault(now)) this.fault.attempts++
+    if (this.inFault(now)) {
+      this.fault.attempts++
+      this.parts[part].attempts++
+    }
     if (number === 1) this.firstAttempts++
     else this.retries++
   }
@@ -46,11 +58,14 @@ export class Tally {
     if (number > 1 && !ok) this.retriesThatFailed++
   }
 
-  callEnded(startMs: number, now: number, ok: boolean): void {
+  callEnded(startMs: number, now: number, ok: boolean, part: Part['name']): void {
     if (!ok) return
     count(this.succeeded, startMs)
     count(this.useful, now)
-    if (this.inFault(startMs)) this.fault.succeeded++
+    if (this.inFault(startMs)) {
+      this.fault.succeeded++
+      this.parts[part].succeeded++
+    }
     if (this.inFault(now)) this.fault.useful++
     this.latenciesMs.push(now - startMs)
   }

@@ -1,17 +1,17 @@
 /**
- * Who waits for credit. First come, first served — until somebody's time runs out before his turn. Then the line is
- * longer than it can be served, and serving the oldest would give everybody too late an answer: from there on the
- * newest go first, until the line has been empty.
+ * Attempts that wait for their turn. First come, first served, until the time of one runs out before its turn. Then the
+ * line is longer than can be served, and the oldest would all be answered too late: from there on the newest go first,
+ * until the line has been empty.
  *
  * A doubly linked list, so that joining, leaving from the middle and taking from either end are O(1). Imports types only.
  */
 import type { Decision } from '../budget.js'
 
 export interface Waiter {
-  /** What its attempt will take of the waste; 0 for a first attempt. */
+  /** What its attempt takes of the waste tokens; 0 for a first attempt. */
   readonly cost: number
+  readonly joinedMs: number
   readonly deadlineMs: number
-  readonly attemptTimeoutMs: number | undefined
   /** An attempt that starts later than this cannot be expected to end in time. */
   readonly lastStartMs: number
   readonly wake: (grant: Decision) => void
@@ -28,7 +28,7 @@ export class WaitingLine {
   size = 0
   private oldest: Place | undefined = undefined
   private newest: Place | undefined = undefined
-  private overrun = false
+  private isOverrun = false
 
   join(waiter: Waiter): Place {
     const place: Place = { waiter, before: this.newest, after: undefined, taken: true }
@@ -39,7 +39,7 @@ export class WaitingLine {
     return place
   }
 
-  /** Leaving twice is no fault: who was woken, or passed over, has left. */
+  /** Leaving twice is no error: a waiter that was woken or passed over has left already. */
   leave(place: Place): void {
     if (!place.taken) return
     place.taken = false
@@ -49,16 +49,21 @@ export class WaitingLine {
     else place.after.before = place.before
     place.before = place.after = undefined
     this.size--
-    if (this.size === 0) this.overrun = false
+    if (this.size === 0) this.isOverrun = false
   }
 
-  /** Whose turn it is. Who cannot make it any more is passed over, and waits for his deadline alone. */
+  /** The place whose turn it is, whether its time has run out or not. */
+  peek(): Place | undefined {
+    return this.isOverrun ? this.newest : this.oldest
+  }
+
+  /** The place whose turn it is. A waiter without enough time left loses its place, and waits for its deadline alone. */
   next(now: number): Place | undefined {
     for (;;) {
-      const place = this.overrun ? this.newest : this.oldest
+      const place = this.peek()
       if (place === undefined || now <= place.waiter.lastStartMs) return place
       this.leave(place)
-      this.overrun = this.size > 0
+      this.isOverrun = this.size > 0
     }
   }
 }

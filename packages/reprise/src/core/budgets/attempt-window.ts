@@ -1,0 +1,265 @@
+/**
+ * How many attempts may be in flight: as many as callers want, unless answers say that more would hurt.
+ *
+ * The yardstick is the caller's patience, the time it waits for an answer. An answer is *fast* within a quarter of it and
+ * *late* if it does not come within it. Four rules, by what the answers look like:
+ *
+ * - No fast answer for a quarter of the patience, where fast answers are usual: the window closes around what is in
+ *   flight, so that a queue at the dependency does not become longer.
+ * - A closed window widens while calls are held: with every fast answer, and with slow ones as long as they do not become
+ *   slower by it. If they do, it is cut, and waits longer before it widens again.
+ * - No answer at all for half the patience: nothing starts but probes. If the silence outlasts the patience, the window
+ *   opens again at half of what was in flight.
+ * - A fast answer while no call is held removes the limit.
+ *
+ * Where fast answers are not usual, slow ones are no sign of trouble: only silence is. O(1) per event. Imports core only.
+ */
+import { expectNumber } from './numbers.js'
+
+/** Share of the patience within which an answer is fast. */
+export const FAST_SHARE = 0.25
+/** Share of the patience without any answer that means trouble. Dependencies with slow answers get a whole one. */
+const QUIET_SHARE = 0.5
+/** A late answer counts as this many patiences, since it would have taken at least one. */
+const LATE_SHARE = 2
+/** Answers that take this much longer than at the start are waiting for each other. */
+const SLOWER = 1.5
+/** A cut takes a window that was too wide by half back to where it was. */
+const CUT = 0.7
+/** Part of a window that one round of answers widens it by; more was seen to overshoot in a brown-out. */
+const GROWTH = 0.25
+/** Fewer answers than this are chance. */
+const MIN_ROUND = 5
+/** A window that was cut too wide so often waits two to this power of rounds. */
+const MAX_CUTS = 4
+/** Patiences of which it is remembered whether fast answers were usual. */
+const MEMORY = 16
+
+export interface AttemptWindowState {
+  readonly fastShare: number
+  readonly spells: number
+}
+
+export class AttemptWindow {
+  inFlight = 0
+  /** Nothing may start but probes. */
+  silent = false
+  lastStartMs = -Infinity
+  private limit = Infinity
+  private patienceMs = 0
+  /** Since when attempts are in flight without an answer, and without a fast one; `Infinity` if none are. */
+  private quietSinceMs = Infinity
+  private slowSinceMs = Infinity
+  private inFlightBeforeSilence = 0
+  private readonly round = new Round()
+  private readonly usual = new UsualAnswers()
+
+  started(now: number): void {
+    this.inFlight++
+    this.lastStartMs = now
+    if (this.quietSinceMs === Infinity) this.quietSinceMs = now
+    if (this.slowSinceMs === Infinity) this.slowSinceMs = now
+  }
+
+  /** An attempt ended without telling anything about the dependency. */
+  ended(): void {
+    this.inFlight = Math.max(0, this.inFlight - 1)
+    if (this.inFlight === 0 && !this.silent) this.slowSinceMs = Infinity
+  }
+
+  /** Whether an attempt may start. */
+  hasRoom(now: number, patienceMs: number): boolean {
+    this.patienceMs = patienceMs
+    if (!this.silent && now - this.quietSinceMs >= this.quietMs) {
+      this.silent = true
+      this.inFlightBeforeSilence = Math.min(this.inFlight, this.limit)
+    }
+    if (this.silent) return false
+    const isOpen = this.limit === Infinity
+    if (isOpen && this.usual.areFast && now - this.slowSinceMs >= FAST_SHARE * patienceMs) this.close(this.inFlight)
+    return this.inFlight < this.limit
+  }
+
+  /** The dependency answered after this share of the patience. A failure says that it is there, not that it is well. */
+  answered(ok: boolean, share: number, now: number, isHolding: boolean): void {
+    this.ended()
+    if (this.silent && !ok) return
+    const isFast = ok && share <= FAST_SHARE
+    if (this.silent) this.endSilence(now)
+    this.quietSinceMs = this.inFlight > 0 ? now : Infinity
+    if (isFast || this.inFlight === 0) this.slowSinceMs = this.quietSinceMs
+    if (!ok) return
+    this.usual.add(isFast, isHolding, now, this.patienceMs)
+    if (this.limit < Infinity) this.adjust(isFast, share, isHolding)
+  }
+
+  /** An attempt ran into its time limit. */
+  missed(): void {
+    this.ended()
+    if (this.limit < Infinity && !this.usual.areSlow) this.count(LATE_SHARE)
+  }
+
+  snapshot(): AttemptWindowState {
+    return this.usual.snapshot()
+  }
+
+  restore(state: unknown): void {
+    this.usual.restore(state)
+  }
+
+  private get quietMs(): number {
+    return this.patienceMs * (this.usual.areSlow ? 1 : QUIET_SHARE)
+  }
+
+  private endSilence(now: number): void {
+    this.silent = false
+    if (now - this.quietSinceMs < this.quietMs + this.patienceMs / 2) return
+    this.usual.assumeFast()
+    const share = this.usual.areSlow ? 1 : 0.5
+    this.close(Math.max(this.inFlight + 1, this.inFlightBeforeSilence * share))
+  }
+
+  private adjust(isFast: boolean, share: number, isHolding: boolean): void {
+    if (this.usual.areSlow) {
+      this.limit = isHolding ? this.limit + 1 : Infinity
+      return
+    }
+    if (!isHolding && isFast) {
+      this.limit = Infinity
+      this.round.forgetCuts()
+      return
+    }
+    if (isHolding && isFast) this.limit += Math.max(1 / this.limit, GROWTH)
+    else if (isHolding && this.round.mayWiden) this.limit += GROWTH
+    this.count(share)
+  }
+
+  private count(share: number): void {
+    if (this.round.add(share, this.limit) === 'slower') this.limit = Math.max(1, this.limit * CUT)
+  }
+
+  private close(limit: number): void {
+    this.limit = Math.max(1, limit)
+    this.round.startOver()
+  }
+}
+
+/** Compares what answers take, a window of them at a time, with what they took when the window closed. */
+class Round {
+  private answers = 0
+  private shares = 0
+  /** Mean share of the patience when the window closed, or less if it became less since. */
+  private level = Infinity
+  /** The answers of the first round after a change are of attempts from before it. */
+  private isSettling = true
+  private cuts = 0
+  private waitRounds = 0
+
+  /** Whether slow answers may widen the window: it is known what they took before, and the last cut is long ago. */
+  get mayWiden(): boolean {
+    return this.level < Infinity && this.waitRounds === 0
+  }
+
+  startOver(): void {
+    this.level = Infinity
+    this.waitRounds = 0
+    this.begin(true)
+  }
+
+  forgetCuts(): void {
+    this.cuts = 0
+  }
+
+  add(share: number, limit: number): 'slower' | undefined {
+    this.answers++
+    this.shares += share
+    return this.answers < Math.max(MIN_ROUND, limit) ? undefined : this.end()
+  }
+
+  private end(): 'slower' | undefined {
+    const mean = Math.max(FAST_SHARE, this.shares / this.answers)
+    const wasSettling = this.isSettling
+    this.begin(false)
+    if (wasSettling) return undefined
+    const isSlower = mean > SLOWER * this.level
+    if (isSlower) this.cut()
+    else if (this.waitRounds > 0) this.waitRounds--
+    this.learn(mean)
+    return isSlower ? 'slower' : undefined
+  }
+
+  private cut(): void {
+    this.cuts = Math.min(this.cuts + 1, MAX_CUTS)
+    this.waitRounds = 2 ** this.cuts
+    this.isSettling = true
+  }
+
+  /** A quarter of the way down, so that one lucky round does not make all others look slow. */
+  private learn(mean: number): void {
+    if (this.level === Infinity) this.level = mean
+    else if (mean < this.level) this.level += (mean - this.level) / 4
+  }
+
+  private begin(isSettling: boolean): void {
+    this.answers = 0
+    this.shares = 0
+    this.isSettling = isSettling
+  }
+}
+
+/** Whether answers are usually fast: learned while no call is held, so that a queue of our own making is not usual. */
+class UsualAnswers {
+  private fastShare = 1
+  /** Patiences that were counted; 0 while nothing is known. */
+  private spells = 0
+  private fast = 0
+  private total = 0
+  private hasHeld = false
+  private spellMs = -Infinity
+
+  get areFast(): boolean {
+    return this.spells > 0 && this.fastShare >= 0.5
+  }
+
+  get areSlow(): boolean {
+    return this.fastShare < 0.5
+  }
+
+  /** The first answers after an outage come out of a long queue, and say nothing about a dependency nobody knows yet. */
+  assumeFast(): void {
+    this.spells = Math.max(1, this.spells)
+  }
+
+  add(isFast: boolean, isHolding: boolean, now: number, patienceMs: number): void {
+    this.total++
+    if (isFast) this.fast++
+    if (isHolding) this.hasHeld = true
+    const isOver = this.spells === 0 ? this.total >= MIN_ROUND : now - this.spellMs >= patienceMs
+    if (isOver) this.endSpell(now)
+  }
+
+  snapshot(): AttemptWindowState {
+    const { fastShare, spells } = this
+    return { fastShare, spells }
+  }
+
+  restore(state: unknown): void {
+    const { fastShare, spells } = (state ?? {}) as Partial<AttemptWindowState>
+    const place = 'adaptiveBudget snapshot window'
+    const known = expectNumber(place, fastShare)
+    this.spells = Math.min(expectNumber(place, spells, undefined, 'a whole number of 0 or more'), MEMORY)
+    this.fastShare = known
+  }
+
+  private endSpell(now: number): void {
+    const share = this.fast / this.total
+    if (!this.hasHeld || this.spells === 0 || share > 0.5) {
+      this.spells = Math.min(this.spells + 1, MEMORY)
+      this.fastShare += (share - this.fastShare) / this.spells
+    }
+    this.fast = 0
+    this.total = 0
+    this.hasHeld = false
+    this.spellMs = now
+  }
+}

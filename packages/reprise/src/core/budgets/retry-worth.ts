@@ -1,0 +1,78 @@
+/**
+ * What a retry is worth, from 0.05 to 1: how often retries help, compared with how often first attempts succeed, and
+ * how few attempts are late. It tells random errors, where a retry succeeds as often as any attempt (worth 1), from a
+ * part of the dependency that is down behind the same budget, where no retry helps (worth next to nothing).
+ *
+ * It falls at once and at most doubles in four patiences, so that calls that wait for a retry do not all go when the
+ * first of them helped. It never falls to 0: the few retries that go all the same find out when retries help again.
+ * Imports core only.
+ */
+import { expectNumber } from './numbers.js'
+
+/** Retries are few and each tells much; first attempts are many. */
+const RETRY_MEMORY = 8
+const FIRST_MEMORY = 32
+/** From this share of the success of first attempts on, retries help fully. */
+const HELPFUL = 0.6
+/** From this share of late attempts on, retries only add to a queue. */
+const MOST_LATE = 0.15
+const LEAST = 0.05
+/** Patiences in which it may double. */
+const DOUBLING = 4
+/** Retries in a row that helped, from which a client with few calls is taken to know that they do. */
+const PROVEN = 2
+
+export interface RetryWorthState {
+  readonly help: number
+  readonly firsts: number
+  readonly late: number
+  readonly value: number
+}
+
+export class RetryWorth {
+  value = 1
+  /** Retries that helped since the last one that did not. */
+  helpedInARow = 0
+  /** Shares of retries and of first attempts that succeed, and of first attempts that are late. */
+  private help = 1
+  private firsts = 1
+  private late = 0
+  private atMs = -Infinity
+
+  get isProven(): boolean {
+    return this.helpedInARow >= PROVEN
+  }
+
+  firstEnded(ok: boolean, isLate: boolean, now: number, patienceMs: number): void {
+    this.firsts += ((ok ? 1 : 0) - this.firsts) / FIRST_MEMORY
+    this.late += ((isLate ? 1 : 0) - this.late) / FIRST_MEMORY
+    this.follow(now, patienceMs)
+  }
+
+  retryEnded(ok: boolean, now: number, patienceMs: number): void {
+    this.help += ((ok ? 1 : 0) - this.help) / RETRY_MEMORY
+    this.helpedInARow = ok ? this.helpedInARow + 1 : 0
+    this.follow(now, patienceMs)
+  }
+
+  snapshot(): RetryWorthState {
+    const { help, firsts, late, value } = this
+    return { help, firsts, late, value }
+  }
+
+  restore(state: unknown): void {
+    const { help, firsts, late, value } = (state ?? {}) as Partial<RetryWorthState>
+    const place = 'adaptiveBudget snapshot worth'
+    const known = [help, firsts, late, value].map((share) => Math.min(1, expectNumber(place, share)))
+    ;[this.help, this.firsts, this.late, this.value] = known as [number, number, number, number]
+    this.helpedInARow = 0
+  }
+
+  private follow(now: number, patienceMs: number): void {
+    const helping = Math.min(1, this.help / (HELPFUL * this.firsts))
+    const inTime = Math.max(0, 1 - this.late / MOST_LATE)
+    const grown = this.value * (1 + Math.max(0, now - this.atMs) / (DOUBLING * patienceMs))
+    this.value = Math.max(LEAST, Math.min((helping * inTime) ** 2, grown))
+    this.atMs = Math.max(now, this.atMs)
+  }
+}

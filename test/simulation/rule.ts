@@ -1,0 +1,60 @@
+/**
+ * The rule above all goals: in no scenario may the recommended settings be worse than no retries by more than half a
+ * point of success. Both see the same arrivals; what counts is every call begun from the start of the fault until a
+ * minute after its end. Imports the library.
+ */
+import type { PolicyInput } from 'reprise'
+import { type Report, type ScenarioInput, simulate, type Subject } from 'reprise/simulate'
+import { NONE, RECOMMENDED } from './subjects.js'
+
+/** A scenario, and how long its callers wait. */
+export interface Trial {
+  readonly scenario: ScenarioInput
+  readonly attemptTimeoutMs: number
+  readonly timeoutMs: number
+}
+
+export interface Comparison {
+  readonly trial: Trial
+  readonly none: Report
+  readonly ours: Report
+  /** Calls that count. */
+  readonly calls: number
+  /** In success, ours minus none: below 0 is worse. */
+  readonly difference: number
+  readonly standardError: number
+}
+
+/** What the rule allows. */
+export const TOLERANCE = 0.005
+const STANDARD_ERRORS = 3
+
+export function withLimits(subject: Subject, attemptTimeout: number | undefined, timeout: number): Subject {
+  return { ...subject, policy: { ...(subject.policy as PolicyInput), attemptTimeout, timeout } }
+}
+
+export function compare(trial: Trial, seed: number, subject: Subject = RECOMMENDED): Comparison {
+  const { scenario, attemptTimeoutMs, timeoutMs } = trial
+  const none = simulate(scenario, withLimits(NONE, attemptTimeoutMs, timeoutMs), seed)
+  const ours = simulate(scenario, withLimits(subject, attemptTimeoutMs, timeoutMs), seed)
+  const calls = countedCalls(trial, ours)
+  const spread = (share: number): number => (share * (1 - share)) / Math.max(1, calls)
+  return {
+    trial,
+    none,
+    ours,
+    calls,
+    difference: ours.success.throughout - none.success.throughout,
+    standardError: Math.sqrt(spread(ours.success.throughout) + spread(none.success.throughout)),
+  }
+}
+
+export function isWorse({ difference, standardError }: Comparison): boolean {
+  return -difference - TOLERANCE > STANDARD_ERRORS * standardError
+}
+
+/** As many calls as the report's `success.throughout` is of. */
+function countedCalls({ scenario }: Trial, { seconds }: Report): number {
+  const fromSecond = Math.floor(Number(scenario.before) / 1000)
+  return seconds.calls.slice(fromSecond).reduce((sum, calls) => sum + calls, 0)
+}
