@@ -34,12 +34,13 @@ function table(lines) {
   return [line(lines[0]), rule, ...lines.slice(1).map(line)].join('\n')
 }
 
-/** Floors, then peers, then ours; each by its first column. @param {Row} row @param {Figures} figures */
+/** Floors, then peers, then ours; each by the first column that it has. @param {Row} row @param {Figures} figures */
 function ordered(row, figures) {
   const rank = (/** @type {string} */ name) => (isFloor(name) ? 0 : isOurs(name) ? 2 : 1)
-  const first = Object.keys(row.columns)[0]
-  const value = (/** @type {string} */ name) => figures[name][first] ?? Infinity
-  return Object.keys(figures).sort((a, b) => rank(a) - rank(b) || value(a) - value(b))
+  const columns = Object.keys(row.columns)
+  const first = (/** @type {string} */ name) => columns.findIndex((column) => figures[name][column] !== undefined)
+  const value = (/** @type {string} */ name) => figures[name][columns[first(name)]] ?? Infinity
+  return Object.keys(figures).sort((a, b) => rank(a) - rank(b) || first(a) - first(b) || value(a) - value(b))
 }
 
 /** Whether a goal is reached, in words. @param {import('./goals.mjs').Goal} goal @param {Figures} figures */
@@ -60,7 +61,8 @@ export function rowText({ row, figures }) {
   const columns = Object.keys(row.columns)
   const first = columns[0]
   const best = Object.keys(figures).filter(isOurs)
-  const mine = best.length > 0 && !YES_NO.has(first) ? figures[best[0]][first] : undefined
+  const hasOthers = best.length < Object.keys(figures).length
+  const mine = best.length > 0 && hasOthers && !YES_NO.has(first) ? figures[best[0]][first] : undefined
   const heading = ['', ...Object.values(row.columns), ...(mine === undefined ? [] : ['Reprise ÷ this'])]
   const lines = ordered(row, figures).map((name) => {
     const over = figures[name][first]

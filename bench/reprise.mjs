@@ -98,3 +98,18 @@ export const windows = () =>
         { budgets: { ratio: reprise.ratioBudget({ ratio: 0.1, minPerSecond: 1000, window: '1h' }) } },
       ),
   }))
+
+/** The recommended policy with no budget, one adaptive budget, and one for each key; the first two without time limits too. @returns {Record<string, Call>} */
+export const adapting = () =>
+  ifBuilt(() => {
+    const { defaultPolicy: policy, budgets } = reprise.recommended()
+    const unlimited = { attemptTimeout: undefined, timeout: undefined }
+    const adaptive = () => ({ [policy.budget]: reprise.adaptiveBudget({ bulkhead: true }) })
+    return {
+      'reprise: no budget': runOf({ ...policy, budget: undefined }),
+      'reprise: adaptive': runOf(policy, { budgets: adaptive() }),
+      'reprise: adaptive, per key': runOf(policy, { budgets }),
+      'reprise: no budget, no time limits': runOf({ ...policy, ...unlimited, budget: undefined }),
+      'reprise: adaptive, no time limits': runOf({ ...policy, ...unlimited }, { budgets: adaptive() }),
+    }
+  })

@@ -17,6 +17,7 @@ const ORDER = [
   'breaker',
   'timeout',
   'everything',
+  'adaptive',
   'failing',
   'latency',
   'refused',

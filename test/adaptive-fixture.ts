@@ -1,6 +1,4 @@
-/**
- * An adaptive budget in a known state and a time that stands still until it is moved: what the tests of the budget share.
- */
+/** An adaptive budget in a known state, with a clock that stands still until a test moves it. */
 import type { AttemptOutcome, BudgetRequest, Decision } from '../packages/reprise/src/core/budget.js'
 import {
   type AdaptiveBudget,
@@ -8,12 +6,15 @@ import {
   adaptiveBudget,
 } from '../packages/reprise/src/core/budgets/index.js'
 
-/** What the budget has learnt before the play begins. */
-export interface Learnt {
+/** What the budget knows when a test begins. */
+export interface Knowledge {
   /** Calls a second. */
   readonly rate?: number
-  readonly floorMs?: number
   readonly waste?: number
+  /** Share of answers that are fast; unknown unless it is given. */
+  readonly fastShare?: number
+  /** What retries are worth. */
+  readonly worth?: number
 }
 
 export interface Details {
@@ -21,10 +22,14 @@ export interface Details {
   readonly cost?: number
   readonly deadlineMs?: number
   readonly attemptTimeoutMs?: number
+  readonly won?: boolean
 }
 
 export const START_MS = 1_000_000
-/** Chance that makes the jitter of a probe exactly 1. */
+/** The patience of a request without limits, and what is fast for it. */
+export const PATIENCE_MS = 30_000
+export const FAST_MS = PATIENCE_MS / 4
+/** The random number that makes the jitter of a probe exactly 1. */
 export const even = (): number => 0.5
 
 export function requestAt(now: number, attempt: number, details: Details = {}): BudgetRequest {
@@ -32,18 +37,30 @@ export function requestAt(now: number, attempt: number, details: Details = {}): 
   return { key: 'k', attempt, kind, ref: { name: 'b', cost }, now, deadlineMs, attemptTimeoutMs }
 }
 
-export class Play {
+export function stateAt(now: number, { rate = 1, waste = 5, fastShare, worth = 1 }: Knowledge = {}): object {
+  const window = fastShare === undefined ? { fastShare: 1, spells: 0 } : { fastShare, spells: 16 }
+  // As often as retries help, so that they are worth that much.
+  const help = 0.6 * Math.sqrt(worth)
+  return {
+    waste,
+    rate: { perSecond: rate, atMs: now },
+    window,
+    worth: { help: worth === 1 ? 1 : help, firsts: 1, late: 0, value: worth },
+  }
+}
+
+export class AdaptiveFixture {
   readonly budget: AdaptiveBudget
   now = START_MS
-  /** Who was woken, in order, and with what. */
+  /** Names of the parked attempts that were woken, in order, and what they were woken with. */
   readonly woken: string[] = []
   readonly grants: Decision[] = []
-  private readonly granted: (() => void)[] = []
+  private readonly requests: BudgetRequest[] = []
 
-  constructor(options?: AdaptiveBudgetOptions, { rate = 0, floorMs, waste = 5 }: Learnt = {}) {
+  /** Restored, so it has no credit. */
+  constructor(options?: AdaptiveBudgetOptions, knowledge?: Knowledge) {
     this.budget = adaptiveBudget(options)
-    const latencies = floorMs === undefined ? [] : [floorMs]
-    this.budget.restore({ waste, used: 0, latencies, rate: { perSecond: rate, atMs: this.now } })
+    this.budget.restore(stateAt(this.now, knowledge))
   }
 
   get waste(): number {
@@ -54,7 +71,7 @@ export class Play {
     return this.budget.allowAttempt(requestAt(this.now, attempt, details))
   }
 
-  /** So many first attempts; how many of them may start. */
+  /** Asks for this many first attempts; how many of them may start. */
   firsts(count: number, details?: Details): number {
     return Array.from({ length: count }, () => this.ask(1, details)).filter(({ allowed }) => allowed).length
   }
@@ -66,37 +83,46 @@ export class Play {
     return count
   }
 
+  /** An attempt ends that took this long. */
   end(attempt: number, result: AttemptOutcome['result'], latencyMs = 10, details?: Details): void {
-    const outcome = { result, latencyMs, won: result === 'success', now: this.now }
-    this.budget.settle(requestAt(this.now, attempt, details), outcome)
+    const outcome = { result, latencyMs, won: details?.won ?? result === 'success', now: this.now }
+    this.budget.conclude(requestAt(this.now, attempt, details), outcome)
   }
 
-  /** First attempts that succeed. They are not counted into the rate: others asked for them. */
+  /** First attempts that start and succeed. */
   succeed(times = 1, latencyMs = 1, details?: Details): void {
-    for (let i = 0; i < times; i++) this.end(1, 'success', latencyMs, details)
+    for (let i = 0; i < times; i++) {
+      if (!this.ask(1, details).allowed) throw new Error('the first attempt was not allowed')
+      this.end(1, 'success', latencyMs, details)
+    }
   }
 
-  /** A launch that came to nothing: its attempt was never made. */
-  handBack(attempt: number, details?: Details): void {
+  /** A retry goes, by the credit of a first attempt that succeeds, and ends. */
+  retry(result: AttemptOutcome['result'], latencyMs?: number, details?: Details): void {
+    this.succeed()
+    if (!this.ask(2, details).allowed) throw new Error('the retry was not allowed')
+    this.end(2, result, latencyMs, details)
+  }
+
+  /** A grant is returned: its attempt was never made. */
+  returnUnused(attempt: number, details?: Details): void {
     this.end(attempt, 'aborted', 0, details)
   }
 
-  /** Who was woken as the nth cannot use it any more. */
-  handBackGrant(index: number): void {
-    this.granted[index]?.()
+  /** The grant of the attempt that was woken as the nth is not used. */
+  returnGrant(index: number): void {
+    const request = this.requests[index]
+    if (request === undefined) throw new Error(`fewer than ${index + 1} attempts were woken`)
+    this.budget.conclude(request, { result: 'aborted', latencyMs: 0, won: false, now: this.now })
   }
 
-  /** Stands in line under a name; the result leaves it. */
+  /** Parks an attempt under a name; the result leaves the line. */
   park(name: string, attempt = 2, details?: Details): () => void {
     const request = requestAt(this.now, attempt, details)
     return this.budget.park(request, (grant) => {
       this.woken.push(name)
       this.grants.push(grant)
-      this.granted.push(() => {
-        const outcome = { result: 'aborted', latencyMs: 0, won: false, now: this.now } as const
-        if (grant.release === undefined) this.budget.settle(request, outcome)
-        else grant.release(outcome)
-      })
+      this.requests.push(request)
     })
   }
 

@@ -25,21 +25,24 @@ interface Adaptive extends Scene {
   readonly budget: AdaptiveBudget
 }
 
-function adaptive(policy: PolicyInput = {}, options?: AdaptiveBudgetOptions): Adaptive {
+/** Keeps no credit, not even the one of the start: every retry has to wait for a success. */
+const STRICT: AdaptiveBudgetOptions = { strict: true }
+
+function adaptive(policy: PolicyInput = {}, options = STRICT): Adaptive {
   const budget = adaptiveBudget(options)
   return { ...scene({ ...POLICY, ...policy }, { budgets: { adaptive: budget } }), budget }
 }
 
-/** The budget has learnt that its dependency answers in 10 ms, ten times a second: two slots. */
-async function learn({ clock, executor }: Scene, key = 'job'): Promise<void> {
+/** The budget has learned that its dependency answers fast. */
+async function learn({ clock, executor }: Scene): Promise<void> {
   for (let i = 0; i < 60; i++) {
-    watch(executor.run(key, () => clock.sleep(10)))
+    watch(executor.run('job', () => clock.sleep(10)))
     await clock.advance(100)
   }
 }
 
 describe.each(WAYS)('a call %s', (way) => {
-  const staged = (policy: PolicyInput = {}, options?: AdaptiveBudgetOptions) => {
+  const staged = (policy: PolicyInput = {}, options = STRICT) => {
     const budget = adaptiveBudget(options)
     return { ...stage(way, { ...POLICY, ...policy }, { budgets: { adaptive: budget } }), budget }
   }
@@ -72,8 +75,10 @@ describe.each(WAYS)('a call %s', (way) => {
     watch(executor.run('other', other.operation, { policy: { budget: 'adaptive' } }))
     const operation = failing(down)
     const watched = call(operation)
-    await clock.advance(1999)
+    await clock.advance(1500)
     expect([budget.parked, watched.state]).toEqual([1, 'pending'])
+    await clock.advance(499)
+    expect(watched.state).toBe('pending')
     await clock.advance(1)
     expect(watched).toMatchObject({ state: 'rejected', error: down, atMs: 2000 })
     expect(operation.calls).toBe(1)
@@ -86,9 +91,12 @@ describe.each(WAYS)('a call %s', (way) => {
     await learn({ clock, executor })
     const others = new Manual()
     for (const _ of 'ab') watch(executor.run('other', others.operation, { policy: { budget: 'adaptive' } }))
+    // A quarter of the patience without an answer. The first call in line goes as a probe, the second does not.
+    await clock.advance(300)
+    watch(executor.run('job', others.operation))
     const watched = call(() => 'never')
     await turn()
-    expect([budget.inFlight, budget.parked]).toEqual([2, 1])
+    expect([budget.inFlight, budget.parked]).toEqual([2, 2])
     await clock.advance(1000)
     expect(watched.error).toBeInstanceOf(BudgetDeniedError)
     expect(watched.error).toMatchObject({ reason: 'park_expired', attempt: 1, budget: 'adaptive', key: 'job' })
@@ -121,7 +129,7 @@ describe.each(WAYS)('a call %s', (way) => {
     expect(budget.parked).toBe(2)
     const { waste } = budget.snapshot()
     budget.allowAttempt({ ...asking, now: 500 })
-    budget.settle({ ...asking, now: 500 }, { result: 'success', latencyMs: 1, won: true, now: 500 })
+    budget.conclude({ ...asking, now: 500 }, { result: 'success', latencyMs: 1, won: true, now: 500 })
     controller.abort('enough')
     await turn()
     expect(first).toMatchObject({ state: 'rejected', error: 'enough' })
@@ -129,14 +137,23 @@ describe.each(WAYS)('a call %s', (way) => {
     expect(budget.snapshot().waste).toBeGreaterThanOrEqual(waste)
   })
 
-  test('alone with its failure is let try again, by a probe', async () => {
-    const { clock, call, budget } = staged({ timeout: '60s' })
+  test('that is the first of all is retried at once when it fails', async () => {
+    const { clock, call } = staged({}, {})
+    let attempts = 0
+    const watched = call(() => (attempts++ === 0 ? Promise.reject(down) : 'done'))
+    await clock.advance(100)
+    expect(watched).toMatchObject({ state: 'fulfilled', value: 'done', atMs: 100 })
+    if (way === 'inspected') expect(watched.timeline?.attempts[1]).toMatchObject({ budgetReason: 'allowed' })
+  })
+
+  test('that finds no credit and no other calls is retried as a probe', async () => {
+    const { clock, call, budget } = staged({ timeout: '60s', attemptTimeout: '1s' })
     let attempts = 0
     const watched = call(() => (attempts++ === 0 ? Promise.reject(down) : 'done'))
     await clock.runAll()
     expect(watched).toMatchObject({ state: 'fulfilled', value: 'done' })
     if (way === 'inspected') expect(watched.timeline?.attempts[1]).toMatchObject({ budgetReason: 'probe' })
-    expect([budget.inFlight, budget.parked, budget.snapshot().waste]).toEqual([0, 0, 5])
+    expect([budget.inFlight, budget.parked]).toEqual([0, 0])
   })
 })
 
@@ -171,8 +188,8 @@ describe('calls with one adaptive budget', () => {
     expect(order).toEqual([0, 1, 2, 3, 4])
   })
 
-  test('leave no timer when nobody is in line, though attempts are in flight', async () => {
-    const { clock, executor, budget } = adaptive()
+  test('leave no timer when none is in line, though attempts are in flight', async () => {
+    const { clock, executor, budget } = adaptive({}, { ...STRICT, maxPark: '20s' })
     const manual = new Manual()
     for (let i = 0; i < 5; i++) watch(executor.run('job', manual.operation))
     await turn()
@@ -181,14 +198,14 @@ describe('calls with one adaptive budget', () => {
     await clock.advance(200)
     // Its longest stay, and the next poll.
     expect([budget.parked, clock.pending]).toEqual([1, 2])
-    await clock.advance(30_000)
-    expect(parked).toMatchObject({ state: 'rejected', error: down, atMs: 30_100 })
+    await clock.advance(20_000)
+    expect(parked).toMatchObject({ state: 'rejected', error: down, atMs: 20_100 })
     expect(timelineOf(down)?.budgetReason).toBe('park_expired')
     expect([budget.parked, clock.pending]).toEqual([0, 0])
   })
 
   test('do not keep the clock busy while they wait: a minute in line takes a handful of polls', async () => {
-    const { clock, executor, budget } = adaptive({}, { maxPark: '60s' })
+    const { clock, executor, budget } = adaptive({}, { ...STRICT, maxPark: '60s' })
     const holder = new Manual()
     watch(executor.run('job', holder.operation, { policy: { ...POLICY, attemptTimeout: '60s' } }))
     let polls = 0
@@ -200,7 +217,7 @@ describe('calls with one adaptive budget', () => {
     expect(polls).toBeLessThan(10)
   })
 
-  test('do not hedge while somebody waits, nor without credit', async () => {
+  test('do not hedge without credit', async () => {
     const policy: PolicyInput = { hedge: { delay: '50ms', budget: 'share' } }
     const { clock, executor, budget } = adaptive(policy)
     const manual = new Manual()
@@ -216,7 +233,7 @@ describe('calls with one adaptive budget', () => {
   })
 
   test('hedge for the credit of a success, and get their waste back if the hedge wins', async () => {
-    const { clock, executor, budget } = adaptive({ hedge: { delay: '50ms', budget: 'share' } })
+    const { clock, executor, budget } = adaptive({ hedge: { delay: '50ms', budget: 'share' } }, {})
     await executor.run('job', () => 'x')
     const manual = new Manual()
     const call = watch(executor.run('job', manual.operation))
@@ -234,7 +251,7 @@ describe('calls with one adaptive budget', () => {
   })
 
   test('are denied when the line is full', async () => {
-    const { clock, executor } = adaptive({}, { maxParked: 1 })
+    const { clock, executor } = adaptive({}, { ...STRICT, maxParked: 1 })
     const holder = new Manual()
     watch(executor.run('job', holder.operation))
     watch(executor.run('job', failing(new Error('first'))))
@@ -276,16 +293,16 @@ describe('calls with one adaptive budget', () => {
     expect(budget.inFlight).toBe(0)
   })
 
-  test('without an attempt timeout have their patience measured from their start', async () => {
-    const { clock, executor, budget } = adaptive({ attempts: 1, timeout: '1s' }, { bulkhead: true })
-    await learn({ clock, executor })
-    // Answers just in time are no reason to send more: rounds of five, for which others find no slot.
-    for (let i = 0; i < 20; i++) {
-      for (let j = 0; j < 5; j++) watch(executor.run('job', () => clock.sleep(950)))
-      await clock.advance(1000)
-    }
-    for (let j = 0; j < 20; j++) watch(executor.run('job', () => clock.sleep(950)))
-    expect(budget.inFlight).toBeLessThan(4)
+  test.each([
+    [240, 2],
+    [260, 1],
+  ])('without an attempt timeout have their patience measured from their start: %d ms of 1 s', async (ms, attempts) => {
+    const { clock, executor } = adaptive({ timeout: '1s' })
+    watch(executor.run('job', () => clock.sleep(ms)))
+    const operation = failing(down)
+    watch(executor.run('job', operation))
+    await clock.advance(300)
+    expect(operation.calls).toBe(attempts)
   })
 })
 
@@ -314,13 +331,14 @@ describe('two keys with the recommended settings', () => {
       watch(
         executor.run(key, () => {
           started.push(key)
-          if (started.filter((other) => other === key).length === 1) throw down
+          if (started.filter((other) => other === key).length <= 2) throw down
         }),
         clock,
       ),
     )
-    await clock.advance(300)
-    expect(started).toEqual(['a', 'b'])
+    // A new budget has credit for one retry, which fails too.
+    await clock.advance(500)
+    expect([...started].sort()).toEqual(['a', 'a', 'b', 'b'])
     await executor.run('a', () => 'x')
     await turn()
     expect(calls.map(({ state }) => state)).toEqual(['fulfilled', 'pending'])

@@ -1,6 +1,6 @@
 /**
- * Random stories of an adaptive budget: attempts that ask, wait, leave, end and hand back, over a time that goes on,
- * stands still and sometimes goes back. What happened is written down, beside a small model of what may happen.
+ * Random histories of an adaptive budget: attempts ask, wait, leave the line, end and return grants, over a clock that
+ * advances, stands still and sometimes goes back. What happens is recorded, beside a small model of what may happen.
  */
 import * as fc from 'fast-check'
 import type { AttemptOutcome, BudgetRequest, Decision } from '../../packages/reprise/src/core/budget.js'
@@ -22,7 +22,7 @@ export type Action =
   | { readonly type: 'first'; readonly limits: Limits }
   | { readonly type: 'retry' | 'hedge'; readonly limits: Limits; readonly cost: number }
   | { readonly type: 'end'; readonly pick: number; readonly result: Result; readonly latencyMs: number }
-  | { readonly type: 'hand back' }
+  | { readonly type: 'return grant' }
   | { readonly type: 'leave'; readonly pick: number }
   | { readonly type: 'poll'; readonly random: number }
   | { readonly type: 'time'; readonly ms: number }
@@ -33,7 +33,7 @@ const limits: fc.Arbitrary<Limits> = fc.record({
     { weight: 3, arbitrary: fc.constant(Infinity) },
     { weight: 1, arbitrary: fc.integer({ min: 0, max: 20_000 }) },
   ),
-  attemptTimeoutMs: fc.constantFrom(undefined, 100, 3000),
+  attemptTimeoutMs: fc.constantFrom(undefined, 100, 1000, 3000),
 })
 const cost = fc.oneof(
   { weight: 4, arbitrary: fc.constant(1) },
@@ -42,7 +42,7 @@ const cost = fc.oneof(
 const result = fc.constantFrom<Result>('success', 'success', 'success', 'failure', 'timeout', 'aborted', 'interrupted')
 const latencyMs = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 1, max: 60 }) },
-  { weight: 1, arbitrary: fc.integer({ min: 1, max: 4000 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 1, max: 4000 }) },
 )
 const ms = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 300 }) },
@@ -50,86 +50,88 @@ const ms = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -3000, max: 0 }) },
 )
 const pick = fc.nat(50)
+const random = fc.double({ min: 0, max: 0.99, noNaN: true })
 
 const action = (results: fc.Arbitrary<Result>): fc.Arbitrary<Action> =>
   fc.oneof(
     { weight: 5, arbitrary: fc.record({ type: fc.constant('first' as const), limits }) },
     { weight: 4, arbitrary: fc.record({ type: fc.constantFrom('retry' as const, 'hedge' as const), limits, cost }) },
     { weight: 8, arbitrary: fc.record({ type: fc.constant('end' as const), pick, result: results, latencyMs }) },
-    { weight: 1, arbitrary: fc.constant({ type: 'hand back' as const }) },
+    { weight: 1, arbitrary: fc.constant({ type: 'return grant' as const }) },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('leave' as const), pick }) },
-    {
-      weight: 2,
-      arbitrary: fc.record({
-        type: fc.constant('poll' as const),
-        random: fc.double({ min: 0, max: 0.99, noNaN: true }),
-      }),
-    },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('poll' as const), random }) },
     { weight: 4, arbitrary: fc.record({ type: fc.constant('time' as const), ms }) },
   )
 
-export const story = (maxLength = 100): fc.Arbitrary<Action[]> => fc.array(action(result), { maxLength, size: 'max' })
-/** Nothing succeeds, and nobody hands back what he got. */
-export const outage = fc
-  .array(action(fc.constantFrom<Result>('failure', 'timeout', 'aborted', 'interrupted')), {
-    maxLength: 100,
-    size: 'max',
-  })
-  .map((actions) => actions.filter(({ type }) => type !== 'hand back'))
+/** The rate of calls is known from the first on: a client has made a call before it retries one. */
+const FIRST_CALL: Action = { type: 'first', limits: { deadlineMs: Infinity, attemptTimeoutMs: 1000 } }
+const actionsWith = (results: fc.Arbitrary<Result>): fc.Arbitrary<Action[]> =>
+  fc.array(action(results), { maxLength: 100, size: 'max' }).map((actions) => [FIRST_CALL, ...actions])
 
-/** How an attempt came to start: free, at a price, or as a probe. */
-export type Way = 'free' | 'paid' | 'probe'
+export const history = actionsWith(result)
+/** Nothing succeeds, and no grant is returned. */
+export const outage = actionsWith(fc.constantFrom<Result>('failure', 'timeout', 'aborted', 'interrupted')).map(
+  (actions) => actions.filter(({ type }) => type !== 'return grant'),
+)
+/** All attempts cost one token. */
+export const cheap = (actions: readonly Action[]): Action[] =>
+  actions.map((each) => ('cost' in each ? { ...each, cost: 1 } : each))
+
+/** How an attempt came to start: as a first attempt, for credit, or as a probe. */
+export type Way = 'first' | 'paid' | 'probe'
 
 export interface Running {
   readonly request: BudgetRequest
-  readonly decision: Decision
   readonly way: Way
   readonly startMs: number
 }
 
 export interface Waiting {
   readonly request: BudgetRequest
-  /** After that it may be taken for too late. */
   readonly lastStartMs: number
   readonly leave: () => void
   state: 'waiting' | 'woken' | 'left'
+  /** Its time has run out at an event: the budget may have passed over it. */
   mayBeLate: boolean
 }
 
-/** In the order of what happened. `maxCredit` is what may be kept at that rate: a tenth of it, or one. */
-export type Event = { readonly maxCredit: number } & (
-  | {
-      readonly type: 'launch'
-      readonly way: Way
-      readonly cost: number
-      readonly inFlight: number
-      readonly slots: number
-    }
-  | { readonly type: 'success' | 'unused'; readonly refund: number }
-)
+/** In the order of what happened. */
+export type Event =
+  /** `mostCredit` may have been kept until then. `isFresh`: the last fast success is evidence still. */
+  | { readonly type: 'launch'; readonly way: Way; readonly mostCredit: number; readonly isFresh: boolean }
+  /** `mints` credit; `returns` the token of a retry or hedge. */
+  | { readonly type: 'success'; readonly mints: boolean; readonly returns: boolean }
+  /** A grant of a retry or hedge came back unused. */
+  | { readonly type: 'unused' }
+  /** The first call after half a minute without one: it may have a retry, as at the start. */
+  | { readonly type: 'anew' }
 
 const START_MS = 100_000
+const DEFAULT_PATIENCE_MS = 30_000
+const IDLE_MS = 30_000
+const PLACES = 8
 
-export class Story {
+export class AdaptiveHistory {
   readonly budget: AdaptiveBudget
   now = START_MS
   readonly events: Event[] = []
+  /** What the budget answered and granted, in order. */
+  readonly answers: string[] = []
   readonly running: Running[] = []
   /** In the order of joining. */
   line: Waiting[] = []
-  /** Somebody may have been passed over since the line was last empty. */
-  mayBeOverrun = false
-  /** Checked when somebody is woken. */
+  /** Lines, by whether of first attempts, in which a waiter may have been passed over since they were last empty. */
+  private readonly overrun = new Set<boolean>()
+  /** Called when an attempt is about to be woken with a grant. */
   onWake: (waiting: Waiting) => void = () => undefined
   private readonly rate = new CallRate()
-  private slowestMs = 0
+  private patienceMs = DEFAULT_PATIENCE_MS
+  private lastFastMs = Infinity
+  private helpedInARow = 0
+  private lastStartMs = Infinity
 
-  constructor(options: AdaptiveBudgetOptions = {}, floorMs?: number) {
-    this.budget = adaptiveBudget({ maxParked: 8, ...options })
-    if (floorMs === undefined) return
-    const rate = { perSecond: 0, atMs: this.now }
-    this.rate.restore(rate)
-    this.budget.restore({ waste: 5, used: 0, latencies: [floorMs], rate })
+  constructor(options: AdaptiveBudgetOptions = {}) {
+    this.budget = adaptiveBudget({ maxParked: PLACES, ...options })
   }
 
   play(actions: readonly Action[], check: () => void = () => undefined): this {
@@ -141,37 +143,43 @@ export class Story {
   }
 
   act(each: Action): void {
-    this.look()
+    this.markLate()
     if (each.type === 'time') this.now += each.ms
     else if (each.type === 'poll') this.budget.poll(this.now, () => each.random)
     else if (each.type === 'leave') this.leave(each.pick)
     else if (each.type === 'end') this.end(each.pick, each.result, each.latencyMs)
-    else if (each.type === 'hand back') this.handBack()
+    else if (each.type === 'return grant') this.returnGrant()
     else this.ask(each.type, each.limits, 'cost' in each ? each.cost : 1)
+    this.markLate()
   }
 
-  get rateNow(): number {
+  get callsPerSecond(): number {
     return this.rate.perSecond(this.now)
   }
 
-  get maxCredit(): number {
-    return Math.max(1, 0.1 * this.rateNow)
+  /** A tenth of a second's calls or one; up to five for a client with few calls whose retries have helped. */
+  get mostCredit(): number {
+    const { callsPerSecond } = this
+    return Math.max(1, 0.1 * callsPerSecond, callsPerSecond < 1 ? Math.min(5, this.helpedInARow) : 0)
   }
 
-  /** By rate and floor, without what widens or narrows them; without end while there is no floor. */
-  get slots(): number {
-    const { floorMs } = this
-    return floorMs === undefined ? Infinity : Math.max(2, Math.ceil((4 * this.rateNow * floorMs) / 1000))
+  /** The waiters that are certainly still in line, of first attempts or of retries. */
+  inTime(isFirst: boolean): Waiting[] {
+    return this.line.filter((waiting) => !waiting.mayBeLate && isFirstAttempt(waiting) === isFirst)
   }
 
-  private get floorMs(): number | undefined {
-    const { latencies } = this.budget.snapshot()
-    return latencies.length === 0 ? undefined : Math.min(...latencies)
+  isInOrder(waiting: Waiting): boolean {
+    const isFirst = isFirstAttempt(waiting)
+    return this.overrun.has(isFirst) || waiting === this.line.find((other) => isFirstAttempt(other) === isFirst)
   }
 
-  /** Whose time has run out is passed over when the budget looks, which may be whenever something happens. */
-  private look(): void {
-    for (const waiting of this.line) if (this.now > waiting.lastStartMs) waiting.mayBeLate = this.mayBeOverrun = true
+  /** The budget passes over waiters whose time has run out, at any event. */
+  private markLate(): void {
+    for (const waiting of this.line) {
+      if (this.now <= waiting.lastStartMs) continue
+      waiting.mayBeLate = true
+      this.overrun.add(isFirstAttempt(waiting))
+    }
   }
 
   private ask(type: 'first' | 'retry' | 'hedge', given: Limits, price: number): void {
@@ -185,24 +193,29 @@ export class Story {
       deadlineMs: now + given.deadlineMs,
       attemptTimeoutMs: given.attemptTimeoutMs,
     }
-    if (type === 'first') this.rate.count(now)
+    if (type === 'first') {
+      this.rate.count(now)
+      if (now - this.lastStartMs >= IDLE_MS) {
+        this.lastFastMs = Infinity
+        this.events.push({ type: 'anew' })
+      }
+    }
+    this.patienceMs = patienceOf(request, now)
     const decision = this.budget.allowAttempt(request)
-    if (decision.allowed) this.launched(request, decision, type === 'first' ? 'free' : 'paid')
+    this.answers.push(decision.reason)
+    if (decision.allowed) this.launched(request, type === 'first' ? 'first' : 'paid')
     else if (type !== 'hedge') this.park(request)
   }
 
   private park(request: BudgetRequest): void {
-    const { deadlineMs, attemptTimeoutMs = 0 } = request
     const waiting: Waiting = {
       request,
-      // No floor is above the slowest answer.
-      lastStartMs: deadlineMs - Math.max(4 * this.slowestMs, attemptTimeoutMs / 4),
+      lastStartMs: Math.max(this.now, request.deadlineMs - this.patienceMs / 4),
       leave: () => leave(),
       state: 'waiting',
       mayBeLate: false,
     }
     this.line.push(waiting)
-    this.look()
     const leave = this.budget.park(request, (grant) => this.woken(waiting, grant))
   }
 
@@ -211,16 +224,18 @@ export class Story {
     if (waiting.state !== 'waiting') throw new Error(`woken after it was ${waiting.state}`)
     waiting.state = 'woken'
     this.forget(waiting)
+    this.answers.push(`woken: ${grant.reason}`)
     if (!grant.allowed) return
-    const usual = waiting.request.attempt === 1 ? 'free' : 'paid'
-    this.launched(waiting.request, grant, grant.reason === 'probe' ? 'probe' : usual)
+    const usual = waiting.request.attempt === 1 ? 'first' : 'paid'
+    this.launched(waiting.request, grant.reason === 'probe' ? 'probe' : usual)
   }
 
-  private launched(request: BudgetRequest, decision: Decision, way: Way): void {
-    const { maxCredit, slots } = this
-    const { inFlight } = this.budget
-    this.events.push({ type: 'launch', way, cost: chargeOf(request, way), inFlight, slots, maxCredit })
-    this.running.push({ request, decision, way, startMs: this.now })
+  private launched(request: BudgetRequest, way: Way): void {
+    const { mostCredit, now } = this
+    const isFresh = now - this.lastFastMs <= 2 * this.patienceMs || this.helpedInARow >= 2
+    this.events.push({ type: 'launch', way, mostCredit, isFresh })
+    this.running.push({ request, way, startMs: now })
+    this.lastStartMs = now
   }
 
   private leave(index: number): void {
@@ -233,44 +248,49 @@ export class Story {
 
   private forget(waiting: Waiting): void {
     this.line = this.line.filter((other) => other !== waiting)
-    if (this.line.length === 0) this.mayBeOverrun = false
+    const isFirst = isFirstAttempt(waiting)
+    if (!this.line.some((other) => isFirstAttempt(other) === isFirst)) this.overrun.delete(isFirst)
   }
 
-  /** It ends when it has taken so long, or now if that was before. */
+  /** It ends after this latency, or now if that was before. */
   private end(index: number, how: Result, atLeastMs: number): void {
     const [ended] = this.running.splice(index % this.running.length, 1)
     if (ended === undefined) return
     this.now = Math.max(this.now, ended.startMs + atLeastMs)
-    this.look()
-    this.settle(ended, how, Math.max(1, this.now - ended.startMs), index % 2 === 0)
+    this.markLate()
+    this.conclude(ended, how, Math.max(1, this.now - ended.startMs), index % 2 === 0)
   }
 
-  /** Who was let go last does not start after all. */
-  private handBack(): void {
+  /** The attempt that was allowed last does not start after all. */
+  private returnGrant(): void {
     const last = this.running.at(-1)
     if (last?.startMs !== this.now) return
     this.running.pop()
-    this.settle(last, 'aborted', 0, false)
+    this.conclude(last, 'aborted', 0, false)
   }
 
-  private settle({ request, decision, way }: Running, how: Result, latency: number, first: boolean): void {
-    const { maxCredit } = this
-    const charge = chargeOf(request, way)
-    const won = how === 'success' && first
-    const helped = request.kind === 'retry' || won
-    // Its end may let others start, so it is written down before.
+  private conclude({ request, startMs }: Running, how: Result, latency: number, hasWon: boolean): void {
+    const { attempt, kind } = request
+    const isRetry = attempt > 1 && kind === 'retry'
+    const won = how === 'success' && hasWon
+    // The end may let others start, so it is recorded before.
     if (how === 'success') {
-      this.slowestMs = Math.max(this.slowestMs, latency)
-      this.events.push({ type: 'success', refund: helped ? charge : 0, maxCredit })
-    } else if (latency === 0 && way === 'paid') {
-      this.events.push({ type: 'unused', refund: charge, maxCredit })
-    }
-    const outcome = { result: how, latencyMs: latency, won, now: this.now }
-    if (decision.release === undefined) this.budget.settle(request, outcome)
-    else decision.release(outcome)
+      const mints = latency <= patienceOf(request, startMs) / 4
+      if (mints) this.lastFastMs = this.now
+      if (isRetry) this.helpedInARow++
+      this.events.push({ type: 'success', mints, returns: mints && attempt > 1 && (isRetry || won) })
+    } else if (latency === 0) {
+      if (attempt > 1) this.events.push({ type: 'unused' })
+    } else if (isRetry && (how === 'failure' || how === 'timeout')) this.helpedInARow = 0
+    this.budget.conclude(request, { result: how, latencyMs: latency, won, now: this.now })
   }
 }
 
-function chargeOf(request: BudgetRequest, way: Way): number {
-  return way === 'paid' && request.attempt > 1 ? Math.min(5, request.ref.cost) : 0
+function isFirstAttempt({ request }: Waiting): boolean {
+  return request.attempt === 1
+}
+
+function patienceOf({ attemptTimeoutMs, deadlineMs }: BudgetRequest, startMs: number): number {
+  if (attemptTimeoutMs !== undefined) return attemptTimeoutMs
+  return deadlineMs < Infinity ? Math.max(1, deadlineMs - startMs) : DEFAULT_PATIENCE_MS
 }

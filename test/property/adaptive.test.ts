@@ -1,193 +1,281 @@
 /**
- * What the adaptive budget promises under any history: retries are clocked by successes, waste is bounded, an outage is
- * met with next to no retries, the line is in order, and nobody in it is forgotten or woken twice.
+ * What the adaptive budget promises under any history: retries are clocked by fast successes, waste is bounded, an
+ * outage is met with next to no retries, the lines are in order, and no waiter is forgotten or woken twice.
  */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { adaptiveBudget } from '../../packages/reprise/src/core/budgets/index.js'
-import { COMBINATIONS, type Event, outage, Story, story } from './adaptive-story.js'
+import { type AdaptiveBudgetState, adaptiveBudget } from '../../packages/reprise/src/core/budgets/index.js'
+import { AdaptiveHistory, cheap, COMBINATIONS, type Event, history, outage } from './adaptive-history.js'
 
-/** Sums of fractions are compared with this much grace. */
-const GRACE = 1e-6
+/** Sums of fractions are compared with this tolerance. */
+const TOLERANCE = 1e-6
 
-const paid = (event: Event): boolean => event.type === 'launch' && event.way === 'paid'
-const count = (events: readonly Event[], matches: (event: Event) => boolean): number => events.filter(matches).length
+const paidIn = (events: readonly Event[]): Extract<Event, { type: 'launch' }>[] =>
+  events.filter((event) => event.type === 'launch').filter(({ way }) => way === 'paid')
 
-/** By how much paid launches in any interval exceed the credit there can have been and what came in; 0 if none does. */
+/** What lets one more retry go: a fast success, a grant that was not used, or a call after a long time without any. */
+const mintsCredit = (event: Event): boolean =>
+  event.type === 'unused' || event.type === 'anew' || (event.type === 'success' && event.mints)
+
+/** By how much the retries in any interval exceed the credit there can have been at its start and what came in. */
 function worstExcess(events: readonly Event[]): number {
   let worst = 0
-  let mostCredit = 0
   events.forEach((first, from) => {
-    let balance = from === 0 ? 0 : mostCredit
-    mostCredit = Math.max(mostCredit, first.maxCredit)
+    if (first.type !== 'launch' || first.way !== 'paid') return
+    let credit = first.mostCredit
     for (const event of events.slice(from)) {
-      if (event.type !== 'launch') balance++
-      else if (event.way === 'paid') balance--
-      worst = Math.max(worst, -balance)
+      if (mintsCredit(event)) credit++
+      else if (event.type === 'launch' && event.way === 'paid') credit--
+      worst = Math.max(worst, -credit)
     }
   })
   return worst
 }
 
-describe.each(COMBINATIONS)('an adaptive budget, bulkhead $bulkhead, strict $strict', (options) => {
-  it('lets retries go in any interval only for credit that was there, successes and grants handed back', () => {
+/** All numbers anywhere in a value. */
+const numbersIn = (value: unknown): unknown[] =>
+  typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [value]
+
+const roundTrip = (state: unknown): unknown => JSON.parse(JSON.stringify(state))
+
+describe.each(COMBINATIONS)('an adaptive budget with bulkhead $bulkhead and strict $strict', (options) => {
+  it('allows retries in any interval only for the credit at its start, fast successes and unused grants', () => {
     fc.assert(
-      fc.property(story(), (actions) => {
-        expect(worstExcess(new Story(options).play(actions).events)).toBe(0)
+      fc.property(history, (actions) => {
+        expect(worstExcess(new AdaptiveHistory(options).play(actions).events)).toBe(0)
       }),
     )
   })
 
-  it('lets retries go only when a model of the credit has one', () => {
+  it('allows retries only for the one credit it starts with, fast successes and unused grants', () => {
     fc.assert(
-      fc.property(story(), (actions) => {
-        let credit = 0
-        for (const event of new Story(options).play(actions).events) {
-          if (event.type !== 'launch') credit++
-          else if (event.way === 'paid') {
-            expect(credit).toBeGreaterThanOrEqual(1)
-            credit--
-          }
+      fc.property(history, (actions) => {
+        let credit = 1
+        for (const event of new AdaptiveHistory(options).play(actions).events) {
+          if (mintsCredit(event)) credit++
+          else if (event.type === 'launch' && event.way === 'paid') credit--
+          expect(credit).toBeGreaterThanOrEqual(0)
         }
       }),
     )
   })
 
-  it('wastes no more than five and a fifth of the successes', () => {
+  it('allows no retry more than two patiences after the last fast success, unless retries were proven to help', () => {
     fc.assert(
-      fc.property(story(), (actions) => {
-        let left = 5
-        for (const event of new Story(options).play(actions).events) {
-          if (event.type === 'launch') left -= event.cost
-          else left += event.refund + (event.type === 'success' ? 0.2 : 0)
-          expect(left).toBeGreaterThanOrEqual(-GRACE)
+      fc.property(history, (actions) => {
+        for (const { isFresh } of paidIn(new AdaptiveHistory(options).play(actions).events)) expect(isFresh).toBe(true)
+      }),
+    )
+  })
+
+  it('wastes no more retries than five, a fifth of the successes and the probes', () => {
+    fc.assert(
+      fc.property(history, (actions) => {
+        let tokens = 5
+        for (const event of new AdaptiveHistory(options).play(cheap(actions)).events) {
+          if (event.type === 'unused') tokens++
+          else if (event.type === 'success') tokens += 0.2 + (event.returns ? 1 : 0)
+          else if (event.type === 'launch' && event.way === 'paid') tokens--
+          expect(tokens).toBeGreaterThanOrEqual(-TOLERANCE)
         }
       }),
     )
   })
 
-  it('in a total outage lets no more retries go than a tenth of a second’s calls, or one, however many calls fail', () => {
+  it('wastes no more retries in any interval than the tokens at its start, a fifth of the successes and the probes', () => {
     fc.assert(
-      fc.property(story(), outage, (before, during) => {
-        const scene = new Story(options).play(before)
-        const from = scene.events.length
-        let mostCredit = scene.maxCredit
-        scene.play(during, () => {
-          mostCredit = Math.max(mostCredit, scene.maxCredit)
-        })
-        expect(count(scene.events.slice(from), paid)).toBeLessThanOrEqual(mostCredit)
+      fc.property(history, history, (before, after) => {
+        const run = new AdaptiveHistory(options).play(cheap(before))
+        let tokens = run.budget.snapshot().waste
+        const from = run.events.length
+        run.play(cheap(after))
+        for (const event of run.events.slice(from)) {
+          if (event.type === 'unused') tokens++
+          else if (event.type === 'success') tokens += 0.2 + (event.returns ? 1 : 0)
+          else if (event.type === 'launch' && event.way === 'paid') tokens--
+          expect(tokens).toBeGreaterThanOrEqual(-TOLERANCE)
+        }
       }),
     )
   })
 
-  it('from a fresh start in an outage lets no retry go but probes', () => {
+  it('in a total outage allows no more retries than the credit that may be kept, however many calls fail', () => {
+    fc.assert(
+      fc.property(history, outage, (before, during) => {
+        const run = new AdaptiveHistory(options).play(before)
+        const from = run.events.length
+        run.play(during)
+        const events = run.events.slice(from)
+        const retries = paidIn(events)
+        const most = (retries[0]?.mostCredit ?? 0) + events.filter(({ type }) => type === 'anew').length
+        expect(retries.length).toBeLessThanOrEqual(most)
+      }),
+    )
+  })
+
+  it('from a fresh start in an outage allows one retry besides probes, and none if it is strict', () => {
     fc.assert(
       fc.property(outage, (actions) => {
-        expect(count(new Story(options).play(actions).events, paid)).toBe(0)
+        const { events } = new AdaptiveHistory(options).play(actions)
+        const most = 1 + events.filter(({ type }) => type === 'anew').length
+        expect(paidIn(events).length).toBeLessThanOrEqual(options.strict === true ? 0 : most)
       }),
     )
   })
 
-  it('never has less than nothing of anything, nor more than its places and its most waste', () => {
+  it('has exactly the attempts in flight that were allowed and not concluded', () => {
     fc.assert(
-      fc.property(story(), (actions) => {
-        const scene = new Story(options)
-        let mostWaste = 5
-        scene.play(actions, () => {
-          const { budget } = scene
-          mostWaste = Math.max(mostWaste, 2 * scene.rateNow)
-          const { waste, used } = budget.snapshot()
-          expect(waste).toBeGreaterThanOrEqual(-GRACE)
-          expect(waste).toBeLessThanOrEqual(mostWaste + GRACE)
-          expect(used).toBe(budget.inFlight)
-          expect(budget.inFlight).toBeGreaterThanOrEqual(0)
-          expect(budget.parked).toBeGreaterThanOrEqual(0)
-          expect(budget.parked).toBeLessThanOrEqual(Math.min(8, scene.line.length))
+      fc.property(history, (actions) => {
+        const run = new AdaptiveHistory(options)
+        run.play(actions, () => expect(run.budget.inFlight).toBe(run.running.length))
+      }),
+    )
+  })
+
+  it('has no attempts in line but those that wait, and at most maxParked', () => {
+    fc.assert(
+      fc.property(history, (actions) => {
+        const run = new AdaptiveHistory(options)
+        run.play(actions, () => {
+          expect(run.budget.parked).toBeGreaterThanOrEqual(0)
+          expect(run.budget.parked).toBeLessThanOrEqual(Math.min(8, run.line.length))
         })
       }),
     )
   })
 
-  it('serves its line in order as long as nobody has been passed over', () => {
+  it('passes over no waiter that has the time', () => {
     fc.assert(
-      fc.property(story(), (actions) => {
-        const scene = new Story(options)
-        scene.onWake = (waiting) => {
-          if (!scene.mayBeOverrun) expect(waiting).toBe(scene.line[0])
+      fc.property(history, (actions) => {
+        const run = new AdaptiveHistory(options)
+        run.play(actions, () => {
+          const inTime = run.inTime(true).length + run.inTime(false).length
+          expect(run.budget.parked).toBeGreaterThanOrEqual(inTime)
+        })
+      }),
+    )
+  })
+
+  it('has an empty line after all waiters have left in any order', () => {
+    fc.assert(
+      fc.property(history, fc.array(fc.nat(50), { minLength: 100, maxLength: 100 }), (actions, picks) => {
+        const run = new AdaptiveHistory(options).play(actions)
+        for (const pick of picks) run.act({ type: 'leave', pick })
+        expect([run.line.length, run.budget.parked, run.budget.wakeAtMs()]).toEqual([0, 0, Infinity])
+      }),
+    )
+  })
+
+  it('names a time to be polled at exactly while an attempt is in line', () => {
+    fc.assert(
+      fc.property(history, (actions) => {
+        const run = new AdaptiveHistory(options)
+        run.play(actions, () => expect(run.budget.wakeAtMs() < Infinity).toBe(run.budget.parked > 0))
+      }),
+    )
+  })
+
+  it('lets no retry out of line while a first attempt waits that has the time', () => {
+    fc.assert(
+      fc.property(history, (actions) => {
+        const run = new AdaptiveHistory(options)
+        run.onWake = ({ request }) => {
+          if (request.attempt > 1) expect(run.inTime(true)).toEqual([])
         }
-        scene.play(actions)
+        run.play(actions)
       }),
     )
   })
 
-  it('passes nobody over who has the time', () => {
+  it('serves first attempts, and retries, first come first served until one of them may have been passed over', () => {
     fc.assert(
-      fc.property(story(), (actions) => {
-        const scene = new Story(options)
-        scene.play(actions, () => {
-          const inTime = scene.line.filter((waiting) => !waiting.mayBeLate)
-          expect(scene.budget.parked).toBeGreaterThanOrEqual(inTime.length)
+      fc.property(history, (actions) => {
+        const run = new AdaptiveHistory(options)
+        run.onWake = (waiting) => expect(run.isInOrder(waiting)).toBe(true)
+        run.play(actions)
+      }),
+    )
+  })
+
+  it('never has a number that is not finite, less than nothing, or a share above 1', () => {
+    fc.assert(
+      fc.property(history, (actions) => {
+        const run = new AdaptiveHistory(options)
+        run.play(actions, () => {
+          const { waste, rate, window, worth } = run.budget.snapshot()
+          for (const number of numbersIn({ waste, rate, window, worth })) expect(number).toSatisfy(Number.isFinite)
+          expect(run.budget.wakeAtMs()).not.toBeNaN()
+          expect(waste).toBeGreaterThanOrEqual(-TOLERANCE)
+          for (const share of numbersIn({ worth, fastShare: window.fastShare })) {
+            expect(share).toBeGreaterThanOrEqual(-TOLERANCE)
+            expect(share).toBeLessThanOrEqual(1 + TOLERANCE)
+          }
+          expect(worth.value).toBeGreaterThanOrEqual(0.05)
         })
       }),
     )
   })
 
-  it('comes back from a snapshot with the same waste, floor and flight, and without credit', () => {
+  it('keeps what it has learned in a snapshot, but neither credit nor attempts in flight', () => {
     fc.assert(
-      fc.property(story(), (actions) => {
-        const scene = new Story(options).play(actions)
-        const state = scene.budget.snapshot()
-        const heir = adaptiveBudget(options)
-        heir.restore(JSON.parse(JSON.stringify(state)))
-        const { rate, ...rest } = heir.snapshot()
-        const { rate: _rate, ...before } = state
-        expect(rest).toEqual(before)
-        expect(rate.atMs).toBe(state.rate.atMs)
-        expect(rate.perSecond).toBeCloseTo(state.rate.perSecond)
-        expect(heir.inFlight).toBe(scene.budget.inFlight)
+      fc.property(history, (actions) => {
+        const run = new AdaptiveHistory(options).play(actions)
+        const { rate, ...rest } = run.budget.snapshot()
+        const successor = adaptiveBudget(options)
+        successor.restore(roundTrip({ rate, ...rest }))
+        const restored: AdaptiveBudgetState = successor.snapshot()
+        expect(restored).toMatchObject(rest)
+        expect(restored.rate.atMs).toBe(rate.atMs)
+        expect(restored.rate.perSecond).toBeCloseTo(rate.perSecond)
+        expect(successor.inFlight).toBe(0)
         const request = { key: 'k', kind: 'retry', ref: { name: 'b', cost: 1 }, deadlineMs: Infinity } as const
-        expect(heir.allowAttempt({ ...request, attempt: 2, now: scene.now }).allowed).toBe(false)
+        expect(successor.allowAttempt({ ...request, attempt: 2, now: run.now }).allowed).toBe(false)
       }),
     )
   })
 
-  it('says when to poll exactly while somebody waits', () => {
+  it('behaves the same after it was restored from a snapshot, from the text of it and from a snapshot of that', () => {
     fc.assert(
-      fc.property(story(), (actions) => {
-        const scene = new Story(options)
-        scene.play(actions, () => {
-          expect(scene.budget.wakeAtMs() < Infinity).toBe(scene.budget.parked > 0)
+      fc.property(history, history, (before, after) => {
+        const state: unknown = new AdaptiveHistory(options).play(before).budget.snapshot()
+        const copy = adaptiveBudget(options)
+        copy.restore(roundTrip(state))
+        const [expected, ...others] = [state, roundTrip(state), roundTrip(copy.snapshot())].map((each) => {
+          const run = new AdaptiveHistory(options)
+          run.budget.restore(each)
+          return run.play(after).answers
         })
+        for (const answers of others) expect(answers).toEqual(expected)
       }),
     )
   })
 
-  it('wakes everybody who waits in the end, each once and nobody who has left', () => {
+  it('wakes all waiters in the end if attempts succeed, each once and none that has left', () => {
     fc.assert(
-      fc.property(story(), (actions) => {
-        const scene = new Story(options).play(actions)
-        // Long enough to be past a clock that was set back, too.
-        for (let i = 0; i < 20_000 && scene.budget.parked > 0; i++) {
-          // A first attempt in every place that comes free would keep the line as long as it is.
-          if (scene.running.length > 0) scene.act({ type: 'end', pick: 0, result: 'success', latencyMs: 1 })
-          else scene.act({ type: 'first', limits: { deadlineMs: 10, attemptTimeoutMs: undefined } })
-          scene.act({ type: 'time', ms: 1 })
+      fc.property(history, (actions) => {
+        const run = new AdaptiveHistory(options).play(actions)
+        for (let i = 0; i < 500 && run.budget.parked > 0; i++) {
+          if (run.running.length > 0) run.act({ type: 'end', pick: 0, result: 'success', latencyMs: 1 })
+          else {
+            run.now = Math.max(run.now + 1, run.budget.wakeAtMs())
+            run.act({ type: 'poll', random: 0.5 })
+          }
         }
-        expect(scene.budget.parked).toBe(0)
-        expect(scene.budget.wakeAtMs()).toBe(Infinity)
+        expect(run.budget.parked).toBe(0)
+        expect(run.budget.wakeAtMs()).toBe(Infinity)
       }),
     )
   })
 
-  it('probes when told to poll at the time it says, until nobody waits, though nothing ever ends', () => {
+  it('probes when it is polled at the times it names, until no attempt waits, though nothing ever ends', () => {
     fc.assert(
-      fc.property(story(), (actions) => {
-        const scene = new Story(options).play(actions)
-        for (let polls = 0; polls < 500 && scene.budget.parked > 0; polls++) {
-          scene.now = Math.max(scene.now + 1, scene.budget.wakeAtMs())
-          scene.act({ type: 'poll', random: 0.5 })
+      fc.property(history, (actions) => {
+        const run = new AdaptiveHistory(options).play(actions)
+        for (let polls = 0; polls < 500 && run.budget.parked > 0; polls++) {
+          run.now = Math.max(run.now + 1, run.budget.wakeAtMs())
+          run.act({ type: 'poll', random: 0.5 })
         }
-        expect(scene.budget.parked).toBe(0)
+        expect(run.budget.parked).toBe(0)
       }),
     )
   })

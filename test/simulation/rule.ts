@@ -29,7 +29,7 @@ export interface Comparison {
 export const TOLERANCE = 0.005
 const STANDARD_ERRORS = 3
 
-export function withLimits(subject: Subject, attemptTimeout: number | undefined, timeout: number): Subject {
+export function withLimits(subject: Subject, attemptTimeout: number, timeout: number): Subject {
   return { ...subject, policy: { ...(subject.policy as PolicyInput), attemptTimeout, timeout } }
 }
 

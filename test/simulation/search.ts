@@ -14,7 +14,8 @@ type Genes = readonly number[]
 
 const FAULTS = ['hang', 'refuse', 'capacity', 'slow', 'errors', 'flap', 'overload', 'none'] as const
 const SHAPES = ['exponential', 'fixed', 'lognormal', 'long-tail'] as const
-const GENES = 24
+/** As many as a scenario takes, and some. */
+const GENES = 32
 
 /** Calls that count in one run: enough to tell half a point from chance. */
 const CALLS = 30_000
@@ -124,24 +125,24 @@ export interface Found {
 /** One random scenario. */
 export function tryAtRandom(seed: number, domain: Domain): Found {
   const random = seededRandom(Math.imul(seed + 1, 0x9e3779b1))
-  const genes = Array.from({ length: GENES + 8 }, random)
+  const genes = Array.from({ length: GENES }, random)
   return { genes, seed, comparison: compare(decode(genes, domain), seed) }
 }
 
-/** Changes one scenario step by step towards the worse. */
-export function climb(from: Found, steps: number, domain: Domain): Found[] {
+/** Changes one scenario of this difference step by step towards the worse. */
+export function climb(from: Pick<Found, 'genes' | 'seed'>, difference: number, steps: number, domain: Domain): Found[] {
   const random = seededRandom(from.seed ^ 0x2545f491)
   const tried: Found[] = []
-  let worst = from
+  let worst = { genes: from.genes, difference }
   for (let step = 0; step < steps; step++) {
-    const genes = worst.genes.map((gene) => (random() < 0.2 ? nudged(gene, random) : gene))
+    const genes: Genes = worst.genes.map((gene) => (random() < 0.2 ? nudged(gene, random) : gene))
     const found = {
       genes,
       seed: from.seed + step + 1,
       comparison: compare(decode(genes, domain), from.seed + step + 1),
     }
     tried.push(found)
-    if (found.comparison.difference < worst.comparison.difference) worst = found
+    if (found.comparison.difference < worst.difference) worst = { genes, difference: found.comparison.difference }
   }
   return tried
 }

@@ -1,17 +1,21 @@
 /**
  * `npm run storm`: the goals over many seeds. `--runs 500` random scenarios and `--seeds 3` of each other goal, from
  * `--seed N` or a fresh one, which is printed. `--write` puts the figures into RESULTS.md. Exit code 1 if a goal is
- * missed. The work is dealt out to one process per core. Imports the goals.
+ * missed. The work is dealt out to one process per core.
+ *
+ * `--search` looks for scenarios that break the rule instead: `--runs` of them at random, and from the worst of these by
+ * small changes; `--outside` the domain of the rule too. `--write` puts what was found into SEARCH.md.
+ * Imports the goals and the search.
  */
-import { type ChildProcess, fork } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type Finding, GOALS, holds } from './goals.js'
 import { type Aftermath, aftermath, judge } from './random-scenarios.js'
 import { resultsPage } from './results-page.js'
+import { searchAll, type SearchTask, performSearch } from './search-campaign.js'
 import { ADAPTIVE, PRESET, RECOMMENDED } from './subjects.js'
+import { performAll } from './work-pool.js'
 
 interface Task {
   /** A goal, or the name of a subject for random scenarios. */
@@ -21,6 +25,7 @@ interface Task {
 
 type Result = { readonly findings: Finding[] } | { readonly subject: string; readonly runs: Aftermath[] }
 
+const PROGRAM = new URL(import.meta.url)
 const SUBJECTS = [RECOMMENDED, PRESET, ADAPTIVE]
 const CHUNK = 10
 
@@ -44,31 +49,6 @@ function tasksFor(first: number, runs: number, seeds: number): Task[] {
   return [...goals, ...random]
 }
 
-/** Deals the tasks out, the next to whoever is ready. */
-async function performAll(tasks: readonly Task[]): Promise<Result[]> {
-  const left = [...tasks]
-  const results: Result[] = []
-  const work = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const child: ChildProcess = fork(new URL(import.meta.url), ['--child'])
-      const next = (): void => {
-        const task = left.shift()
-        if (task === undefined) child.disconnect()
-        else child.send(task)
-      }
-      child.on('message', (result: Result) => {
-        results.push(result)
-        if (process.stderr.isTTY) process.stderr.write(`\r${results.length} of ${tasks.length} parts done`)
-        next()
-      })
-      child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`A part ended with code ${code}`))))
-      next()
-    })
-  await Promise.all(Array.from({ length: availableParallelism() }, work))
-  if (process.stderr.isTTY) process.stderr.write('\n')
-  return results
-}
-
 function findingsOf(results: readonly Result[]): Finding[] {
   const direct = results.flatMap((result) => ('findings' in result ? result.findings : []))
   const random = SUBJECTS.flatMap((subject) => {
@@ -88,12 +68,22 @@ async function main(): Promise<void> {
       seeds: { type: 'string', default: '3' },
       seed: { type: 'string', default: String(randomInt(1_000_000)) },
       write: { type: 'boolean', default: false },
+      search: { type: 'boolean', default: false },
+      outside: { type: 'boolean', default: false },
     },
   })
   const [runs, seeds, seed] = [values.runs, values.seeds, values.seed].map(Number) as [number, number, number]
   if (![runs, seeds, seed].every(Number.isSafeInteger)) throw new Error('--runs, --seeds and --seed are whole numbers')
+  if (values.search) {
+    const domain = values.outside ? 'outside' : 'inside'
+    const { page, broken } = await searchAll(PROGRAM, { domain, runs, seed })
+    console.log(page)
+    if (values.write) writeFileSync(new URL('SEARCH.md', import.meta.url), page)
+    if (broken) process.exitCode = 1
+    return
+  }
   console.log(`seed ${seed}, ${runs} random scenarios, ${seeds} seeds of each other goal`)
-  const findings = findingsOf(await performAll(tasksFor(seed, runs, seeds)))
+  const findings = findingsOf(await performAll<Task, Result>(PROGRAM, tasksFor(seed, runs, seeds)))
   const page = resultsPage(findings, { seed, runs, seeds })
   console.log(page)
   if (values.write) writeFileSync(new URL('RESULTS.md', import.meta.url), page)
@@ -101,7 +91,9 @@ async function main(): Promise<void> {
 }
 
 if (process.argv.includes('--child')) {
-  process.on('message', (task: Task) => process.send?.(perform(task)))
+  process.on('message', (task: Task | SearchTask) =>
+    process.send?.('domain' in task ? performSearch(task) : perform(task)),
+  )
 } else {
   await main()
 }

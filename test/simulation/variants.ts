@@ -1,14 +1,11 @@
 /**
- * Budgets that look as good as ours and are not: each leaves out or changes one part, and collapses where ours does not.
- * They show what the parts are for, and that the simulator can tell. Imports the budget's source, since the parts are
- * not for users to replace.
+ * Budgets that look as good as ours and are not: each leaves out one part, and fails where ours does not. They show what
+ * the parts are for, and that the simulator can tell. Imports the library, and the budget's class from its source.
  */
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from 'reprise'
 import type { Subject } from 'reprise/simulate'
-import { AdaptiveBudget, type AdaptiveBudgetOptions } from '../../packages/reprise/src/core/budgets/adaptive.js'
-import { Bulkhead } from '../../packages/reprise/src/core/budgets/bulkhead.js'
-import { LatencyFloor } from '../../packages/reprise/src/core/budgets/latency-floor.js'
-import { ADAPTIVE } from './subjects.js'
+import { AdaptiveBudget } from '../../packages/reprise/src/core/budgets/adaptive.js'
+import { ADAPTIVE, RECOMMENDED } from './subjects.js'
 
 /** Every success, early or late, lets half a retry go; there is nothing else. */
 export class HalfARetryPerSuccess implements Budget {
@@ -38,66 +35,23 @@ export class HalfARetryPerSuccess implements Budget {
   }
 }
 
-/** A success mints credit however late it came. */
-export class NoLatencyGate extends AdaptiveBudget {
-  protected override creditFor(): number {
-    return 1
-  }
-}
-
-/** The floor is what the last seconds took: a slow server raises it. */
-class LatestLatency extends LatencyFloor {
-  override get ms(): number | undefined {
-    return this.snapshot().at(-1)
-  }
-}
-
-export class FloorThatFollows extends AdaptiveBudget {
-  constructor(options?: AdaptiveBudgetOptions) {
-    super(options)
-    this.floor = new LatestLatency()
-  }
-}
-
-const WINDOW_MS = 120_000
-
-/** The floor forgets by the clock: an outage as long as its window leaves nothing of it. */
-class RecentFloor extends LatencyFloor {
-  private recent = new LatencyFloor()
-  private lastMs = -Infinity
-
-  override get ms(): number | undefined {
-    return this.recent.ms
-  }
-
-  override add(latencyMs: number, now: number): void {
-    if (now - this.lastMs > WINDOW_MS) this.recent = new LatencyFloor()
-    this.lastMs = now
-    this.recent.add(latencyMs, now)
-  }
-}
-
-export class FloorThatForgets extends AdaptiveBudget {
-  constructor(options?: AdaptiveBudgetOptions) {
-    super(options)
-    this.floor = new RecentFloor()
-  }
-}
-
-/** The bulkhead is what rate and floor explain, whatever answers take. */
-class StiffBulkhead extends Bulkhead {
-  override answered(): number {
-    return 0
-  }
-}
-
-export class BulkheadThatNeverLearns extends AdaptiveBudget {
+/** Does not learn that retries do not help: those that fail are not reported. */
+export class NoWorth extends AdaptiveBudget {
   constructor() {
     super({ bulkhead: true })
-    this.bulkhead = new StiffBulkhead()
+  }
+
+  override conclude(request: BudgetRequest, outcome: AttemptOutcome): void {
+    const isConcealed = request.attempt > 1 && outcome.result !== 'success'
+    super.conclude(request, isConcealed ? { ...outcome, result: 'aborted', latencyMs: 1 } : outcome)
   }
 }
 
 export function withBudget(name: string, make: () => Budget): Subject {
   return { ...ADAPTIVE, name, budgets: { adaptive: make } }
+}
+
+/** The recommended policy with another budget. */
+export function recommendedWith(name: string, make: () => Budget): Subject {
+  return { ...RECOMMENDED, name, budgets: { recommended: make } }
 }

@@ -210,12 +210,11 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
     return { result, latencyMs: Math.max(0, now - startMs), won, now, error }
   }
 
-  /** The request that all first attempts share counts its deadline from whenever it is asked: at the end that is too late. */
+  /** What the budget was asked, with the deadline that the call had then. */
   private requestAtEnd(request: BudgetRequest): BudgetRequest {
-    const { environment, policy, key, firstGates } = this.plan
+    const { policy, firstGates } = this.plan
     if (request !== firstGates.request || policy.timeoutMs === undefined) return request
-    const deadlineMs = this.call?.deadlineAtMs ?? this.startMs + policy.timeoutMs
-    return new AttemptRequest(environment, policy, key, this.attempt, this.kind, request.ref, deadlineMs)
+    return firstGates.requestUntil(this.call?.deadlineAtMs ?? this.startMs + policy.timeoutMs)
   }
 
   /** What came out of the line, if it is a decision at all. */

@@ -12,8 +12,8 @@ export class BudgetLine implements Timer, WheelLinks {
   wheelNext = undefined
   wheelPrev = undefined
   wheelDue = 0
+  readonly budget: Budget
   private readonly environment: Environment
-  private readonly budget: Budget
   private parked = 0
   private scheduledAtMs = Infinity
   private polledAtMs = -Infinity

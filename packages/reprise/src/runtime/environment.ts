@@ -81,6 +81,8 @@ export class Environment {
   private readonly observers: readonly Observer[]
   private readonly offsetMs: number
   private readonly lines: WeakMap<Budget, BudgetLine>
+  /** Of the budget that was asked for last: most often the next call has the same. */
+  private lastLine: BudgetLine | undefined = undefined
 
   constructor(options: EnvironmentOptions) {
     this.clock = options.clock
@@ -144,11 +146,13 @@ export class Environment {
 
   /** The line of attempts parked at a budget. */
   lineOf(budget: Budget): BudgetLine {
+    if (this.lastLine?.budget === budget) return this.lastLine
     let line = this.lines.get(budget)
     if (line === undefined) {
       line = new BudgetLine(this, budget)
       this.lines.set(budget, line)
     }
+    this.lastLine = line
     return line
   }
 

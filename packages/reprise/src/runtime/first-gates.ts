@@ -3,11 +3,11 @@
  * when it is needed, so one object serves all calls of a plan and asking allocates nothing. Imports core and types.
  */
 import type { Breaker } from '../core/breaker.js'
-import type { Budget, BudgetRequest, Decision } from '../core/budget.js'
-import type { LaunchGates } from '../core/decide.js'
-import { NO_BUDGET, PANIC_IN_BUDGET } from '../core/gate.js'
-import type { Policy } from '../core/policy.js'
-import { ask, findBudget } from './ask.js'
+import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
+import type { LaunchGates, Start } from '../core/decide.js'
+import { hearsOfEnd, NO_BUDGET, PANIC_IN_BUDGET } from '../core/gate.js'
+import type { BudgetRef, Policy } from '../core/policy.js'
+import { ask, conclude, findBudget, giveBack } from './ask.js'
 import { AttemptRequest } from './attempt-request.js'
 import type { Environment } from './environment.js'
 
@@ -19,6 +19,8 @@ export class FirstGates implements LaunchGates {
   /** The budget that was asked last: read it right after asking. */
   budget: Budget | undefined = undefined
   private readonly environment: Environment
+  private readonly policy: Policy
+  private readonly key: string
   /** The registry as of which `budget` was looked up. */
   private foundIn = -1
   private denial: Decision | undefined = undefined
@@ -26,6 +28,8 @@ export class FirstGates implements LaunchGates {
   constructor(environment: Environment, key: string, policy: Policy, breaker: Breaker | undefined) {
     const { budget } = policy
     this.environment = environment
+    this.policy = policy
+    this.key = key
     this.breaker = breaker
     this.request =
       budget === undefined ? undefined : new AttemptRequest(environment, policy, key, 1, 'retry', budget, undefined)
@@ -50,5 +54,31 @@ export class FirstGates implements LaunchGates {
     const decision = ask(environment, request.ref, this.budget, request)
     if (!decision.allowed) this.denial = decision
     return decision
+  }
+
+  /**
+   * A first attempt that `budget` allowed has succeeded, and no record of it is wanted. The breaker and the budget are told
+   * what `Attempt.end` would tell them, without an `Attempt`: it would be the largest object of the call.
+   */
+  succeeded({ era, decision }: Start, budget: Budget | undefined, startMs: number): void {
+    const { environment, request } = this
+    this.breaker?.success(era)
+    if (request === undefined || !hearsOfEnd(budget, decision)) return
+    const { timeoutMs } = this.policy
+    const asked = timeoutMs === undefined ? request : this.requestUntil(startMs + timeoutMs)
+    if (budget?.conclude !== undefined) conclude(environment, budget, decision, asked, this.successSince(startMs))
+    if (decision.release === undefined && budget?.settle === undefined) return
+    giveBack(environment, budget, decision, asked, this.successSince(startMs))
+  }
+
+  /** The shared request counts its deadline from whenever it is read, which is too late at the end of an attempt. */
+  requestUntil(deadlineMs: number): BudgetRequest {
+    const { environment, policy, key } = this
+    return new AttemptRequest(environment, policy, key, 1, 'retry', policy.budget as BudgetRef, deadlineMs)
+  }
+
+  private successSince(startMs: number): AttemptOutcome {
+    const { now } = this
+    return { result: 'success', latencyMs: Math.max(0, now - startMs), won: true, now, error: undefined }
   }
 }

@@ -8,7 +8,7 @@
  */
 import type { Budget } from '../core/budget.js'
 import { type Admission, admit, type Start } from '../core/decide.js'
-import { hearsOfEnd, NO_BUDGET } from '../core/gate.js'
+import { NO_BUDGET } from '../core/gate.js'
 import { initialState } from '../core/state.js'
 import { Attempt } from './attempt.js'
 import { Call } from './call.js'
@@ -86,12 +86,7 @@ function runUntimed(
   const startTick = environment.turnTick()
   return outcomeOf(operation, new Context(plan, FIRST, undefined, null)).then(
     (value) => {
-      if (!hearsOfEnd(budget, start.decision)) {
-        plan.breaker?.success(start.era)
-        return value
-      }
-      const startMs = environment.msOf(startTick)
-      Attempt.first(plan, start, budget, startMs).end('success', undefined, environment.exactMs())
+      plan.firstGates.succeeded(start, budget, environment.msOf(startTick))
       return value
     },
     (error: unknown) => {

@@ -4,7 +4,6 @@
  */
 import type { Budget } from '../core/budget.js'
 import type { Start } from '../core/decide.js'
-import { hearsOfEnd } from '../core/gate.js'
 import type { Timer } from '../core/time.js'
 import { type AsyncScope, captureScope } from './async-context.js'
 import { Attempt } from './attempt.js'
@@ -83,14 +82,14 @@ export class TimedFirst implements Timer, WheelLinks {
 
   private fulfilled(value: unknown): void {
     if (this.abandoned !== undefined) return this.abandoned.release()
-    const { environment, breaker } = this.plan
-    environment.cancel(this)
-    if (this.inspecting || hearsOfEnd(this.budget, this.start.decision)) {
+    const { plan, start, budget } = this
+    plan.environment.cancel(this)
+    if (this.inspecting) {
       const attempt = this.toAttempt()
-      attempt.end('success', undefined, environment.exactMs())
-      this.resolve?.(this.inspecting ? inspectedSuccess(value, attempt) : value)
+      attempt.end('success', undefined, plan.environment.exactMs())
+      this.resolve?.(inspectedSuccess(value, attempt))
     } else {
-      breaker?.success(this.start.era)
+      plan.firstGates.succeeded(start, budget, this.startMs)
       this.resolve?.(value)
     }
     this.scope?.emitDestroy()

@@ -1,164 +1,197 @@
-/** How many attempts an adaptive budget with a bulkhead lets be in flight, and what becomes of the others. */
+/** When an adaptive budget with a bulkhead holds attempts, and when it lets them go. */
 import { describe, expect, it } from 'vitest'
-import { type Learnt, Play, START_MS } from '../../../../../test/adaptive-play.js'
+import { AdaptiveFixture, type Details } from '../../../../../test/adaptive-fixture.js'
 import { ALLOWED } from '../gate.js'
 
 const NO_SLOT = { allowed: false, reason: 'no_slot' }
-/** 4 · 100 · 0.0104 = 4.16: five slots, also when the calls of a test raise the rate by a few. */
-const FIVE: Learnt = { rate: 100, floorMs: 10.4 }
+const SECOND: Details = { attemptTimeoutMs: 1000 }
 
-const crowded = (learnt = FIVE): Play => new Play({ bulkhead: true }, learnt)
+/** A dependency that is usually fast has attempts in flight that it has not answered for a quarter of their patience. */
+const closed = (inFlight = 5, waste = 5): AdaptiveFixture => {
+  const fixture = new AdaptiveFixture({ bulkhead: true }, { rate: 100, fastShare: 1, waste })
+  expect(fixture.firsts(inFlight, SECOND)).toBe(inFlight)
+  fixture.pass(250)
+  expect(fixture.ask(1, SECOND)).toEqual(NO_SLOT)
+  return fixture
+}
 
-describe('a bulkhead', () => {
-  it('lets as many be in flight as four times rate and floor explain', () => {
-    const play = crowded()
-    expect(play.firsts(9)).toBe(5)
-    expect(play.ask(1)).toEqual(NO_SLOT)
-    expect(play.budget.inFlight).toBe(5)
-    play.end(1, 'failure')
-    expect(play.ask(1)).toBe(ALLOWED)
+describe('a budget with a bulkhead', () => {
+  it('allows any number of first attempts before it knows the dependency, and where it is fast', () => {
+    const unknown = new AdaptiveFixture({ bulkhead: true })
+    expect(unknown.firsts(1000, SECOND)).toBe(1000)
+    const fast = new AdaptiveFixture({ bulkhead: true }, { fastShare: 1 })
+    expect(fast.firsts(1000, SECOND)).toBe(1000)
+  })
+
+  it('holds first attempts after a quarter of the patience without a fast answer', () => {
+    const fixture = closed()
+    fixture.end(1, 'failure', 10, SECOND)
+    expect(fixture.ask(1, SECOND)).toBe(ALLOWED)
+    expect(fixture.ask(1, SECOND)).toEqual(NO_SLOT)
+    expect(fixture.budget.inFlight).toBe(5)
+  })
+
+  it('is needed to hold first attempts, not to hold retries', () => {
+    const fixture = new AdaptiveFixture({}, { rate: 100, fastShare: 1 })
+    fixture.succeed(1, 1, SECOND)
+    fixture.firsts(5, SECOND)
+    fixture.pass(250)
+    for (const kind of ['retry', 'hedge'] as const) expect(fixture.ask(2, { ...SECOND, kind })).toEqual(NO_SLOT)
+    expect(fixture.firsts(1000, SECOND)).toBe(1000)
+  })
+
+  it('lets a waiting first attempt go for every answer, at no cost in tokens', () => {
+    const fixture = closed(5, 0)
+    for (const name of ['a', 'b', 'c', 'd']) fixture.park(name, 1, SECOND)
+    expect(fixture.woken).toEqual([])
+    fixture.end(1, 'failure', 250, SECOND)
+    expect(fixture.woken).toEqual(['a'])
+    fixture.end(1, 'success', 500, SECOND)
+    expect(fixture.woken).toEqual(['a', 'b'])
+    fixture.end(1, 'aborted', 500, SECOND)
+    expect(fixture.woken).toEqual(['a', 'b', 'c'])
+    expect(fixture.grants).toEqual([ALLOWED, ALLOWED, ALLOWED])
+    expect(fixture.waste).toBeCloseTo(0.2)
+  })
+
+  it('lets all waiting first attempts go once fast answers have widened the window', () => {
+    const fixture = closed()
+    for (let i = 0; i < 20; i++) fixture.park(`call ${i}`, 1, SECOND)
+    for (let i = 0; i < 25 && fixture.woken.length < 20; i++) fixture.end(1, 'success', 10, SECOND)
+    expect(fixture.woken).toHaveLength(20)
+    fixture.end(1, 'success', 10, SECOND)
+    expect(fixture.firsts(100, SECOND)).toBe(100)
+  })
+
+  it('lets first attempts go before retries that came earlier', () => {
+    const fixture = closed()
+    fixture.park('retry', 2, SECOND)
+    fixture.park('first', 1, SECOND)
+    fixture.park('another retry', 2, SECOND)
+    for (let i = 0; i < 5; i++) fixture.end(1, 'success', 10, SECOND)
+    expect(fixture.woken).toEqual(['first', 'retry', 'another retry'])
+  })
+
+  it('lets no retry go while a first attempt waits, nor a first attempt past another', () => {
+    const fixture = closed()
+    fixture.end(1, 'success', 10, SECOND)
+    fixture.firsts(5, SECOND)
+    fixture.pass(250)
+    expect(fixture.ask(1, SECOND)).toEqual(NO_SLOT)
+    const leave = fixture.park('first', 1, SECOND)
+    expect(fixture.ask(2, SECOND)).toEqual({ allowed: false, reason: 'no_credit' })
+    expect(fixture.ask(1, SECOND)).toEqual(NO_SLOT)
+    leave()
+    expect(fixture.ask(2, SECOND)).toEqual(NO_SLOT)
+  })
+
+  it('holds a waiting retry for which there is credit but no room', () => {
+    const fixture = closed()
+    fixture.end(1, 'success', 10, SECOND)
+    fixture.firsts(5, SECOND)
+    fixture.pass(250)
+    expect(fixture.ask(2, SECOND)).toEqual(NO_SLOT)
+    fixture.park('retry', 2, SECOND)
+    expect(fixture.woken).toEqual([])
+    fixture.end(1, 'failure', 250, SECOND)
+    expect(fixture.woken).toEqual(['retry'])
+  })
+
+  it('lets the next attempt go when the grant of a first attempt was not used', () => {
+    const fixture = closed()
+    for (const name of ['a', 'b', 'c']) fixture.park(name, 1, SECOND)
+    fixture.end(1, 'failure', 250, SECOND)
+    expect(fixture.woken).toEqual(['a'])
+    fixture.returnGrant(0)
+    expect(fixture.woken).toEqual(['a', 'b'])
+    expect(fixture.budget.inFlight).toBe(5)
   })
 
   it.each([
-    [1, 1, 2],
-    [20, 40, 4],
-    [1000, 9.9, 40],
-  ])('at %d calls a second of %d ms has %d slots', (rate, floorMs, slots) => {
-    const play = crowded({ rate, floorMs })
-    expect(play.firsts(slots)).toBe(slots)
-    expect(play.ask(1)).toEqual(NO_SLOT)
-  })
+    [1, 499, 500],
+    [0, 999, 1000],
+  ])(
+    'with a share of %d fast answers is open after %d ms without an answer and silent after %d',
+    (fast, open, shut) => {
+      const fixture = new AdaptiveFixture({ bulkhead: true }, fast === 1 ? {} : { fastShare: fast })
+      fixture.firsts(5, SECOND)
+      fixture.pass(open)
+      expect(fixture.ask(1, SECOND)).toBe(ALLOWED)
+      fixture.pass(shut - open)
+      expect(fixture.ask(1, SECOND)).toEqual(NO_SLOT)
+    },
+  )
 
-  it('is not there before the floor is known, nor where it was not asked for', () => {
-    expect(crowded({ rate: 1 }).firsts(1000)).toBe(1000)
-    expect(new Play({}, FIVE).firsts(1000)).toBe(1000)
+  it('is silent for the attempts of a caller by the patience of that caller', () => {
+    const fixture = new AdaptiveFixture({ bulkhead: true })
+    fixture.firsts(5, SECOND)
+    fixture.pass(1000)
+    expect(fixture.ask(1, { attemptTimeoutMs: 3000 })).toBe(ALLOWED)
+    expect(fixture.ask(1, { deadlineMs: fixture.now + 3000 })).toBe(ALLOWED)
+    expect(fixture.ask(1)).toBe(ALLOWED)
+    expect(fixture.ask(1, { deadlineMs: fixture.now + 1000 })).toEqual(NO_SLOT)
   })
+})
 
-  it('makes a first attempt wait for an answer to follow, at no cost of waste', () => {
-    const play = crowded({ ...FIVE, waste: 0 })
-    play.firsts(5)
-    play.park('a', 1)
-    play.park('b', 1)
-    play.end(1, 'failure')
-    expect(play.woken).toEqual([])
-    play.end(1, 'success')
-    expect(play.woken).toEqual(['a'])
-    expect(play.waste).toBeCloseTo(0.2)
-    play.end(1, 'success', 11)
-    expect(play.woken).toEqual(['a', 'b'])
-    expect(play.waste).toBeCloseTo(0.4)
-  })
-
-  it('has the same line for first attempts and retries', () => {
-    const play = crowded()
-    play.firsts(5)
-    play.park('retry', 2)
-    play.park('first', 1)
-    play.park('another', 2)
-    for (let i = 0; i < 5; i++) play.end(1, 'success')
-    expect(play.woken).toEqual(['retry', 'first', 'another'])
-    expect(play.waste).toBeCloseTo(4)
-  })
-
-  it('refuses retries and hedges without a slot though there is credit', () => {
-    const play = crowded()
-    play.firsts(5)
-    play.end(1, 'success')
-    play.firsts(1)
-    for (const kind of ['retry', 'hedge'] as const) expect(play.ask(2, { kind })).toEqual(NO_SLOT)
-    play.end(1, 'failure')
-    expect(play.ask(2, { kind: 'hedge' })).toBe(ALLOWED)
-  })
-
-  it('widens by a quarter when calls found no slot and a round of answers came in less than half the patience', () => {
-    const play = crowded()
-    play.firsts(6, { attemptTimeoutMs: 1000 })
-    for (let i = 0; i < 5; i++) play.end(1, 'success', 450, { attemptTimeoutMs: 1000 })
-    // 5 + 1.25 slots
-    expect(play.firsts(9)).toBe(6)
-  })
-
-  it('does not widen when nobody was refused', () => {
-    const play = crowded()
-    play.firsts(5, { attemptTimeoutMs: 1000 })
-    for (let i = 0; i < 5; i++) play.end(1, 'success', 10, { attemptTimeoutMs: 1000 })
-    expect(play.firsts(9)).toBe(5)
-  })
-
-  it('measures patience by the deadline where an attempt has no limit, else as half a minute', () => {
-    for (const [limits, latencyMs] of [
-      [{ deadlineMs: START_MS + 500 }, 409],
-      [{}, 13_500],
-    ] as const) {
-      for (const [excess, slots] of [
-        // By a quarter for answers in less than half the patience, tried twice as wide for slower ones.
-        [0, 6],
-        [1, 10],
-      ] as const) {
-        const play = new Play({ bulkhead: true, maxPark: '1s' }, FIVE)
-        play.firsts(6, limits)
-        for (let i = 0; i < 5; i++) play.end(1, 'success', latencyMs + 2 * excess, limits)
-        expect(play.firsts(12)).toBe(slots)
-      }
+describe('a silent dependency', () => {
+  /** No answer for half the patience, and first attempts that wait. */
+  const silent = (details: Details = SECOND): AdaptiveFixture => {
+    const fixture = new AdaptiveFixture({ bulkhead: true }, { rate: 100 })
+    fixture.firsts(10, details)
+    fixture.pass(500)
+    for (let i = 0; i < 10; i++) {
+      expect(fixture.ask(1, details)).toEqual(NO_SLOT)
+      fixture.park(`call ${i}`, 1, details)
     }
+    return fixture
+  }
+  const timeOut = (fixture: AdaptiveFixture, count: number): void => {
+    for (let i = 0; i < count; i++) fixture.end(1, 'timeout', 1000, SECOND)
+  }
+
+  it('is sent nothing but probes, one a patience', () => {
+    const fixture = silent()
+    fixture.pass(499)
+    fixture.poll()
+    expect(fixture.woken).toEqual([])
+    fixture.pass(1)
+    timeOut(fixture, 10)
+    expect(fixture.budget.wakeAtMs()).toBe(fixture.now)
+    fixture.poll()
+    fixture.poll()
+    expect(fixture.woken).toEqual(['call 0'])
+    expect(fixture.grants).toEqual([{ allowed: true, reason: 'probe' }])
+    expect(fixture.budget.wakeAtMs()).toBe(fixture.now + 1000)
   })
 
-  it('is halved by a round of time limits without an answer, down to one slot, and whole with the first answer', () => {
-    const play = crowded()
-    const missRound = (): number => {
-      while (play.budget.inFlight > 0) play.end(1, 'timeout', 1000)
-      return play.firsts(9)
-    }
-    play.firsts(5)
-    expect(missRound()).toBe(2)
-    play.firsts(3)
-    for (let i = 0; i < 3; i++) missRound()
-    expect(missRound()).toBe(1)
-    play.end(1, 'success')
-    expect(play.firsts(9)).toBe(5)
+  it('is sent nothing more when a probe fails', () => {
+    const fixture = silent()
+    fixture.pass(500)
+    timeOut(fixture, 10)
+    fixture.poll()
+    fixture.end(1, 'failure', 1, SECOND)
+    expect(fixture.woken).toEqual(['call 0'])
   })
 
-  it('is not narrowed by failures', () => {
-    const play = crowded()
-    for (let i = 0; i < 30; i++) {
-      play.firsts(1)
-      play.end(1, 'failure', 1000)
-    }
-    expect(play.firsts(9)).toBe(5)
+  it('is sent half as many attempts as before when a probe succeeds after more than the patience', () => {
+    const fixture = silent()
+    fixture.pass(500)
+    timeOut(fixture, 10)
+    fixture.poll()
+    fixture.pass(300)
+    fixture.end(1, 'success', 300, SECOND)
+    expect(fixture.woken).toHaveLength(1 + 5)
+    expect(fixture.budget.inFlight).toBe(5)
   })
 
-  it('gives attempts up for lost that nobody can be waiting for any more, and does not count their end', () => {
-    const play = crowded({ rate: 1, floorMs: 10 })
-    play.firsts(2, { attemptTimeoutMs: 1000 })
-    play.pass(1000)
-    expect(play.ask(1)).toEqual(NO_SLOT)
-    // In slices of an eighth.
-    play.pass(125)
-    expect(play.firsts(1)).toBe(1)
-    expect(play.budget.inFlight).toBe(1)
-    play.end(1, 'aborted', 2000)
-    expect(play.budget.inFlight).toBe(1)
-  })
-
-  it('has the slots of lost attempts free when others end', () => {
-    const play = crowded({ rate: 1, floorMs: 10 })
-    play.firsts(2, { attemptTimeoutMs: 1000 })
-    play.pass(2000)
-    for (let i = 0; i < 2; i++) {
-      play.firsts(1)
-      play.pass(10)
-      play.end(1, 'success', 10)
-    }
-    expect(play.budget.inFlight).toBe(0)
-  })
-
-  it('hands the credit of a first attempt that was not used on to the next', () => {
-    const play = crowded()
-    play.firsts(5)
-    play.park('a', 1)
-    play.park('b', 1)
-    play.end(1, 'success')
-    play.handBackGrant(0)
-    expect(play.woken).toEqual(['a', 'b'])
+  it('is probed again at once when the grant of a probe was not used', () => {
+    const fixture = silent()
+    fixture.pass(500)
+    timeOut(fixture, 10)
+    fixture.poll()
+    fixture.returnGrant(0)
+    expect(fixture.budget.wakeAtMs()).toBeLessThanOrEqual(fixture.now)
+    fixture.poll()
+    expect(fixture.woken).toEqual(['call 0', 'call 1'])
   })
 })

@@ -1,15 +1,14 @@
-/** What an adaptive budget accepts as options, and what it takes through a restart. */
+/** What an adaptive budget accepts as options, and what it keeps through a restart. */
 import { describe, expect, it } from 'vitest'
-import { Play, requestAt, START_MS } from '../../../../../test/adaptive-play.js'
+import { AdaptiveFixture, START_MS } from '../../../../../test/adaptive-fixture.js'
 import { BudgetError } from '../errors.js'
 import { type AdaptiveBudgetOptions, adaptiveBudget } from './adaptive.js'
 
 const STATE = {
   waste: 3.5,
-  used: 2,
-  patienceMs: 3000,
-  latencies: [20, 10, 30],
   rate: { perSecond: 40, atMs: START_MS },
+  window: { fastShare: 0.75, spells: 3 },
+  worth: { help: 0.5, firsts: 0.9, late: 0.01, value: 0.4 },
 }
 
 const roundTrip = (state: unknown): unknown => JSON.parse(JSON.stringify(state))
@@ -44,42 +43,67 @@ describe('the options of an adaptive budget', () => {
   })
 })
 
+it('an adaptive budget describes itself by its options', () => {
+  expect(adaptiveBudget().describe()).toEqual({
+    type: 'adaptive',
+    bulkhead: false,
+    strict: false,
+    maxParkMs: 30_000,
+    maxParked: 100_000,
+  })
+  expect(adaptiveBudget({ bulkhead: true, strict: true, maxPark: '1s', maxParked: 7 }).describe()).toEqual({
+    type: 'adaptive',
+    bulkhead: true,
+    strict: true,
+    maxParkMs: 1000,
+    maxParked: 7,
+  })
+})
+
 describe('a snapshot of an adaptive budget', () => {
-  it('keeps waste, what is in flight, the floor and the rate', () => {
+  it('keeps the tokens, the rate, what answers usually take and what retries are worth', () => {
     const budget = adaptiveBudget()
     budget.restore(roundTrip(STATE))
     expect(budget.snapshot()).toEqual(STATE)
-    expect(budget.inFlight).toBe(2)
   })
 
-  it('keeps what was learnt by use', () => {
-    const play = new Play({}, { rate: 10 })
+  it('keeps what was learned by use', () => {
+    const fixture = new AdaptiveFixture({}, { rate: 10 })
     for (let second = 0; second < 6; second++) {
-      play.firsts(5)
-      play.succeed(5, 12)
-      play.pass(1000)
+      fixture.retry(second < 5 ? 'success' : 'failure')
+      fixture.firsts(1)
+      fixture.end(1, second < 5 ? 'failure' : 'timeout')
+      fixture.pass(1000)
     }
-    play.firsts(1)
-    const heir = adaptiveBudget()
-    heir.restore(roundTrip(play.budget.snapshot()))
-    expect(heir.snapshot()).toEqual(play.budget.snapshot())
-    expect(heir.snapshot()).toMatchObject({ used: 1, latencies: [12] })
+    const before = fixture.budget.snapshot()
+    const successor = adaptiveBudget()
+    successor.restore(roundTrip(before))
+    expect(successor.snapshot()).toEqual({
+      ...before,
+      rate: { ...before.rate, perSecond: expect.closeTo(before.rate.perSecond) },
+    })
+    expect(before.worth).not.toEqual(adaptiveBudget().snapshot().worth)
+    expect(before.window.spells).toBeGreaterThan(0)
   })
 
-  it('keeps no credit', () => {
-    const play = new Play({}, { rate: 100 })
-    play.succeed(10)
-    play.budget.restore(roundTrip(play.budget.snapshot()))
-    expect(play.ask(2)).toEqual({ allowed: false, reason: 'no_credit' })
+  it('keeps no credit and nothing in flight', () => {
+    const fixture = new AdaptiveFixture({}, { rate: 100 })
+    fixture.succeed(10)
+    fixture.firsts(3)
+    fixture.budget.restore(roundTrip(fixture.budget.snapshot()))
+    expect(fixture.ask(2)).toEqual({ allowed: false, reason: 'no_credit' })
+    expect(fixture.budget.inFlight).toBe(0)
+    fixture.end(1, 'success')
+    expect(fixture.budget.inFlight).toBe(0)
   })
 
-  it('has its floor at work in whoever is restored from it', () => {
-    const play = new Play()
-    play.budget.restore(STATE)
-    play.succeed(1, 41)
-    expect(play.retries()).toBe(0)
-    play.succeed(1, 40)
-    expect(play.retries()).toBe(1)
+  it('brings back that fast answers are usual', () => {
+    const fixture = new AdaptiveFixture({ bulkhead: true })
+    fixture.budget.restore(STATE)
+    const limits = { attemptTimeoutMs: 1000 }
+    fixture.firsts(1, limits)
+    fixture.pass(250)
+    expect(fixture.ask(1, limits)).toEqual({ allowed: false, reason: 'no_slot' })
   })
 
   it('of a budget that has seen nothing restores to one that has seen nothing', () => {
@@ -88,29 +112,20 @@ describe('a snapshot of an adaptive budget', () => {
     expect(budget.snapshot()).toEqual(adaptiveBudget().snapshot())
   })
 
-  it('cannot bring more waste than the rate allows', () => {
-    const play = new Play({}, { waste: 1e9 })
-    play.succeed()
-    expect(play.retries()).toBe(1)
-    expect(play.waste).toBe(4)
+  it('cannot bring more tokens than the rate allows', () => {
+    const fixture = new AdaptiveFixture({}, { waste: 1e9 })
+    fixture.succeed()
+    expect(fixture.retries()).toBe(1)
+    expect(fixture.waste).toBe(4)
   })
 
-  it('has what is in flight hold its slots after a restart, as it did before', () => {
-    const play = new Play({ bulkhead: true })
-    play.budget.restore({ ...STATE, used: 20, rate: { perSecond: 1, atMs: play.now } })
-    expect(play.ask(1)).toEqual({ allowed: false, reason: 'no_slot' })
-  })
-
-  it('has nobody pay for what was in flight before the restart', () => {
-    const play = new Play({ bulkhead: true })
-    play.budget.restore({ ...STATE, used: 2, rate: { perSecond: 1, atMs: play.now } })
-    play.pass(600_000)
-    for (let i = 0; i < 2; i++) {
-      play.firsts(1)
-      play.pass(10)
-      play.end(1, 'success', 10)
-    }
-    expect(play.budget.inFlight).toBe(0)
+  it('leaves attempts in line when it is restored', () => {
+    const fixture = new AdaptiveFixture()
+    fixture.park('a')
+    fixture.budget.restore(STATE)
+    expect(fixture.budget.parked).toBe(1)
+    fixture.succeed()
+    expect(fixture.woken).toEqual(['a'])
   })
 
   const broken: [string, unknown, string][] = [
@@ -119,11 +134,11 @@ describe('a snapshot of an adaptive budget', () => {
     ['a text', 'x', 'adaptiveBudget snapshot waste'],
     ['an empty object', {}, 'adaptiveBudget snapshot waste'],
     [
-      'a waste below 0',
+      'tokens below 0',
       { ...STATE, waste: -1 },
       'adaptiveBudget snapshot waste: -1 is not a finite number of 0 or more',
     ],
-    ['a waste that is no number', { ...STATE, waste: '5' }, 'adaptiveBudget snapshot waste: "5" is not'],
+    ['tokens that are no number', { ...STATE, waste: '5' }, 'adaptiveBudget snapshot waste: "5" is not'],
     ['no rate', { ...STATE, rate: undefined }, 'adaptiveBudget snapshot rate: undefined is not'],
     ['a rate below 0', { ...STATE, rate: { perSecond: -1, atMs: 0 } }, 'adaptiveBudget snapshot rate: -1 is not'],
     [
@@ -131,9 +146,14 @@ describe('a snapshot of an adaptive budget', () => {
       { ...STATE, rate: { perSecond: 1, atMs: null } },
       'adaptiveBudget snapshot rate: null is not',
     ],
-    ['half an attempt in flight', { ...STATE, used: 0.5 }, 'adaptiveBudget snapshot used: 0.5 is not a whole number'],
-    ['no list of latencies', { ...STATE, latencies: {} }, 'adaptiveBudget snapshot latencies: '],
-    ['a latency of null', { ...STATE, latencies: [1, null] }, 'adaptiveBudget snapshot latencies: null is not'],
+    ['no window', { ...STATE, window: undefined }, 'adaptiveBudget snapshot window: undefined is not'],
+    [
+      'half a patience counted',
+      { ...STATE, window: { fastShare: 1, spells: 0.5 } },
+      'adaptiveBudget snapshot window: 0.5 is not a whole number of 0 or more',
+    ],
+    ['no worth', { ...STATE, worth: null }, 'adaptiveBudget snapshot worth: undefined is not'],
+    ['a worth below 0', { ...STATE, worth: { ...STATE.worth, late: -1 } }, 'adaptiveBudget snapshot worth: -1 is not'],
   ]
 
   it.each(broken)('is refused when it is or has %s', (_, state, message) => {
@@ -142,13 +162,14 @@ describe('a snapshot of an adaptive budget', () => {
     expect(() => budget.restore(state)).toThrow(message)
   })
 
-  it('that is refused changes nothing', () => {
-    for (const [, state] of broken) {
-      const budget = adaptiveBudget()
-      budget.allowAttempt(requestAt(START_MS, 1))
-      const before = budget.snapshot()
-      expect(() => budget.restore(state)).toThrow(BudgetError)
-      expect(budget.snapshot()).toEqual(before)
-    }
+  it.each(broken)('changes nothing when it is refused for %s', (_, state) => {
+    const fixture = new AdaptiveFixture()
+    fixture.succeed()
+    fixture.firsts(2)
+    const before = fixture.budget.snapshot()
+    expect(() => fixture.budget.restore(state)).toThrow(BudgetError)
+    expect(fixture.budget.snapshot()).toEqual(before)
+    expect(fixture.budget.inFlight).toBe(2)
+    expect(fixture.retries()).toBe(1)
   })
 })

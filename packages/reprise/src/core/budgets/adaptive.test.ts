@@ -1,219 +1,292 @@
 /** What a retry or hedge takes, what a success gives, and how much of either is kept. */
 import { describe, expect, it } from 'vitest'
-import { type Details, Play, requestAt } from '../../../../../test/adaptive-play.js'
+import { AdaptiveFixture, FAST_MS, PATIENCE_MS, requestAt } from '../../../../../test/adaptive-fixture.js'
 import { ALLOWED } from '../gate.js'
 import { ADAPTIVE_REASONS, adaptiveBudget } from './adaptive.js'
 
 const NO_CREDIT = { allowed: false, reason: 'no_credit' }
 
 describe('an adaptive budget', () => {
-  it('starts with five of waste, no credit, no rate and no floor', () => {
+  it('starts with five waste tokens and credit for one retry', () => {
     const budget = adaptiveBudget()
-    expect(budget.snapshot()).toMatchObject({ waste: 5, used: 0, latencies: [], rate: { perSecond: 0, atMs: 0 } })
-    expect(budget.allowAttempt(requestAt(0, 2))).toEqual(NO_CREDIT)
+    expect(budget.snapshot()).toMatchObject({ waste: 5, rate: { perSecond: 0, atMs: 0 }, worth: { value: 1 } })
     expect([budget.inFlight, budget.parked, budget.maxParkMs, budget.wakeAtMs()]).toEqual([0, 0, 30_000, Infinity])
+    expect(budget.allowAttempt(requestAt(1e9, 2))).toBe(ALLOWED)
+    expect(budget.allowAttempt(requestAt(1e9, 2))).toEqual(NO_CREDIT)
   })
 
-  it('lists the words it uses', () => {
+  it('names the reasons it gives', () => {
     expect(ADAPTIVE_REASONS).toEqual(['no_credit', 'no_slot', 'line_full', 'probe'])
   })
 
-  it('lets first attempts go free, however many, with one shared decision', () => {
-    const play = new Play()
-    expect(play.ask(1)).toBe(ALLOWED)
-    expect(play.firsts(999)).toBe(999)
-    expect([play.budget.inFlight, play.waste]).toEqual([1000, 5])
+  it('allows any number of first attempts at no cost, with one shared decision', () => {
+    const fixture = new AdaptiveFixture()
+    expect(fixture.ask(1)).toBe(ALLOWED)
+    expect(fixture.firsts(999)).toBe(999)
+    expect([fixture.budget.inFlight, fixture.waste]).toEqual([1000, 5])
   })
 
-  it('lets one retry go for each success, and no more', () => {
-    const play = new Play({}, { rate: 100 })
-    expect(play.retries()).toBe(0)
-    play.succeed()
-    expect(play.retries()).toBe(1)
-    play.succeed(3)
-    expect(play.retries()).toBe(3)
-    expect(play.ask(2)).toEqual(NO_CREDIT)
+  it('allows one retry for each fast success, and no more', () => {
+    const fixture = new AdaptiveFixture({}, { rate: 100 })
+    expect(fixture.retries()).toBe(0)
+    fixture.succeed()
+    expect(fixture.retries()).toBe(1)
+    fixture.succeed(3)
+    expect(fixture.retries()).toBe(3)
+    expect(fixture.ask(2)).toEqual(NO_CREDIT)
   })
 
-  it('takes one of waste for a retry and gives it back if it succeeds, with the fifth that every success deposits', () => {
-    const play = new Play({}, { waste: 2 })
-    play.succeed()
-    expect(play.waste).toBeCloseTo(2.2)
-    expect(play.ask(2)).toBe(ALLOWED)
-    expect(play.waste).toBeCloseTo(1.2)
-    play.end(2, 'success')
-    expect(play.waste).toBeCloseTo(2.4)
+  it('takes a token for a retry and returns it if it succeeds, with the fifth that every success deposits', () => {
+    const fixture = new AdaptiveFixture({}, { waste: 2 })
+    fixture.succeed()
+    expect(fixture.waste).toBeCloseTo(2.2)
+    expect(fixture.ask(2)).toBe(ALLOWED)
+    expect(fixture.waste).toBeCloseTo(1.2)
+    fixture.end(2, 'success')
+    expect(fixture.waste).toBeCloseTo(2.4)
   })
 
   it.each(['failure', 'timeout', 'aborted', 'interrupted'] as const)(
-    'keeps the waste of a retry that ends in %s',
-    (end) => {
-      const play = new Play({}, { waste: 2 })
-      play.succeed()
-      play.ask(2)
-      play.end(2, end)
-      expect(play.waste).toBeCloseTo(1.2)
-      expect(play.ask(2)).toEqual(NO_CREDIT)
-      expect(play.budget.inFlight).toBe(0)
+    'keeps the token of a retry that ends in %s',
+    (result) => {
+      const fixture = new AdaptiveFixture({}, { waste: 2 })
+      fixture.retry(result)
+      expect(fixture.waste).toBeCloseTo(1.2)
+      expect(fixture.ask(2)).toEqual(NO_CREDIT)
+      expect(fixture.budget.inFlight).toBe(0)
     },
   )
 
-  it('takes and gives nothing for a first attempt that fails', () => {
-    const play = new Play({}, { waste: 2 })
-    play.firsts(3)
-    play.end(1, 'failure')
-    play.end(1, 'timeout')
-    play.handBack(1)
-    expect([play.waste, play.retries(), play.budget.inFlight]).toEqual([2, 0, 0])
-  })
-
-  it('gives a hedge its waste back only if it won', () => {
-    const hedge: Details = { kind: 'hedge' }
-    for (const [won, waste] of [
-      [true, 3.4],
-      [false, 2.4],
-    ] as const) {
-      const play = new Play({}, { waste: 3 })
-      play.succeed()
-      expect(play.ask(2, hedge)).toBe(ALLOWED)
-      expect(play.waste).toBeCloseTo(2.2)
-      play.budget.settle(requestAt(play.now, 2, hedge), { result: 'success', latencyMs: 1, won, now: play.now })
-      expect(play.waste).toBeCloseTo(waste)
-    }
-  })
-
-  it('refuses a retry without waste, whatever the credit', () => {
-    const play = new Play({}, { rate: 100, waste: 0.5 })
-    play.succeed(2)
-    expect(play.waste).toBeCloseTo(0.9)
-    expect(play.ask(2)).toEqual(NO_CREDIT)
-    play.succeed()
-    expect(play.retries()).toBe(1)
-  })
-
-  it('changes nothing when it refuses', () => {
-    const play = new Play({}, { waste: 3 })
-    const before = play.budget.snapshot()
-    for (const kind of ['retry', 'hedge'] as const) expect(play.ask(2, { kind })).toEqual(NO_CREDIT)
-    expect(play.budget.snapshot()).toEqual(before)
+  it('neither takes nor gives anything for a first attempt that does not succeed', () => {
+    const fixture = new AdaptiveFixture({}, { waste: 2 })
+    fixture.firsts(4)
+    fixture.end(1, 'failure')
+    fixture.end(1, 'timeout')
+    fixture.end(1, 'interrupted')
+    fixture.returnUnused(1)
+    expect([fixture.waste, fixture.retries(), fixture.budget.inFlight]).toEqual([2, 0, 0])
   })
 
   it.each([
-    [0, 5],
-    [2, 5],
+    [true, 3.4],
+    [false, 2.4],
+  ])('returns the token of a hedge that succeeds only if it won: %o', (won, waste) => {
+    const fixture = new AdaptiveFixture({}, { waste: 3 })
+    fixture.retry('success', 1, { kind: 'hedge', won })
+    expect(fixture.waste).toBeCloseTo(waste)
+  })
+
+  it('learns nothing about retries from hedges', () => {
+    const fixture = new AdaptiveFixture({}, { waste: 5, rate: 100 })
+    for (let i = 0; i < 4; i++) fixture.retry('failure', 1, { kind: 'hedge' })
+    expect(fixture.budget.snapshot().worth).toMatchObject({ help: 1, value: 1 })
+  })
+
+  it('denies a retry without a token, whatever the credit', () => {
+    const fixture = new AdaptiveFixture({}, { rate: 100, waste: 0.5 })
+    fixture.succeed(2)
+    expect(fixture.waste).toBeCloseTo(0.9)
+    expect(fixture.ask(2)).toEqual(NO_CREDIT)
+    fixture.succeed()
+    expect(fixture.retries()).toBe(1)
+  })
+
+  it('changes nothing when it denies', () => {
+    const fixture = new AdaptiveFixture({}, { waste: 3 })
+    const before = fixture.budget.snapshot()
+    for (const kind of ['retry', 'hedge'] as const) expect(fixture.ask(2, { kind })).toEqual(NO_CREDIT)
+    expect(fixture.budget.snapshot()).toEqual(before)
+    expect(fixture.budget.inFlight).toBe(0)
+  })
+
+  it.each([
+    [1, 5],
     [10, 20],
     [100, 200],
-  ])('at %d calls a second keeps at most %d of waste', (rate, most) => {
-    const play = new Play({}, { rate, waste: most - 0.3 })
-    play.succeed()
-    expect(play.waste).toBeCloseTo(most - 0.1)
-    play.succeed(5)
-    expect(play.waste).toBeCloseTo(most)
+  ])('at %d calls a second keeps at most %d tokens', (rate, most) => {
+    const fixture = new AdaptiveFixture({}, { rate, waste: 10 * most })
+    expect(fixture.ask(2)).toEqual(NO_CREDIT)
+    expect(fixture.waste).toBeCloseTo(most)
   })
 
   it.each([
-    [0, 1],
-    [10, 1],
+    [0.25, 1.25],
+    [0.05, 1],
+  ])('keeps at most its share of the tokens when retries are worth %d, but one: %d', (worth, most) => {
+    const fixture = new AdaptiveFixture({}, { worth })
+    expect(fixture.ask(2)).toEqual(NO_CREDIT)
+    expect(fixture.waste).toBeCloseTo(most)
+  })
+
+  it('deposits less for a success when retries are worth less', () => {
+    const fixture = new AdaptiveFixture({}, { worth: 0.25, waste: 0 })
+    fixture.succeed()
+    expect(fixture.waste).toBeCloseTo(0.05)
+  })
+
+  it.each([
+    [1, 1],
+    [9, 1],
     [25, 2],
-    [100, 10],
+    [105, 10],
   ])('at %d calls a second keeps credit for %d', (rate, most) => {
-    const play = new Play({}, { rate, waste: 100 })
-    play.succeed(50)
-    expect(play.retries()).toBe(most)
+    const fixture = new AdaptiveFixture({}, { rate, waste: 100 })
+    fixture.firsts(1)
+    for (let i = 0; i < 50; i++) fixture.end(1, 'success')
+    expect(fixture.retries()).toBe(most)
   })
 
   it('forgets what it has too much of when calls become fewer', () => {
-    const play = new Play({}, { rate: 100, waste: 150 })
-    play.succeed(50)
-    play.pass(60_000)
-    expect(play.retries()).toBe(1)
-    expect(play.waste).toBeCloseTo(4)
+    const fixture = new AdaptiveFixture({}, { rate: 100, waste: 150 })
+    fixture.succeed(50)
+    fixture.pass(2 * PATIENCE_MS)
+    expect(fixture.retries()).toBe(1)
+    expect(fixture.waste).toBeCloseTo(4)
   })
 
-  it('takes as many of waste as the attempt costs but one credit, and gives as many back', () => {
-    const play = new Play({}, { rate: 100, waste: 10 })
-    play.succeed(2)
-    expect(play.ask(2, { cost: 3 })).toBe(ALLOWED)
-    expect(play.waste).toBeCloseTo(7.4)
-    play.end(2, 'success', 1, { cost: 3 })
-    expect(play.waste).toBeCloseTo(10.6)
-    expect(play.retries({ cost: 2.5 })).toBe(2)
-    expect(play.waste).toBeCloseTo(5.6)
+  it('takes as many tokens as the attempt costs but one credit, and returns as many', () => {
+    const fixture = new AdaptiveFixture({}, { rate: 100, waste: 10 })
+    fixture.succeed(2)
+    expect(fixture.ask(2, { cost: 3 })).toBe(ALLOWED)
+    expect(fixture.waste).toBeCloseTo(7.4)
+    fixture.end(2, 'success', 1, { cost: 3 })
+    expect(fixture.waste).toBeCloseTo(10.6)
+    expect(fixture.retries({ cost: 2.5 })).toBe(2)
+    expect(fixture.waste).toBeCloseTo(5.6)
   })
 
-  it('takes a cost beyond five as five, so that every client can have it, and none below one', () => {
-    const play = new Play()
-    play.succeed()
-    expect(play.ask(2, { cost: 50 })).toBe(ALLOWED)
-    expect(play.waste).toBe(0)
-    play.end(2, 'success', 1, { cost: 50 })
-    expect(play.waste).toBe(5)
-    expect(play.ask(2, { cost: Number.NaN })).toBe(ALLOWED)
-    expect(play.waste).toBe(4)
+  it('takes no more tokens for an attempt than may be kept, so that every client can have it, and none below one', () => {
+    const fixture = new AdaptiveFixture()
+    fixture.succeed()
+    expect(fixture.ask(2, { cost: 50 })).toBe(ALLOWED)
+    expect(fixture.waste).toBe(0)
+    fixture.end(2, 'success', 1, { cost: 50 })
+    expect(fixture.ask(2, { cost: Number.NaN })).toBe(ALLOWED)
+    expect(fixture.waste).toBeCloseTo(4)
   })
 
-  it('refuses a cost that the waste does not cover', () => {
-    const play = new Play({}, { waste: 2 })
-    play.succeed()
-    expect(play.ask(2, { cost: 3 })).toEqual(NO_CREDIT)
-    expect(play.ask(2, { cost: 2 })).toBe(ALLOWED)
+  it('denies a cost that the tokens do not cover', () => {
+    const fixture = new AdaptiveFixture({}, { waste: 2 })
+    fixture.succeed()
+    expect(fixture.ask(2, { cost: 3 })).toEqual(NO_CREDIT)
+    expect(fixture.ask(2, { cost: 2 })).toBe(ALLOWED)
+  })
+
+  it('gives the credit and the tokens of a grant that was not used to the next retry', () => {
+    const fixture = new AdaptiveFixture({}, { waste: 3 })
+    fixture.succeed()
+    expect(fixture.ask(2, { cost: 3 })).toBe(ALLOWED)
+    fixture.returnUnused(2, { cost: 3 })
+    expect(fixture.waste).toBeCloseTo(3.2)
+    expect(fixture.budget.inFlight).toBe(0)
+    expect(fixture.retries()).toBe(1)
   })
 })
 
 describe('a success mints credit', () => {
-  const minted = (latencyMs: number, floorMs: number | undefined, attemptTimeoutMs: number | undefined): number => {
-    const limits = attemptTimeoutMs === undefined ? {} : { attemptTimeoutMs }
-    const play = new Play({}, floorMs === undefined ? {} : { floorMs })
-    play.succeed(1, latencyMs, limits)
-    return play.retries()
+  const minted = (latencyMs: number, details: object): number => {
+    const fixture = new AdaptiveFixture()
+    fixture.succeed(1, latencyMs, details)
+    return fixture.retries()
   }
 
   it.each([
-    ['at any latency, with neither floor nor attempt timeout', undefined, undefined, 1e7, undefined],
-    ['within a quarter of the attempt timeout, before there is a floor', undefined, 1000, 250, 250.1],
-    ['within four floors, without an attempt timeout', 10, undefined, 40, 40.1],
-    ['within a quarter of the attempt timeout, if that is longer than four floors', 10, 1000, 250, 250.1],
-    ['within four floors, if that is longer than a quarter of the attempt timeout', 100, 1000, 400, 400.1],
-  ])('%s', (_, floorMs, attemptTimeoutMs, fastMs, slowMs) => {
-    expect(minted(0, floorMs, attemptTimeoutMs)).toBe(1)
-    expect(minted(fastMs, floorMs, attemptTimeoutMs)).toBe(1)
-    if (slowMs !== undefined) expect(minted(slowMs, floorMs, attemptTimeoutMs)).toBe(0)
+    ['within a quarter of the attempt timeout', 250, { attemptTimeoutMs: 1000, deadlineMs: Infinity }],
+    ['within a quarter of the attempt timeout, whatever the deadline', 250, { attemptTimeoutMs: 1000, deadlineMs: 0 }],
+    ['within a quarter of half a minute, without limits', FAST_MS, {}],
+  ])('%s', (_, fastMs, details) => {
+    expect(minted(0, details)).toBe(1)
+    expect(minted(fastMs, details)).toBe(1)
+    expect(minted(fastMs + 0.1, details)).toBe(0)
   })
 
-  it('also deposits and gives waste back when it was too slow for credit', () => {
-    const play = new Play({}, { floorMs: 10, waste: 2 })
-    play.succeed()
-    play.ask(2)
-    play.end(2, 'success', 5000)
-    expect(play.waste).toBeCloseTo(2.4)
-    expect(play.ask(2)).toEqual(NO_CREDIT)
+  it.each([
+    [250, 1],
+    [251, 0],
+  ])('within a quarter of the time that its call had at its start, without an attempt timeout: %d ms', (ms, credit) => {
+    const fixture = new AdaptiveFixture()
+    const deadlineMs = fixture.now + 1000
+    fixture.firsts(1, { deadlineMs })
+    fixture.pass(ms)
+    fixture.end(1, 'success', ms, { deadlineMs })
+    expect(fixture.retries()).toBe(credit)
+  })
+
+  it('deposits a fifth of a token when it was too slow for credit, and returns nothing', () => {
+    const fixture = new AdaptiveFixture({}, { waste: 2 })
+    fixture.retry('success', FAST_MS + 1)
+    expect(fixture.waste).toBeCloseTo(1.4)
+    expect(fixture.ask(2)).toEqual(NO_CREDIT)
+  })
+})
+
+describe('credit', () => {
+  it.each([
+    [2 * PATIENCE_MS, 1],
+    [2 * PATIENCE_MS + 1, 0],
+  ])('%d ms after the last fast success is good for %d retries: two patiences', (ms, count) => {
+    const fixture = new AdaptiveFixture()
+    fixture.succeed()
+    fixture.pass(ms)
+    expect(fixture.retries()).toBe(count)
+  })
+
+  it('is good for longer after two retries in a row that helped', () => {
+    const fixture = new AdaptiveFixture()
+    fixture.retry('success')
+    fixture.retry('success')
+    fixture.pass(100 * PATIENCE_MS)
+    expect(fixture.retries()).toBeGreaterThanOrEqual(1)
+  })
+
+  it.each([
+    [2, 2],
+    [4, 4],
+    [9, 5],
+  ])('of a client with less than a call a second is kept for %d retries that helped in a row: %d', (helped, kept) => {
+    const fixture = new AdaptiveFixture({}, { waste: 100 })
+    for (let i = 0; i < helped; i++) fixture.retry('success')
+    fixture.pass(10_000)
+    for (let i = 0; i < 9; i++) fixture.end(1, 'success')
+    expect(fixture.retries()).toBe(kept)
+  })
+
+  it('of a client with less than a call a second is kept for one retry after one that did not help', () => {
+    const fixture = new AdaptiveFixture({}, { waste: 100 })
+    for (let i = 0; i < 4; i++) fixture.retry('success')
+    fixture.retry('failure')
+    fixture.pass(10_000)
+    for (let i = 0; i < 9; i++) fixture.end(1, 'success')
+    expect(fixture.retries()).toBe(1)
   })
 })
 
 describe('a strict budget', () => {
-  it('keeps no credit while nobody waits for it', () => {
-    const play = new Play({ strict: true }, { rate: 100 })
-    play.succeed(50)
-    expect(play.ask(2)).toEqual(NO_CREDIT)
-    expect(play.waste).toBeCloseTo(15)
+  it('keeps no credit while no retry waits for it', () => {
+    const fixture = new AdaptiveFixture({ strict: true }, { rate: 100 })
+    fixture.succeed(50)
+    expect(fixture.ask(2)).toEqual(NO_CREDIT)
+    expect(adaptiveBudget({ strict: true }).allowAttempt(requestAt(0, 2))).toEqual(NO_CREDIT)
   })
 
-  it('gives the credit of a success to who waits', () => {
-    const play = new Play({ strict: true })
-    play.park('a')
-    play.park('b')
-    play.succeed()
-    expect(play.woken).toEqual(['a'])
-    play.succeed(5)
-    expect(play.woken).toEqual(['a', 'b'])
-    expect(play.ask(2)).toEqual(NO_CREDIT)
+  it('gives the credit of a success to a retry that waits', () => {
+    const fixture = new AdaptiveFixture({ strict: true }, { rate: 100 })
+    fixture.succeed(5)
+    fixture.park('a')
+    fixture.park('b')
+    expect(fixture.woken).toEqual([])
+    fixture.succeed()
+    expect(fixture.woken).toEqual(['a'])
+    fixture.succeed(5)
+    expect(fixture.woken).toEqual(['a', 'b'])
+    expect(fixture.ask(2)).toEqual(NO_CREDIT)
   })
 
-  it('keeps none of the credit that came while somebody waited who could not go', () => {
-    const play = new Play({ strict: true }, { waste: 0 })
-    const leave = play.park('too dear', 2, { cost: 5 })
-    play.succeed(5)
+  it('keeps none of the credit that came while a retry waited that could not go', () => {
+    const fixture = new AdaptiveFixture({ strict: true }, { waste: 0 })
+    const leave = fixture.park('expensive', 2, { cost: 5 })
+    fixture.succeed(5)
     leave()
-    expect(play.ask(2)).toEqual(NO_CREDIT)
+    expect(fixture.ask(2)).toEqual(NO_CREDIT)
   })
 })

@@ -65,6 +65,8 @@ const FEW_CREDITS = 5
 const PROBE_CALLS = 10
 /** Jitter of probes: from half the interval to one and a half, so that many clients do not probe together. */
 const LEAST_JITTER = 0.5
+/** A client without a call for this long has one retry at once, like a new one: few calls are no load. */
+const IDLE_MS = 30_000
 /** The patience of a caller that gives no time limit. */
 const DEFAULT_PATIENCE_MS = 30_000
 
@@ -89,6 +91,8 @@ export class AdaptiveBudget implements Budget {
   private credit = 1
   private lastFastMs = Infinity
   private probeJitter = 1
+  /** The request of the last probe, which paid nothing and gets nothing back. */
+  private probed: BudgetRequest | undefined = undefined
   /** Of the caller that asked last. */
   private patienceMs = DEFAULT_PATIENCE_MS
 
@@ -124,7 +128,7 @@ export class AdaptiveBudget implements Budget {
 
   conclude(request: BudgetRequest, outcome: AttemptOutcome): void {
     const { result, now, latencyMs } = outcome
-    if (isUnused(outcome)) this.takeBack(request)
+    if (isUnused(outcome)) this.takeBack(request, now)
     else if (result === 'success' || result === 'failure') {
       const share = latencyMs / patienceOf(request, now - latencyMs)
       this.window.answered(result === 'success', share, now, this.firsts.size > 0)
@@ -149,7 +153,7 @@ export class AdaptiveBudget implements Budget {
     const line = isFirst ? this.firsts : this.retries
     const lastStartMs = Math.max(now, deadlineMs - FAST_SHARE * this.patienceMs)
     const cost = isFirst ? 0 : costOf(request)
-    const place = line.join({ cost, joinedMs: now, deadlineMs, lastStartMs, wake })
+    const place = line.join({ request, cost, joinedMs: now, deadlineMs, lastStartMs, wake })
     this.drain(now)
     return () => line.leave(place)
   }
@@ -166,6 +170,7 @@ export class AdaptiveBudget implements Budget {
     this.probeJitter = LEAST_JITTER + random()
     line.leave(place)
     this.window.started(now)
+    this.probed = place.waiter.request
     place.waiter.wake(PROBE)
   }
 
@@ -201,8 +206,16 @@ export class AdaptiveBudget implements Budget {
 
   private allowFirst(now: number): Decision {
     this.rate.count(now)
+    const idleMs = now - this.window.lastStartMs
+    if (idleMs >= IDLE_MS && idleMs < Infinity) this.startAnew()
     if (this.bulkhead && (this.firsts.size > 0 || !this.window.hasRoom(now, this.patienceMs))) return NO_SLOT
     return this.start(now)
+  }
+
+  /** What was known is old. As at the start, one retry may go before anything is known. */
+  private startAnew(): void {
+    this.credit = Math.max(1, this.credit)
+    this.lastFastMs = Infinity
   }
 
   private covers(cost: number, now: number): boolean {
@@ -238,7 +251,8 @@ export class AdaptiveBudget implements Budget {
   /** First attempts in line are probed for in time to help them; a retry waits until no call of its client would tell as much. */
   private probeAtMs(): number {
     const first = this.firsts.peek()?.waiter
-    const usualMs = Math.max(this.patienceMs, (PROBE_CALLS * 1000) / this.rate.latest)
+    const { latest } = this.rate
+    const usualMs = latest === 0 ? this.patienceMs : Math.max(this.patienceMs, (PROBE_CALLS * 1000) / latest)
     const spareMs = first === undefined ? Infinity : (first.deadlineMs - first.joinedMs - this.patienceMs) / 2
     const intervalMs = Math.min(usualMs, Math.max(this.patienceMs, spareMs))
     return this.window.lastStartMs + intervalMs * this.probeJitter
@@ -258,18 +272,20 @@ export class AdaptiveBudget implements Budget {
     this.waste += DEPOSIT * this.worth.value
     if (!isFast) return
     const hasHelped = request.attempt > 1 && (request.kind === 'retry' || won)
-    if (hasHelped) this.waste += this.tokensFor(costOf(request), now)
+    if (hasHelped && request !== this.probed) this.waste += this.tokensFor(costOf(request), now)
     this.lastFastMs = now
     this.credit++
   }
 
   /** A grant that was not used: what it took goes to the next. */
-  private takeBack(request: BudgetRequest): void {
-    if (request.attempt > 1) {
-      this.waste += costOf(request)
+  private takeBack(request: BudgetRequest, now: number): void {
+    if (request === this.probed) {
+      // It has told nothing, so the next may go at once.
+      this.window.lastStartMs = -Infinity
+    } else if (request.attempt > 1) {
+      this.waste += this.tokensFor(costOf(request), now)
       this.credit++
     }
-    if (this.window.silent) this.window.lastStartMs = -Infinity
     this.window.ended()
   }
 
@@ -303,9 +319,11 @@ function isUnused({ result, latencyMs }: AttemptOutcome): boolean {
   return result === 'aborted' && latencyMs === 0
 }
 
-/** How long the caller of an attempt that starts at this time waits for it. */
-function patienceOf({ attemptTimeoutMs, deadlineMs }: BudgetRequest, startMs: number): number {
+/** How long the caller of an attempt that starts at this time waits for it. Reading the deadline may read a clock. */
+function patienceOf(request: BudgetRequest, startMs: number): number {
+  const { attemptTimeoutMs } = request
   if (attemptTimeoutMs !== undefined) return attemptTimeoutMs
+  const { deadlineMs } = request
   return deadlineMs < Infinity ? Math.max(1, deadlineMs - startMs) : DEFAULT_PATIENCE_MS
 }
 

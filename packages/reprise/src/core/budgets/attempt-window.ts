@@ -30,7 +30,7 @@ const CUT = 0.7
 const GROWTH = 0.25
 /** Fewer answers than this are chance. */
 const MIN_ROUND = 5
-/** A window that was cut too wide so often waits two to this power of rounds. */
+/** Cuts after which the rounds to wait no longer double. */
 const MAX_CUTS = 4
 /** Patiences of which it is remembered whether fast answers were usual. */
 const MEMORY = 16
@@ -63,8 +63,8 @@ export class AttemptWindow {
 
   /** An attempt ended without telling anything about the dependency. */
   ended(): void {
-    this.inFlight = Math.max(0, this.inFlight - 1)
-    if (this.inFlight === 0 && !this.silent) this.slowSinceMs = Infinity
+    this.leave()
+    if (this.inFlight === 0 && !this.silent) this.quietSinceMs = Infinity
   }
 
   /** Whether an attempt may start. */
@@ -82,7 +82,7 @@ export class AttemptWindow {
 
   /** The dependency answered after this share of the patience. A failure says that it is there, not that it is well. */
   answered(ok: boolean, share: number, now: number, isHolding: boolean): void {
-    this.ended()
+    this.leave()
     if (this.silent && !ok) return
     const isFast = ok && share <= FAST_SHARE
     if (this.silent) this.endSilence(now)
@@ -95,7 +95,7 @@ export class AttemptWindow {
 
   /** An attempt ran into its time limit. */
   missed(): void {
-    this.ended()
+    this.leave()
     if (this.limit < Infinity && !this.usual.areSlow) this.count(LATE_SHARE)
   }
 
@@ -105,6 +105,11 @@ export class AttemptWindow {
 
   restore(state: unknown): void {
     this.usual.restore(state)
+  }
+
+  private leave(): void {
+    this.inFlight = Math.max(0, this.inFlight - 1)
+    if (this.inFlight === 0 && !this.silent) this.slowSinceMs = Infinity
   }
 
   private get quietMs(): number {
@@ -207,7 +212,10 @@ class Round {
   }
 }
 
-/** Whether answers are usually fast: learned while no call is held, so that a queue of our own making is not usual. */
+/**
+ * Whether answers are usually fast. Slow ones are learned from while no call is held, so that a queue of the callers' own
+ * making is not taken for usual; only the very first answers count in any case.
+ */
 class UsualAnswers {
   private fastShare = 1
   /** Patiences that were counted; 0 while nothing is known. */
@@ -246,7 +254,7 @@ class UsualAnswers {
   restore(state: unknown): void {
     const { fastShare, spells } = (state ?? {}) as Partial<AttemptWindowState>
     const place = 'adaptiveBudget snapshot window'
-    const known = expectNumber(place, fastShare)
+    const known = Math.min(1, expectNumber(place, fastShare))
     this.spells = Math.min(expectNumber(place, spells, undefined, 'a whole number of 0 or more'), MEMORY)
     this.fastShare = known
   }

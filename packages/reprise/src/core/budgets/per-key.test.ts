@@ -18,11 +18,12 @@ const asking = (key: string, attempt = 2, now = 0): BudgetRequest => ({
   deadlineMs: Infinity,
 })
 const done = (now = 0): AttemptOutcome => ({ result: 'success', latencyMs: 1, won: true, now })
-const adaptives = (options = {}): PerKeyBudget => perKey(() => adaptiveBudget(), options)
+/** Strict, so that retries wait for a success from the start. */
+const adaptives = (options = {}): PerKeyBudget => perKey(() => adaptiveBudget({ strict: true }), options)
 const of = (budget: PerKeyBudget, key: string): AdaptiveBudget => budget.of(key) as AdaptiveBudget
 const succeed = (budget: PerKeyBudget, key: string, now = 0): void => {
   budget.allowAttempt(asking(key, 1, now))
-  budget.settle?.(asking(key, 1, now), done(now))
+  budget.conclude?.(asking(key, 1, now), done(now))
 }
 /** Stands in line and says who it was. */
 const park = (budget: PerKeyBudget, key: string, woken: string[], now = 0): (() => void) =>
@@ -45,19 +46,20 @@ describe('a budget for every key', () => {
   })
 
   it('lets the success of one key do nothing for another', () => {
-    const budget = adaptives()
-    budget.allowAttempt(asking('b', 1))
+    const budget = perKey(() => adaptiveBudget())
+    // The one retry that every budget allows before it knows anything.
+    for (const key of ['a', 'b']) expect(budget.allowAttempt(asking(key))).toBe(ALLOWED)
     succeed(budget, 'a')
     expect(budget.allowAttempt(asking('b')).allowed).toBe(false)
     expect(budget.allowAttempt(asking('a'))).toBe(ALLOWED)
-    expect([of(budget, 'a').inFlight, of(budget, 'b').inFlight]).toEqual([1, 1])
+    expect([of(budget, 'a').inFlight, of(budget, 'b').inFlight]).toEqual([2, 1])
   })
 
-  it('settles with the budget that allowed', () => {
+  it('concludes with the budget that allowed', () => {
     const budget = adaptives()
     budget.allowAttempt(asking('a', 1))
     budget.allowAttempt(asking('b', 1))
-    budget.settle?.(asking('a', 1), done())
+    budget.conclude?.(asking('a', 1), done())
     expect([of(budget, 'a').inFlight, of(budget, 'b').inFlight]).toEqual([0, 1])
   })
 
@@ -81,6 +83,7 @@ describe('a budget for every key', () => {
     const budget = perKey(unlimited)
     expect(budget.allowAttempt(asking('a'))).toBe(ALLOWED)
     budget.settle?.(asking('a'), done())
+    budget.conclude?.(asking('a'), done())
     expect([budget.park, budget.maxParkMs, budget.wakeAtMs()]).toEqual([undefined, undefined, Infinity])
   })
 
@@ -124,15 +127,15 @@ describe('a budget for every key', () => {
       ['nobody', 0],
     ] as const) {
       budget.allowAttempt(asking(key, 1, now))
-      budget.settle?.(asking(key, 1, now), { ...done(now), result: 'failure' })
+      budget.conclude?.(asking(key, 1, now), { ...done(now), result: 'failure' })
     }
     expect(budget.wakeAtMs()).toBe(Infinity)
     park(budget, 'later', woken, 300)
-    expect(budget.wakeAtMs()).toBe(800)
+    expect(budget.wakeAtMs()).toBe(30_300)
     park(budget, 'sooner', woken, 300)
-    expect(budget.wakeAtMs()).toBe(500)
-    budget.poll(499, () => expect.unreachable('nobody is due'))
-    for (let now = 500; now < 20_000 && woken.length < 2; now += 10) budget.poll(now, even)
+    expect(budget.wakeAtMs()).toBe(30_000)
+    budget.poll(29_999, () => expect.unreachable('no line is due'))
+    for (let now = 30_000; now <= 30_300 && woken.length < 2; now += 10) budget.poll(now, even)
     expect(woken).toEqual(['sooner', 'later'])
     expect(budget.wakeAtMs()).toBe(Infinity)
   })
@@ -183,9 +186,11 @@ describe('a budget for every key', () => {
     expect(['a', 'c', 'd', 'e'].map((key) => budget.of(key) !== undefined)).toEqual([false, true, true, true])
   })
 
-  it('forgets last a key in whose line somebody stands, and wakes him even so', () => {
-    const budget = perKey(() => adaptiveBudget(), { maxKeys: 2 })
+  it('forgets a key with an attempt in line last, and wakes the attempt even so', () => {
+    const budget = adaptives({ maxKeys: 2 })
     const woken: string[] = []
+    budget.allowAttempt(asking('a', 1))
+    budget.conclude?.(asking('a', 1), { ...done(), result: 'failure' })
     park(budget, 'a', woken)
     succeed(budget, 'b')
     succeed(budget, 'c')
@@ -198,10 +203,10 @@ describe('a budget for every key', () => {
   })
 
   it('bears the end of an attempt whose budget it has forgotten', () => {
-    const budget = perKey(() => adaptiveBudget(), { maxKeys: 1 })
+    const budget = adaptives({ maxKeys: 1 })
     budget.allowAttempt(asking('a', 1))
     budget.allowAttempt(asking('b', 1))
-    budget.settle?.(asking('a', 1), done())
+    budget.conclude?.(asking('a', 1), done())
     expect(of(budget, 'b').inFlight).toBe(1)
   })
 

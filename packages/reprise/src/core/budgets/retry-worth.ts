@@ -3,8 +3,8 @@
  * how few attempts are late. It tells random errors, where a retry succeeds as often as any attempt (worth 1), from a
  * part of the dependency that is down behind the same budget, where no retry helps (worth next to nothing).
  *
- * It falls at once and at most doubles in four patiences, so that calls that wait for a retry do not all go when the
- * first of them helped. It never falls to 0: the few retries that go all the same find out when retries help again.
+ * It falls at once and rises by at most a quarter of itself in one patience, so that calls that wait for a retry do not
+ * all go when the first of them helped. It never falls to 0: the few retries that go all the same find out when retries help again.
  * Imports core only.
  */
 import { expectNumber } from './numbers.js'
@@ -16,9 +16,11 @@ const FIRST_MEMORY = 32
 const HELPFUL = 0.6
 /** From this share of late attempts on, retries only add to a queue. */
 const MOST_LATE = 0.15
+/** Changes no result any more. Without it the share would fade to a denormal number, with which arithmetic takes far longer. */
+const NEGLIGIBLE = 1e-20
 const LEAST = 0.05
-/** Patiences in which it may double. */
-const DOUBLING = 4
+/** What it may rise by in one patience, as a share of itself. */
+const RISE = 0.25
 /** Retries in a row that helped, from which a client with few calls is taken to know that they do. */
 const PROVEN = 2
 
@@ -45,7 +47,8 @@ export class RetryWorth {
 
   firstEnded(ok: boolean, isLate: boolean, now: number, patienceMs: number): void {
     this.firsts += ((ok ? 1 : 0) - this.firsts) / FIRST_MEMORY
-    this.late += ((isLate ? 1 : 0) - this.late) / FIRST_MEMORY
+    if (isLate || this.late > 0) this.late += ((isLate ? 1 : 0) - this.late) / FIRST_MEMORY
+    if (this.late < NEGLIGIBLE) this.late = 0
     this.follow(now, patienceMs)
   }
 
@@ -65,14 +68,23 @@ export class RetryWorth {
     const place = 'adaptiveBudget snapshot worth'
     const known = [help, firsts, late, value].map((share) => Math.min(1, expectNumber(place, share)))
     ;[this.help, this.firsts, this.late, this.value] = known as [number, number, number, number]
+    this.value = Math.max(LEAST, this.value)
+    this.atMs = -Infinity
     this.helpedInARow = 0
   }
 
   private follow(now: number, patienceMs: number): void {
-    const helping = Math.min(1, this.help / (HELPFUL * this.firsts))
-    const inTime = Math.max(0, 1 - this.late / MOST_LATE)
-    const grown = this.value * (1 + Math.max(0, now - this.atMs) / (DOUBLING * patienceMs))
-    this.value = Math.max(LEAST, Math.min((helping * inTime) ** 2, grown))
+    const needed = HELPFUL * this.firsts
+    const helping = this.help >= needed ? 1 : this.help / needed
+    const inTime = this.late === 0 ? 1 : Math.max(0, 1 - this.late / MOST_LATE)
+    const worth = (helping * inTime) ** 2
+    this.value = Math.max(LEAST, worth <= this.value ? worth : Math.min(worth, this.grownTo(now, patienceMs)))
     this.atMs = Math.max(now, this.atMs)
+  }
+
+  /** After a restart nobody knows how long it had to rise: the first event only starts the time. */
+  private grownTo(now: number, patienceMs: number): number {
+    const spentMs = this.atMs === -Infinity ? 0 : Math.max(0, now - this.atMs)
+    return this.value * (1 + (RISE * spentMs) / patienceMs)
   }
 }

@@ -1,25 +1,32 @@
 import { describe, expect, it } from 'vitest'
+import type { BudgetRequest } from '../budget.js'
 import { type Place, WaitingLine, type Waiter } from './waiting-line.js'
+
+const REQUEST: BudgetRequest = {
+  ...{ key: 'k', attempt: 2, kind: 'retry', ref: { name: 'b', cost: 1 } },
+  ...{ now: 0, deadlineMs: Infinity },
+}
 
 const waiter = (name: string, lastStartMs = Infinity): Waiter & { readonly name: string } => ({
   name,
+  request: REQUEST,
   cost: 1,
+  joinedMs: 0,
   deadlineMs: Infinity,
-  attemptTimeoutMs: undefined,
   lastStartMs,
-  wake: () => expect.unreachable('a line only says whose turn it is'),
+  wake: () => expect.unreachable('a line does not wake its waiters'),
 })
 
-/** A line of those named, who have until the time given. */
+/** A line of waiters by name, some with the last time at which they may start. */
 const lineOf = (...names: readonly (string | [string, number])[]) => {
   const line = new WaitingLine()
   const places = names.map((entry) => line.join(typeof entry === 'string' ? waiter(entry) : waiter(...entry)))
-  /** Who joined as the nth leaves. */
+  /** The waiter that joined as the nth leaves. */
   const leave = (index: number): void => places.slice(index, index + 1).forEach((place) => line.leave(place))
   return { line, leave }
 }
 const nameOf = (place: Place | undefined): string | undefined => (place?.waiter as { name?: string } | undefined)?.name
-/** Whose turn it is, one after the other, until nobody is left. */
+/** The waiters in the order of their turns, until the line is empty. */
 const served = (line: WaitingLine, now = 0): (string | undefined)[] => {
   const names: (string | undefined)[] = []
   for (let place = line.next(now); place !== undefined; place = line.next(now)) {
@@ -29,10 +36,10 @@ const served = (line: WaitingLine, now = 0): (string | undefined)[] => {
   return names
 }
 
-describe('a line', () => {
-  it('has nobody in it at first', () => {
+describe('a waiting line', () => {
+  it('is empty at first', () => {
     const line = new WaitingLine()
-    expect([line.size, line.next(0)]).toEqual([0, undefined])
+    expect([line.size, line.peek(), line.next(0)]).toEqual([0, undefined, undefined])
   })
 
   it('is served first come, first served', () => {
@@ -56,7 +63,7 @@ describe('a line', () => {
     expect(served(line)).toEqual(rest)
   })
 
-  it('can be joined again after everybody has left', () => {
+  it('can be joined again after all waiters have left', () => {
     const { line, leave } = lineOf('a', 'b')
     leave(1)
     leave(0)
@@ -64,12 +71,12 @@ describe('a line', () => {
     expect(served(line)).toEqual(['c'])
   })
 
-  it('still serves who can just make it', () => {
+  it('still serves a waiter at the last time at which it may start', () => {
     const { line } = lineOf(['a', 100], 'b')
     expect(nameOf(line.next(100))).toBe('a')
   })
 
-  it('passes over whose time has run out, and goes on with the newest', () => {
+  it('passes over a waiter whose time has run out, and goes on with the newest', () => {
     const { line, leave } = lineOf(['a', 100], 'b', 'c')
     expect(nameOf(line.next(101))).toBe('c')
     expect(line.size).toBe(2)
@@ -79,7 +86,7 @@ describe('a line', () => {
     expect(served(line, 101)).toEqual(['d', 'c', 'b'])
   })
 
-  it('passes over the newest too when their time has run out', () => {
+  it('passes over the newest waiters too when their time has run out', () => {
     const { line } = lineOf(['a', 100], 'b', ['c', 50], ['d', 60])
     expect(served(line, 101)).toEqual(['b'])
   })
@@ -92,7 +99,7 @@ describe('a line', () => {
     expect(served(line, 101)).toEqual(['d', 'e'])
   })
 
-  it('is in order again when the last was passed over', () => {
+  it('is in order again when its last waiter was passed over', () => {
     const { line } = lineOf(['a', 100])
     expect(line.next(101)).toBeUndefined()
     line.join(waiter('b'))
@@ -100,9 +107,16 @@ describe('a line', () => {
     expect(served(line, 101)).toEqual(['b', 'c'])
   })
 
-  it('stays in order when somebody leaves whose time has run out before anybody looked', () => {
+  it('stays in order when a waiter whose time has run out leaves before its turn', () => {
     const { line, leave } = lineOf(['a', 100], 'b', 'c')
     leave(0)
     expect(served(line, 101)).toEqual(['b', 'c'])
+  })
+
+  it('shows the waiter whose turn it is without passing over any', () => {
+    const { line } = lineOf(['a', 100], 'b', 'c')
+    expect([nameOf(line.peek()), line.size]).toEqual(['a', 3])
+    line.next(101)
+    expect([nameOf(line.peek()), line.size]).toEqual(['c', 2])
   })
 })

@@ -5,9 +5,10 @@
  *
  * A doubly linked list, so that joining, leaving from the middle and taking from either end are O(1). Imports types only.
  */
-import type { Decision } from '../budget.js'
+import type { BudgetRequest, Decision } from '../budget.js'
 
 export interface Waiter {
+  readonly request: BudgetRequest
   /** What its attempt takes of the waste tokens; 0 for a first attempt. */
   readonly cost: number
   readonly joinedMs: number
