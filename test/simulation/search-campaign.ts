@@ -1,0 +1,119 @@
+/**
+ * The search over many processes, and its page: how many scenarios break the rule, and the worst of them.
+ * Imports the search.
+ */
+import { isWorse, type Comparison } from './rule.js'
+import { climb, type Domain, type Found, tryAtRandom } from './search.js'
+import { performAll } from './work-pool.js'
+
+/** Random scenarios by their seeds, or one to start climbing from. */
+export interface SearchTask {
+  readonly domain: Domain
+  readonly seeds: readonly number[]
+  readonly from?: Pick<Found, 'genes' | 'seed'> & { readonly difference: number }
+}
+
+/** What is left of a comparison between processes. */
+interface Tried {
+  readonly genes: readonly number[]
+  readonly seed: number
+  readonly difference: number
+  readonly isWorse: boolean
+  readonly text: string
+}
+
+export interface Search {
+  readonly domain: Domain
+  readonly runs: number
+  readonly seed: number
+}
+
+const CHUNK = 5
+/** Scenarios to climb from, each by so many small changes. */
+const CLIMBS = 10
+const STEPS = 20
+const SHOWN = 12
+/** What the rule allows in a search: this share of the scenarios, and none by more than so many points. */
+const MOST_WORSE = 0.01
+const MOST_POINTS = 0.03
+
+export function performSearch({ domain, seeds, from }: SearchTask): Tried[] {
+  if (from === undefined) return seeds.map((seed) => shorten(tryAtRandom(seed, domain)))
+  return climb(from, from.difference, STEPS, domain).map(shorten)
+}
+
+export async function searchAll(program: URL, search: Search): Promise<{ page: string; broken: boolean }> {
+  const { domain, runs, seed } = search
+  const chunks = Array.from({ length: Math.ceil(runs / CHUNK) }, (_, chunk) => seed + chunk * CHUNK)
+  const tasks = chunks.map((first): SearchTask => {
+    const count = Math.min(CHUNK, seed + runs - first)
+    return { domain, seeds: Array.from({ length: count }, (_, index) => first + index) }
+  })
+  const random = (await performAll<SearchTask, Tried[]>(program, tasks)).flat()
+  const starts = byHarm(random).slice(0, CLIMBS)
+  const climbs = starts.map((from): SearchTask => ({ domain, seeds: [], from }))
+  const climbed = (await performAll<SearchTask, Tried[]>(program, climbs)).flat()
+  const worse = random.filter((tried) => tried.isWorse)
+  const broken = worse.length > MOST_WORSE * random.length || random.some(({ difference }) => difference < -MOST_POINTS)
+  return { page: pageOf(search, random, climbed), broken }
+}
+
+function byHarm(tried: readonly Tried[]): Tried[] {
+  return tried.toSorted((a, b) => a.difference - b.difference)
+}
+
+function pageOf({ domain, runs, seed }: Search, random: readonly Tried[], climbed: readonly Tried[]): string {
+  const flag = domain === 'outside' ? ' --outside' : ''
+  const mean = random.reduce((sum, { difference }) => sum + difference, 0) / Math.max(1, random.length)
+  return [
+    '# What a search for harm found',
+    '',
+    `\`npm run storm -- --search --seed ${seed} --runs ${runs}${flag}\`. Differences are in points of success, ours minus no`,
+    'retries, over the calls from the start of the fault until a minute after its end. `W`: worse by more than half a',
+    'point and three standard errors.',
+    '',
+    `- At random: ${counted(random)}. Mean difference ${points(mean)}.`,
+    `- Climbing from the ${CLIMBS} worst: ${counted(climbed)}.`,
+    '',
+    '## The worst at random',
+    '',
+    ...byHarm(random).slice(0, SHOWN).map(lineOf),
+    '',
+    '## The worst by climbing',
+    '',
+    ...byHarm(climbed).slice(0, SHOWN).map(lineOf),
+    '',
+  ].join('\n')
+}
+
+function counted(tried: readonly Tried[]): string {
+  const worse = tried.filter((one) => one.isWorse).length
+  const far = tried.filter(({ difference }) => difference < -MOST_POINTS).length
+  return `${tried.length} scenarios, ${worse} worse, ${far} by more than 3 points`
+}
+
+function lineOf({ text, isWorse: worse }: Tried): string {
+  return `- ${worse ? '**W** ' : ''}${text}`
+}
+
+function shorten({ genes, seed, comparison }: Found): Tried {
+  const { difference } = comparison
+  return { genes, seed, difference, isWorse: isWorse(comparison), text: textOf(seed, comparison) }
+}
+
+function textOf(seed: number, { difference, none, ours, trial }: Comparison): string {
+  const rounded = (_name: string, value: unknown): unknown =>
+    typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(3)) : value
+  const { scenario, attemptTimeoutMs, timeoutMs } = trial
+  const success = `${percent(none.success.throughout)} → ${percent(ours.success.throughout)}`
+  const limits = `attempt timeout ${attemptTimeoutMs} ms, timeout ${timeoutMs} ms`
+  return `${points(difference)} (${success}), seed ${seed}, ${limits}, \`${JSON.stringify(scenario, rounded)}\``
+}
+
+function points(difference: number): string {
+  return (difference * 100).toFixed(2)
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(2)} %`
+}

@@ -1,0 +1,33 @@
+/**
+ * Deals tasks out to one process per core, the next to whichever is ready. A module that is run as the main program with
+ * `--child` serves such a process. Imports Node only.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+
+export async function performAll<Task extends object, Result>(
+  program: URL,
+  tasks: readonly Task[],
+): Promise<readonly Result[]> {
+  const left = [...tasks]
+  const results: Result[] = []
+  const work = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const child: ChildProcess = fork(program, ['--child'])
+      const next = (): void => {
+        const task = left.shift()
+        if (task === undefined) child.disconnect()
+        else child.send(task)
+      }
+      child.on('message', (result) => {
+        results.push(result as Result)
+        if (process.stderr.isTTY) process.stderr.write(`\r${results.length} of ${tasks.length} parts done`)
+        next()
+      })
+      child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`A part ended with code ${code}`))))
+      next()
+    })
+  await Promise.all(Array.from({ length: Math.min(tasks.length, availableParallelism()) }, work))
+  if (process.stderr.isTTY) process.stderr.write('\n')
+  return results
+}
