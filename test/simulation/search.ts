@@ -49,8 +49,8 @@ class GeneReader {
     return least * (most / least) ** this.share()
   }
 
-  oneOf<T>(values: readonly T[]): T {
-    return values[Math.min(values.length - 1, Math.floor(this.share() * values.length))] as T
+  oneOf<T>(values: readonly [T, ...T[]]): T {
+    return values[Math.floor(this.share() * values.length)] ?? values[0]
   }
 
   /** True for this share of the scenarios, with a value that goes with it. */

@@ -28,6 +28,8 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
   era = 0
   startMs = 0
   private over = false
+  /** The outcome of an attempt whose operation goes on though its caller has given it up. */
+  private abandoned: AttemptOutcome | undefined = undefined
 
   constructor(call: SimulatedCall, number: number, kind: AttemptKind) {
     super()
@@ -79,7 +81,8 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
   }
 
   answered(ok: boolean): void {
-    if (!this.over) this.call.answered(this, ok)
+    if (this.abandoned !== undefined) this.tell('settle', this.abandoned)
+    else if (!this.over) this.call.answered(this, ok)
   }
 
   /** Tells breaker and budget, once. */
@@ -91,8 +94,20 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
     else if (result === 'aborted') client.breaker?.giveBack(this.era)
     else client.breaker?.failure(this.era, events.now)
     const outcome = { result, latencyMs: events.now - this.startMs, won, now: events.now }
-    this.line?.giveBack(this.decision, this, outcome)
-    this.shared?.line.giveBack(this.shared.decision, this.shared.request, outcome)
+    const isGivenUp = result === 'timeout' || result === 'aborted'
+    if (isGivenUp && client.stage.scenario.ignoresSignal) this.abandon(outcome)
+    else this.tell('giveBack', outcome)
+  }
+
+  private abandon(outcome: AttemptOutcome): void {
+    this.abandoned = outcome
+    this.line?.conclude(this, outcome)
+    this.shared?.line.conclude(this.shared.request, outcome)
+  }
+
+  private tell(end: 'giveBack' | 'settle', outcome: AttemptOutcome): void {
+    this.line?.[end](this.decision, this, outcome)
+    this.shared?.line[end](this.shared.decision, this.shared.request, outcome)
   }
 }
 

@@ -42,11 +42,22 @@ export class Line extends SimulatedEvent {
     }
   }
 
-  /** A simulated operation ends when its client gives it up, so the two ends of an attempt are one moment. */
-  giveBack(decision: Decision, request: BudgetRequest, outcome: AttemptOutcome): void {
+  /** The outcome is known to the caller, though the operation may still run. */
+  conclude(request: BudgetRequest, outcome: AttemptOutcome): void {
     this.budget.conclude?.(request, outcome)
+    this.follow()
+  }
+
+  /** The operation has ended. */
+  settle(decision: Decision, request: BudgetRequest, outcome: AttemptOutcome): void {
     giveBack(this.budget, decision, request, outcome)
     this.follow()
+  }
+
+  /** Both at one moment. */
+  giveBack(decision: Decision, request: BudgetRequest, outcome: AttemptOutcome): void {
+    this.conclude(request, outcome)
+    this.settle(decision, request, outcome)
   }
 
   /** The budget asked to be polled now. */

@@ -44,6 +44,8 @@ export interface ScenarioInput {
   readonly burst?: number | undefined
   /** When all clients are replaced by new ones without history; 0 for never. Calls of the old ones go on to their end. */
   readonly restartAt?: DurationInput | undefined
+  /** Operations go on until the server answers, though their callers have given them up. */
+  readonly ignoresSignal?: boolean | undefined
   /** Share of clients that retry three times without a budget. Their calls are not in the figures. */
   readonly neighbours?: number | undefined
 }
@@ -65,6 +67,7 @@ export interface Scenario {
   readonly keyed: boolean
   readonly burst: number
   readonly restartAtMs: number | undefined
+  readonly ignoresSignal: boolean
   readonly neighbours: number
 }
 
@@ -89,6 +92,7 @@ const DEFAULTS = {
   keyed: false,
   burst: 0,
   restartAt: 0,
+  ignoresSignal: false,
   neighbours: 0,
 } as const satisfies ScenarioInput
 
@@ -143,6 +147,7 @@ export function readScenario(input: ScenarioInput = {}): Scenario {
     keyed: expectFlag('keyed', given.keyed),
     burst: expectWhole('burst', given.burst, 0, 1_000_000),
     restartAtMs: expectDuration('restartAt', given.restartAt, 0) || undefined,
+    ignoresSignal: expectFlag('ignoresSignal', given.ignoresSignal),
     neighbours: expectRange('neighbours', given.neighbours, 0, 0.99),
   }
   const calls = (scenario.callsPerSecond * scenario.endMs) / 1000

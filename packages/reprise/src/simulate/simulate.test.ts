@@ -50,6 +50,77 @@ describe('a simulation', () => {
     expect(simulate({ ...SMALL, fault: 'none', errorRate: 0.5 }, ONCE, 1).success.total).toBeCloseTo(0.5, 1)
   })
 
+  it('hits the share of the traffic that the fault is of, and serves the rest', () => {
+    const { parts, goodput } = simulate({ ...SMALL, faultShare: 0.2, during: '60s' }, ONCE, 1)
+    expect(parts?.hit.success).toBeLessThan(0.05)
+    expect(parts?.rest.success).toBeGreaterThan(0.99)
+    expect((parts?.hit.calls ?? 0) / (parts?.rest.calls ?? 1)).toBeCloseTo(0.25, 1)
+    expect(goodput).toBeGreaterThan(0.9)
+    expect(simulate(SMALL, ONCE, 1).parts).toBeNull()
+  })
+
+  it('gives calls to the part that is hit a key of their own, if it is told to', () => {
+    const keysOf = (scenario: ScenarioInput): Set<string> => {
+      const keys = new Set<string>()
+      const budget: Budget = { allowAttempt: ({ key }) => (keys.add(key), ALLOWED) }
+      const policy = { attempts: 1, budget: 'seen' }
+      simulate({ ...SMALL, ...scenario }, { name: 'seen', policy, budgets: { seen: () => budget } }, 1)
+      return keys
+    }
+    expect(keysOf({ faultShare: 0.2, keyed: true })).toEqual(new Set(['hit', 'rest']))
+    expect(keysOf({ faultShare: 0.2 })).toEqual(new Set(['']))
+  })
+
+  it('makes the calls of a burst at once, and more calls in an overload', () => {
+    const callsIn = (scenario: ScenarioInput, second: number): number =>
+      simulate({ ...SMALL, ...scenario }, ONCE, 1).seconds.calls[second] ?? 0
+    const usual = callsIn({ fault: 'none' }, 10)
+    expect(callsIn({ fault: 'none', burst: 1000 }, 10)).toBe(usual + 1000)
+    const overloaded = simulate({ ...SMALL, fault: 'overload', amount: 2, during: '60s' }, ONCE, 1)
+    const calls = (from: number, to: number): number =>
+      overloaded.seconds.calls.slice(from, to).reduce((sum, count) => sum + count, 0)
+    expect(calls(10, 70) / 60 / (calls(70, 90) / 20)).toBeCloseTo(2, 0)
+  })
+
+  it('replaces all clients by new ones with new budgets when they restart', () => {
+    const made: Budget[] = []
+    const budget = (): Budget => (made.push({ allowAttempt: () => ALLOWED }), made.at(-1) as Budget)
+    const subject = { name: 'made', policy: { attempts: 1, budget: 'made' }, budgets: { made: budget } }
+    const before = simulate({ ...SMALL, fault: 'none' }, subject, 1)
+    const after = simulate({ ...SMALL, fault: 'none', restartAt: '15s' }, subject, 1)
+    expect(made).toHaveLength(10 + 20)
+    expect(after.calls / before.calls).toBeCloseTo(1, 1)
+  })
+
+  it('counts the calls of the subject alone beside neighbours, which retry without a budget', () => {
+    const alone = simulate({ ...SMALL, load: 0.6 }, ONCE, 1)
+    const beside = simulate({ ...SMALL, load: 0.6, neighbours: 0.5 }, ONCE, 1)
+    expect(beside.calls / alone.calls).toBeCloseTo(0.5, 1)
+    expect(beside.success.after).toBeLessThan(alone.success.after)
+    expect(beside.goodput).toBeNull()
+  })
+
+  it('tells a budget of a timeout at once, and of its operation when that ends, if it ignores its signal', () => {
+    const endsOf = (ignoresSignal: boolean): [concluded: number, settledThen: number] => {
+      let concluded = 0
+      let settled = 0
+      let settledThen = 0
+      const budget: Budget = {
+        allowAttempt: () => ALLOWED,
+        conclude: (_request, { now }) => {
+          if (now > 19_000 && now < 20_000 && concluded++ === 0) settledThen = settled
+        },
+        settle: (_request, { now }) => void (now > 12_000 && settled++),
+      }
+      const policy = { attempts: 1, attemptTimeout: '1s', timeout: '5s', budget: 'ends' }
+      simulate({ ...SMALL, ignoresSignal }, { name: 'ends', policy, budgets: { ends: () => budget } }, 1)
+      return [concluded, settledThen]
+    }
+    const [concluded, settledThen] = endsOf(true)
+    expect(concluded).toBeGreaterThan(0)
+    expect(settledThen).toBeLessThan(endsOf(false)[1])
+  })
+
   it('lets nothing through in a hang or a refusal, and answers again after it', () => {
     for (const fault of ['hang', 'refuse'] as const) {
       const report = simulate({ ...SMALL, fault, load: 0.3 }, ONCE, 1)
