@@ -172,7 +172,7 @@ export function latencyShift(seed: number): Finding[] {
 }
 
 /** The time limits of the well-known policies here. */
-const LIMITS = { attemptTimeoutMs: 1000, timeoutMs: 10_000 }
+const LIMITS: Omit<Trial, 'scenario'> = { attemptTimeoutMs: 1000, timeoutMs: 10_000 }
 
 /** The findings of one named scenario. */
 class Judged {
@@ -294,6 +294,27 @@ export function fanOut(seed: number): Finding[] {
   ]
 }
 
+/** The rule with the preset's own attempt timeout, and without any. */
+export function otherLimits(seed: number): Finding[] {
+  const scenarios: Readonly<Record<string, ScenarioInput>> = {
+    hang: { fault: 'hang', after: '60s' },
+    'brown-out of 150 s': { fault: 'capacity', amount: 0.625, load: 0.85, during: '150s', after: '60s' },
+    'cold start': { ...COLD, fault: 'hang', during: '3s', load: 0.9 },
+    'a shard hangs': { fault: 'hang', faultShare: 0.1, during: '60s', after: '60s' },
+    'a shard hangs, a budget per key': { fault: 'hang', faultShare: 0.1, keyed: true, during: '60s', after: '60s' },
+  }
+  return [3000, undefined].flatMap((attemptTimeoutMs) => {
+    const named = Object.entries(scenarios).map(([name, scenario]) => [
+      `${name}, ${attemptTimeoutMs ?? 'no'} ms`,
+      scenario,
+    ])
+    return judgeAll('rule', Object.fromEntries(named), seed, (judged) => judged, {
+      attemptTimeoutMs,
+      timeoutMs: 10_000,
+    })
+  })
+}
+
 /** What clients of 0.1 calls a second reach at 20 % errors on their own: the goal of 99.9 % needs a shared budget. */
 const TINY_ALONE = 0.93
 
@@ -328,6 +349,7 @@ export const GOALS: Readonly<Record<string, (seed: number) => Finding[]>> = {
   'E11 partial outage': partialOutage,
   'E12 fan-out': fanOut,
   'E13 tiny clients': tinyClients,
+  'rule with other time limits': otherLimits,
 }
 
 /**

@@ -10,7 +10,8 @@ import { NONE, RECOMMENDED } from './subjects.js'
 /** A scenario, and how long its callers wait. */
 export interface Trial {
   readonly scenario: ScenarioInput
-  readonly attemptTimeoutMs: number
+  /** Undefined: an attempt may take what is left of the whole call. */
+  readonly attemptTimeoutMs: number | undefined
   readonly timeoutMs: number
 }
 
@@ -29,8 +30,9 @@ export interface Comparison {
 export const TOLERANCE = 0.005
 const STANDARD_ERRORS = 3
 
-export function withLimits(subject: Subject, attemptTimeout: number, timeout: number): Subject {
-  return { ...subject, policy: { ...(subject.policy as PolicyInput), attemptTimeout, timeout } }
+export function withLimits(subject: Subject, attemptTimeout: number | undefined, timeout: number): Subject {
+  const { attemptTimeout: _own, ...policy } = subject.policy as PolicyInput
+  return { ...subject, policy: { ...policy, ...(attemptTimeout !== undefined && { attemptTimeout }), timeout } }
 }
 
 export function compare(trial: Trial, seed: number, subject: Subject = RECOMMENDED): Comparison {

@@ -106,7 +106,7 @@ function textOf(seed: number, { difference, none, ours, trial }: Comparison): st
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(3)) : value
   const { scenario, attemptTimeoutMs, timeoutMs } = trial
   const success = `${percent(none.success.throughout)} → ${percent(ours.success.throughout)}`
-  const limits = `attempt timeout ${attemptTimeoutMs} ms, timeout ${timeoutMs} ms`
+  const limits = `attempt timeout ${attemptTimeoutMs ?? 'no'} ms, timeout ${timeoutMs} ms`
   return `${points(difference)} (${success}), seed ${seed}, ${limits}, \`${JSON.stringify(scenario, rounded)}\``
 }
 
