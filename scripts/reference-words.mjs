@@ -55,10 +55,10 @@ export const REASONS = {
   park_expired: ['no', "The attempt stood in line for the budget's `maxParkMs`, or until the call's deadline."],
   count_exhausted: ['no', 'The total of a `countBudget` is used up.'],
   key_count_exhausted: ['no', "The key's share of a `countBudget` is used up."],
-  no_credit: ['no: it parks', 'An `adaptiveBudget` has no credit or no waste left for a retry; a hedge is denied.'],
-  no_slot: ['no: it parks', 'The bulkhead of an `adaptiveBudget` has no slot free.'],
-  line_full: ['no', 'The line of an `adaptiveBudget` has `maxParked` places, and all are taken.'],
-  probe: ['yes', 'An `adaptiveBudget` that heard nothing for a while tries one of its line.'],
+  no_credit: ['no: it parks', 'An `adaptiveBudget` has no credit or no waste token for a retry; a hedge is denied.'],
+  no_slot: ['no: it parks', 'The window of an `adaptiveBudget` has no room for another attempt in flight, or is silent.'],
+  line_full: ['no', 'The lines of an `adaptiveBudget` have `maxParked` places, and all are taken.'],
+  probe: ['yes', 'An `adaptiveBudget` tries one waiting attempt, because nothing else has started for a while.'],
 }
 
 export const ERRORS = {

@@ -25,6 +25,8 @@ const MIN_RATE = 1
 /** In the domain an answer takes at most a third of the attempt timeout by nature, and in a slow-down it still fits into it. */
 const USUAL_SHARE = 1 / 3
 const SLOW_SHARE = 0.7
+/** Up to this load one budget may stand for several queues. */
+const MOST_SHARED_LOAD = 0.75
 
 /** Reads a list of numbers as a scenario: each call takes the next. */
 class GeneReader {
@@ -85,7 +87,8 @@ export function decode(genes: Genes, domain: Domain): Trial {
   const warmMs = Math.round(read.scale(5000, 150_000))
   const restartShare = read.sometimes(0.15, 0.1, 0.9)
   const faultShare = read.sometimes(0.2, 0.05, 0.4)
-  const isKeyed = read.share() < 0.3
+  // In the domain one budget for two independent queues is promised nothing where one of them is nearly full.
+  const isKeyed = read.share() < 0.3 || (isInside && load > MOST_SHARED_LOAD)
   const burst = read.sometimes(0.15, 50, 5000)
   const neighbours = read.sometimes(0.15, 0.1, 0.6)
   const amounts = {

@@ -47,12 +47,12 @@ export const SCENARIO_OPTIONS: readonly CommandOption[] = [
   {
     group: scenario,
     flags: '--fault <word>',
-    text: 'hang, refuse, capacity, slow, errors, flap or none (default: hang)',
+    text: 'hang, refuse, capacity, slow, errors, flap, overload or none (default: hang)',
   },
   {
     group: scenario,
     flags: '--amount <n>',
-    text: 'capacity: share that is left (0.5); slow: how many times (3); errors: share that fails (0.2)',
+    text: 'capacity: share that is left (0.5); slow, overload: how many times (3, 1.4); errors: share that fails (0.2)',
   },
   { group: scenario, flags: '--outage <time>', text: 'how long the fault lasts (30s)' },
   { group: scenario, flags: '--fail-rate <share>', text: 'answers that fail by chance, always (0)' },

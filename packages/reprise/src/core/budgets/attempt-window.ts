@@ -14,7 +14,7 @@
  *
  * Where fast answers are not usual, slow ones are no sign of trouble: only silence is. O(1) per event. Imports core only.
  */
-import { expectNumber } from './numbers.js'
+import { UsualAnswers, type UsualAnswersState } from './usual-answers.js'
 
 /** Share of the patience within which an answer is fast. */
 export const FAST_SHARE = 0.25
@@ -32,13 +32,8 @@ const GROWTH = 0.25
 const MIN_ROUND = 5
 /** Cuts after which the rounds to wait no longer double. */
 const MAX_CUTS = 4
-/** Patiences of which it is remembered whether fast answers were usual. */
-const MEMORY = 16
 
-export interface AttemptWindowState {
-  readonly fastShare: number
-  readonly spells: number
-}
+export type AttemptWindowState = UsualAnswersState
 
 export class AttemptWindow {
   inFlight = 0
@@ -209,65 +204,5 @@ class Round {
     this.answers = 0
     this.shares = 0
     this.isSettling = isSettling
-  }
-}
-
-/**
- * Whether answers are usually fast. Slow ones are learned from while no call is held, so that a queue of the callers' own
- * making is not taken for usual; only the very first answers count in any case.
- */
-class UsualAnswers {
-  private fastShare = 1
-  /** Patiences that were counted; 0 while nothing is known. */
-  private spells = 0
-  private fast = 0
-  private total = 0
-  private hasHeld = false
-  private spellMs = -Infinity
-
-  get areFast(): boolean {
-    return this.spells > 0 && this.fastShare >= 0.5
-  }
-
-  get areSlow(): boolean {
-    return this.fastShare < 0.5
-  }
-
-  /** The first answers after an outage come out of a long queue, and say nothing about a dependency nobody knows yet. */
-  assumeFast(): void {
-    this.spells = Math.max(1, this.spells)
-  }
-
-  add(isFast: boolean, isHolding: boolean, now: number, patienceMs: number): void {
-    this.total++
-    if (isFast) this.fast++
-    if (isHolding) this.hasHeld = true
-    const isOver = this.spells === 0 ? this.total >= MIN_ROUND : now - this.spellMs >= patienceMs
-    if (isOver) this.endSpell(now)
-  }
-
-  snapshot(): AttemptWindowState {
-    const { fastShare, spells } = this
-    return { fastShare, spells }
-  }
-
-  restore(state: unknown): void {
-    const { fastShare, spells } = (state ?? {}) as Partial<AttemptWindowState>
-    const place = 'adaptiveBudget snapshot window'
-    const known = Math.min(1, expectNumber(place, fastShare))
-    this.spells = Math.min(expectNumber(place, spells, undefined, 'a whole number of 0 or more'), MEMORY)
-    this.fastShare = known
-  }
-
-  private endSpell(now: number): void {
-    const share = this.fast / this.total
-    if (!this.hasHeld || this.spells === 0 || share > 0.5) {
-      this.spells = Math.min(this.spells + 1, MEMORY)
-      this.fastShare += (share - this.fastShare) / this.spells
-    }
-    this.fast = 0
-    this.total = 0
-    this.hasHeld = false
-    this.spellMs = now
   }
 }
