@@ -3,7 +3,7 @@
  */
 import { callsPerSecondAt, turningPoints, usefulBoundAt } from './fault.js'
 import { partNames, shareOf } from './part.js'
-import type { Scenario } from './scenario.js'
+import { neighbourCount, type Scenario } from './scenario.js'
 import type { Tally } from './tally.js'
 
 export interface Report {
@@ -88,7 +88,7 @@ export function reportOn(name: string, scenario: Scenario, tally: Tally): Report
 
 /** The worst second is against its own calls, or the mean where that is more: few calls by chance are no storm. */
 function amplification(scenario: Scenario, tally: Tally, from: number, to: number): Report['amplification'] {
-  const own = 1 - scenario.neighbours
+  const own = 1 - neighbourCount(scenario) / scenario.clients
   let worst = 0
   for (let second = from; second < to; second++) {
     const calls = Math.max(tally.calls[second] ?? 0, own * callsPerSecondAt(scenario, second * 1000))

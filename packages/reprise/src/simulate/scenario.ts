@@ -76,6 +76,11 @@ export function capacityOf(scenario: Scenario): number {
   return (scenario.workers * 1000) / scenario.serviceMs
 }
 
+/** At least one client is not a neighbour. */
+export function neighbourCount({ clients, neighbours }: Scenario): number {
+  return Math.min(clients - 1, Math.round(clients * neighbours))
+}
+
 const DEFAULTS = {
   clients: 100,
   load: 0.75,

@@ -7,7 +7,7 @@ import { Client, type Stage } from './client.js'
 import { EventQueue, SimulatedEvent } from './event-queue.js'
 import { partsOf } from './part.js'
 import { type Report, reportOn } from './report.js'
-import { readScenario, type Scenario, type ScenarioInput } from './scenario.js'
+import { neighbourCount, readScenario, type ScenarioInput } from './scenario.js'
 import { makeReady, type ReadySubject, type Subject } from './subject.js'
 import { Tally } from './tally.js'
 
@@ -78,11 +78,6 @@ class Fleet {
     const { burst } = this.stage.scenario
     for (let call = 0; call < burst; call++) (clients[clients.length - 1 - (call % clients.length)] as Client).call()
   }
-}
-
-/** At least one client is not a neighbour. */
-function neighbourCount({ clients, neighbours }: Scenario): number {
-  return Math.min(clients - 1, Math.round(clients * neighbours))
 }
 
 /** The subject's time limits and waits, without its budget. */

@@ -56,6 +56,46 @@ describe('an adaptive budget', () => {
   })
 })
 
+describe('a budget with a bulkhead that cannot park', () => {
+  it('lets a call go as the probe some time after one that was late', () => {
+    const budget = adaptiveBudget({ bulkhead: true, maxParked: 0 })
+    budget.allowAttempt(requestAt(0, 1, LIMITS))
+    budget.conclude(requestAt(1000, 1, LIMITS), { result: 'timeout', latencyMs: 1000, won: false, now: 1000 })
+    expect(budget.allowAttempt(requestAt(20_000, 1, { ...LIMITS, deadlineMs: 30_000 })).allowed).toBe(true)
+    expect(budget.allowAttempt(requestAt(20_600, 1, LIMITS)).reason).toBe('no_slot')
+  })
+})
+
+describe('a budget that was idle for half a minute', () => {
+  it('has forgotten a silence, and lets any number of calls go', () => {
+    const budget = adaptiveBudget({ bulkhead: true })
+    budget.allowAttempt(requestAt(0, 1, LIMITS))
+    budget.conclude(requestAt(1000, 1, LIMITS), { result: 'timeout', latencyMs: 1000, won: false, now: 1000 })
+    for (let call = 0; call < 50; call++) expect(budget.allowAttempt(requestAt(60_000, 1, LIMITS)).allowed).toBe(true)
+    expect(budget.inFlight).toBe(50)
+  })
+
+  it('keeps a silence while attempts are in flight', () => {
+    const budget = adaptiveBudget({ bulkhead: true })
+    const patient = { attemptTimeoutMs: 100_000 }
+    budget.allowAttempt(requestAt(0, 1, patient))
+    expect(budget.allowAttempt(requestAt(60_000, 1, patient)).allowed).toBe(false)
+  })
+})
+
+describe('a budget without a bulkhead', () => {
+  it('remembers whether answers were fast for patiences, not for answers', () => {
+    const budget = adaptiveBudget()
+    const answer = (now: number, latencyMs: number): void => {
+      budget.allowAttempt(requestAt(now, 1, LIMITS))
+      budget.conclude(requestAt(now, 1, LIMITS), { result: 'success', latencyMs, won: true, now })
+    }
+    for (let call = 0; call < 1000; call++) answer(call * 20, 1)
+    for (let call = 0; call < 40; call++) answer(20_000, 900)
+    expect(budget.snapshot().window.fastShare).toBeGreaterThan(0.9)
+  })
+})
+
 describe('a window of attempts', () => {
   it('is not silent with nothing in flight', () => {
     const window = new AttemptWindow()

@@ -25,7 +25,7 @@ import { AttemptWindow, type AttemptWindowState, FAST_SHARE } from './attempt-wi
 import { CallRate, type CallRateState } from './call-rate.js'
 import { costOf, expectFlag, expectNumber, expectOptions, unexpected } from './numbers.js'
 import { RetryWorth, type RetryWorthState } from './retry-worth.js'
-import { WaitingLine } from './waiting-line.js'
+import { type Waiter, WaitingLine } from './waiting-line.js'
 
 export interface AdaptiveBudgetOptions {
   /** Also holds first attempts, while more of them would hurt. */
@@ -120,7 +120,8 @@ export class AdaptiveBudget implements Budget {
   allowAttempt(request: BudgetRequest): Decision {
     const { now } = request
     this.patienceMs = patienceOf(request, now)
-    if (request.attempt === 1) return this.allowFirst(now)
+    this.window.patienceMs = this.patienceMs
+    if (request.attempt === 1) return this.allowFirst(request, now)
     const cost = costOf(request)
     if (this.parked > 0 || !this.covers(cost, now)) return NO_CREDIT
     return this.window.hasRoom(now, this.patienceMs) ? this.startPaid(cost, now) : NO_SLOT
@@ -138,6 +139,7 @@ export class AdaptiveBudget implements Budget {
       this.window.missed()
       this.learn(request, false, true, now)
     } else this.window.ended()
+    if (request === this.probed) this.probed = undefined
     if (this.parked > 0) this.drain(now)
   }
 
@@ -148,10 +150,12 @@ export class AdaptiveBudget implements Budget {
     }
     const { now, deadlineMs } = request
     const isFirst = request.attempt === 1
+    // Others may have asked since this one did.
+    const patienceMs = patienceOf(request, now)
     // Credit that was minted while no retry waited is not for this one.
     if (this.strict && this.retries.size === 0) this.credit = 0
     const line = isFirst ? this.firsts : this.retries
-    const lastStartMs = Math.max(now, deadlineMs - FAST_SHARE * this.patienceMs)
+    const lastStartMs = Math.max(now, deadlineMs - FAST_SHARE * patienceMs)
     const cost = isFirst ? 0 : costOf(request)
     const place = line.join({ request, cost, joinedMs: now, deadlineMs, lastStartMs, wake })
     this.drain(now)
@@ -204,18 +208,22 @@ export class AdaptiveBudget implements Budget {
 
   // ── what may start ─────────────────────────────────────────────────────────────────────────────
 
-  private allowFirst(now: number): Decision {
+  private allowFirst(request: BudgetRequest, now: number): Decision {
     this.rate.count(now)
     const idleMs = now - this.window.lastStartMs
     if (idleMs >= IDLE_MS && idleMs < Infinity) this.startAnew()
-    if (this.bulkhead && (this.firsts.size > 0 || !this.window.hasRoom(now, this.patienceMs))) return NO_SLOT
-    return this.start(now)
+    if (!this.bulkhead) return this.start(now)
+    if (this.firsts.size === 0 && this.window.hasRoom(now, this.patienceMs)) return this.start(now)
+    // A probe that is due need not stand in line first; and where nothing can park, no other probe would ever go.
+    const isProbe = this.parked === 0 && now >= this.probeAtMs({ deadlineMs: request.deadlineMs, joinedMs: now })
+    return isProbe ? this.start(now) : NO_SLOT
   }
 
   /** What was known is old. As at the start, one retry may go before anything is known. */
   private startAnew(): void {
-    this.credit = Math.max(1, this.credit)
+    if (!this.strict) this.credit = Math.max(1, this.credit)
     this.lastFastMs = Infinity
+    this.window.startAnew()
   }
 
   private covers(cost: number, now: number): boolean {
@@ -249,8 +257,7 @@ export class AdaptiveBudget implements Budget {
   }
 
   /** First attempts in line are probed for in time to help them; a retry waits until no call of its client would tell as much. */
-  private probeAtMs(): number {
-    const first = this.firsts.peek()?.waiter
+  private probeAtMs(first: Pick<Waiter, 'deadlineMs' | 'joinedMs'> | undefined = this.firsts.peek()?.waiter): number {
     const { latest } = this.rate
     const usualMs = latest === 0 ? this.patienceMs : Math.max(this.patienceMs, (PROBE_CALLS * 1000) / latest)
     const spareMs = first === undefined ? Infinity : (first.deadlineMs - first.joinedMs - this.patienceMs) / 2

@@ -40,9 +40,10 @@ export class AttemptWindow {
   /** Nothing may start but probes. */
   silent = false
   lastStartMs = -Infinity
+  /** Of the caller that asked last. */
+  patienceMs = 0
   private limit = Infinity
-  private patienceMs = 0
-  /** Since when attempts are in flight without an answer, and without a fast one; `Infinity` if none are. */
+  /** Since when there was no answer, and no fast one, though attempts started; `Infinity` if none did. */
   private quietSinceMs = Infinity
   private slowSinceMs = Infinity
   private inFlightBeforeSilence = 0
@@ -92,6 +93,16 @@ export class AttemptWindow {
   missed(): void {
     this.leave()
     if (this.limit < Infinity && !this.usual.areSlow) this.count(LATE_SHARE)
+  }
+
+  /** What was known of the state of the dependency is old; what answers usually take is not. */
+  startAnew(): void {
+    if (this.inFlight > 0) return
+    this.silent = false
+    this.limit = Infinity
+    this.quietSinceMs = Infinity
+    this.slowSinceMs = Infinity
+    this.round.forgetCuts()
   }
 
   snapshot(): AttemptWindowState {

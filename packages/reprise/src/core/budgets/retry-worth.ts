@@ -3,7 +3,7 @@
  * how few attempts are late. It tells random errors, where a retry succeeds as often as any attempt (worth 1), from a
  * part of the dependency that is down behind the same budget, where no retry helps (worth next to nothing).
  *
- * It falls at once and rises by at most a quarter of itself in one patience, so that calls that wait for a retry do not
+ * It falls at once and rises by about a quarter of itself in one patience, so that calls that wait for a retry do not
  * all go when the first of them helped. It never falls to 0: the few retries that go all the same find out when retries help again.
  * Imports core only.
  */
@@ -46,14 +46,13 @@ export class RetryWorth {
   }
 
   firstEnded(ok: boolean, isLate: boolean, now: number, patienceMs: number): void {
-    this.firsts += ((ok ? 1 : 0) - this.firsts) / FIRST_MEMORY
-    if (isLate || this.late > 0) this.late += ((isLate ? 1 : 0) - this.late) / FIRST_MEMORY
-    if (this.late < NEGLIGIBLE) this.late = 0
+    this.firsts = moved(this.firsts, ok, FIRST_MEMORY)
+    if (isLate || this.late > 0) this.late = moved(this.late, isLate, FIRST_MEMORY)
     this.follow(now, patienceMs)
   }
 
   retryEnded(ok: boolean, now: number, patienceMs: number): void {
-    this.help += ((ok ? 1 : 0) - this.help) / RETRY_MEMORY
+    this.help = moved(this.help, ok, RETRY_MEMORY)
     this.helpedInARow = ok ? this.helpedInARow + 1 : 0
     this.follow(now, patienceMs)
   }
@@ -87,4 +86,10 @@ export class RetryWorth {
     const spentMs = this.atMs === -Infinity ? 0 : Math.max(0, now - this.atMs)
     return this.value * (1 + (RISE * spentMs) / patienceMs)
   }
+}
+
+/** The share after one more that does or does not count. */
+function moved(share: number, counts: boolean, memory: number): number {
+  const next = share + ((counts ? 1 : 0) - share) / memory
+  return next < NEGLIGIBLE ? 0 : next
 }
