@@ -56,7 +56,10 @@ export const REASONS = {
   count_exhausted: ['no', 'The total of a `countBudget` is used up.'],
   key_count_exhausted: ['no', "The key's share of a `countBudget` is used up."],
   no_credit: ['no: it parks', 'An `adaptiveBudget` has no credit or no waste token for a retry; a hedge is denied.'],
-  no_slot: ['no: it parks', 'The window of an `adaptiveBudget` has no room for another attempt in flight, or is silent.'],
+  no_slot: [
+    'no: it parks',
+    'The window of an `adaptiveBudget` has no room for another attempt in flight, or is silent.',
+  ],
   line_full: ['no', 'The lines of an `adaptiveBudget` have `maxParked` places, and all are taken.'],
   probe: ['yes', 'An `adaptiveBudget` tries one waiting attempt, because nothing else has started for a while.'],
 }
