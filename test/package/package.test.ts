@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const project = mkdtempSync(path.join(tmpdir(), 'reprise-package-'))
 const installed = path.join(project, 'node_modules/reprise')
 /** Of bundles by what they import, minified and gzipped: a little above what they are. */
-const MAX_BYTES = { '{ parseDuration }': 1_500, '{ retry }': 22_000, '*': 29_400 }
+const MAX_BYTES = { '{ parseDuration }': 1_500, '{ retry }': 22_500, '*': 30_800 }
 let tarball = ''
 let packed: string[] = []
 

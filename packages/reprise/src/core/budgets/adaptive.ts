@@ -40,6 +40,8 @@ export interface AdaptiveBudgetOptions {
 
 export interface AdaptiveBudgetState {
   readonly waste: number
+  /** Attempts in flight: what takes over from a dead process concludes them. */
+  readonly used: number
   readonly rate: CallRateState
   readonly window: AttemptWindowState
   readonly worth: RetryWorthState
@@ -185,13 +187,14 @@ export class AdaptiveBudget implements Budget {
 
   snapshot(): AdaptiveBudgetState {
     const { waste, rate, window, worth } = this
-    return { waste, rate: rate.snapshot(), window: window.snapshot(), worth: worth.snapshot() }
+    return { waste, used: window.inFlight, rate: rate.snapshot(), window: window.snapshot(), worth: worth.snapshot() }
   }
 
-  /** Credit starts at none: what was fast before a restart says nothing about now. Nothing is in flight. */
+  /** Credit starts at none: what was fast before a restart says nothing about now. */
   restore(state: unknown): void {
     const given = (state ?? {}) as Partial<AdaptiveBudgetState>
     const waste = expectNumber('adaptiveBudget snapshot waste', given.waste)
+    const used = expectNumber('adaptiveBudget snapshot used', given.used ?? 0, undefined, 'a whole number of 0 or more')
     const rate = new CallRate()
     const window = new AttemptWindow()
     const worth = new RetryWorth()
@@ -202,6 +205,7 @@ export class AdaptiveBudget implements Budget {
     this.waste = waste
     this.rate = rate
     this.window = window
+    this.window.inFlight = used
     this.worth = worth
     this.credit = 0
   }
