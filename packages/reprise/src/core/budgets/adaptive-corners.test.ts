@@ -131,4 +131,10 @@ describe('the worth of retries', () => {
     worth.firstEnded(true, false, 0, 1000)
     expect(worth.value).toBe(0.05)
   })
+
+  it('counts a share that has faded to next to nothing as none', () => {
+    const worth = new RetryWorth()
+    for (let call = 0; call < 2000; call++) worth.firstEnded(false, call === 0, call, 1000)
+    expect(worth.snapshot()).toMatchObject({ firsts: 0, late: 0 })
+  })
 })
