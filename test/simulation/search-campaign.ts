@@ -29,11 +29,11 @@ export interface Search {
 }
 
 const CHUNK = 5
-/** Scenarios to climb from, each by so many small changes. */
+/** How many scenarios to climb from, and how many small changes to try on each. */
 const CLIMBS = 10
 const STEPS = 20
 const SHOWN = 12
-/** What the rule allows in a search: this share of the scenarios, and none by more than so many points. */
+/** A search passes if at most this share of the random scenarios is worse, and none by more than 3 points. */
 const MOST_WORSE = 0.01
 const MOST_POINTS = 0.03
 

@@ -46,7 +46,7 @@ export interface PartFigures {
   readonly success: number
 }
 
-/** So long calls must succeed again, and so well compared with before the fault, to have recovered. */
+/** For how long calls must succeed again, and how well compared with before the fault, to have recovered. */
 const STEADY_SECONDS = 5
 const STEADY_SHARE = 0.9
 const AFTER_SECONDS = 60

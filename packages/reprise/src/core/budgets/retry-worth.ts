@@ -81,7 +81,7 @@ export class RetryWorth {
     this.atMs = Math.max(now, this.atMs)
   }
 
-  /** After a restart nobody knows how long it had to rise: the first event only starts the time. */
+  /** A snapshot does not say how old it is, so the first event after a restart only starts the time. */
   private grownTo(now: number, patienceMs: number): number {
     const spentMs = this.atMs === -Infinity ? 0 : Math.max(0, now - this.atMs)
     return this.value * (1 + (RISE * spentMs) / patienceMs)

@@ -31,7 +31,7 @@ export class UsualAnswers {
     return this.fastShare < 0.5
   }
 
-  /** The first answers after an outage come out of a long queue, and say nothing about a dependency nobody knows yet. */
+  /** The first answers after an outage come out of a long queue: a dependency not seen before is not slow because of them. */
   assumeFast(): void {
     this.spells = Math.max(1, this.spells)
   }
