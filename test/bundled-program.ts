@@ -23,7 +23,7 @@ export async function bundleProgram(source: URL): Promise<BundledProgram> {
     cwd: root,
     input,
     platform: 'node',
-    external: /^node:|^better-sqlite3$|^pg$/,
+    external: /^node:|^pg$/,
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] }, conditionNames: ['reprise-source', 'import'] },
     output: { file, format: 'esm', codeSplitting: false },
     logLevel: 'warn',

@@ -20,7 +20,7 @@ export async function bundleDirectory(directory, out) {
     cwd: directory,
     input: Object.fromEntries(programs.map((name) => [name, `${name}.ts`])),
     platform: 'node',
-    external: (/** @type {string} */ id) => id.startsWith('node:') || id === 'better-sqlite3',
+    external: (/** @type {string} */ id) => id.startsWith('node:'),
     resolve: {
       extensionAlias: { '.js': ['.ts', '.js'] },
       conditionNames: ['reprise-source', 'import', 'node', 'default'],

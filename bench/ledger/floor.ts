@@ -4,13 +4,9 @@
  * this one loop. Imports the schema and the driver of the library, so that tables and indexes are the same.
  */
 import { randomUUID } from 'node:crypto'
-import {
-  openDatabase,
-  type SqliteDatabase,
-  type SqliteDriverName,
-  type SqliteStatement,
-} from '../../packages/reprise/src/sqlite/driver.js'
+import type { SqliteDatabase, SqliteStatement } from '../../packages/reprise/src/sqlite/driver.js'
 import { migrate } from '../../packages/reprise/src/sqlite/migrations.js'
+import { openChosenDatabase } from '../../test/chosen-driver.js'
 import type { Operation, Program } from './program.js'
 
 const POLICY_HASH = '0'.repeat(32)
@@ -49,8 +45,8 @@ export class Floor implements Program {
     this.sql = statements(database)
   }
 
-  static async open(file: string, driver?: SqliteDriverName): Promise<Floor> {
-    const database = await openDatabase(file, driver)
+  static async open(file: string): Promise<Floor> {
+    const database = await openChosenDatabase(file)
     database.exec('PRAGMA journal_mode = WAL')
     database.exec('PRAGMA synchronous = FULL')
     migrate(database, file)

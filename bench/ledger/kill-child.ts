@@ -3,12 +3,12 @@
  * to end. Every start of a job is a line in LOG, written before anything else. Imports the library.
  */
 import { openSync, writeSync } from 'node:fs'
-import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
+import { openChosenDurable } from '../../test/chosen-driver.js'
 import { POLICY } from './library.js'
 
 const [mode = '', file = '', log = '', count = '0'] = process.argv.slice(2)
 const lines = openSync(log, 'a')
-const durable = await openDurable(`sqlite:${file}`, { concurrency: 100 })
+const durable = await openChosenDurable(file, { concurrency: 100 })
 if (mode === 'fill') await durable.drain()
 const job = durable.task('job', POLICY, async (input: number) => {
   writeSync(lines, `${input}\n`)

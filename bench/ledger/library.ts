@@ -1,5 +1,6 @@
 /** The library, asked to do what the floor does. Imports its durable entry as users would, and what floor and library share. */
-import { type Durable, openDurable, type TaskHandle } from '../../packages/reprise/src/open/index.js'
+import type { Durable, TaskHandle } from '../../packages/reprise/src/open/index.js'
+import { openChosenDurable } from '../../test/chosen-driver.js'
 import type { Operation, Program } from './program.js'
 
 /** Four attempts without waits between them. */
@@ -18,7 +19,7 @@ export class Library implements Program {
   }
 
   static async open(file: string, width: number): Promise<Library> {
-    return new Library(await openDurable(`sqlite:${file}`, { concurrency: width }))
+    return new Library(await openChosenDurable(file, { concurrency: width }))
   }
 
   async steps(count: number, width: number, operation: Operation): Promise<void> {

@@ -2,12 +2,12 @@
  * `memory-child.js FILE COUNT`: heap for each task that this process has begun with and that waits for its next
  * attempt. Needs --expose-gc. Imports the library.
  */
-import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
+import { openChosenDurable } from '../../test/chosen-driver.js'
 
 const [file = '', count = '0'] = process.argv.slice(2)
 const collect = (globalThis as unknown as { gc: () => void }).gc
 
-const durable = await openDurable(`sqlite:${file}`, { concurrency: 100, synchronous: 'normal' })
+const durable = await openChosenDurable(file, { concurrency: 100, synchronous: 'normal' })
 let ended = 0
 const task = durable.task('wait', { attempts: 2, backoff: 'fixed', initialDelay: '1h', maxDelay: '1h' }, () => {
   ended++

@@ -3,8 +3,7 @@
  * it as a program does that starts again, and prints what that took. Imports the library.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
-import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
+import { openChosenDatabase, openChosenDurable } from '../../test/chosen-driver.js'
 import { POLICY } from './library.js'
 
 const [mode = '', file = '', count = '0'] = process.argv.slice(2)
@@ -15,11 +14,11 @@ const COPIED =
  * One by the library, the others its copies after a failed attempt: a million by themselves would take minutes.
  */
 async function fill(): Promise<void> {
-  const durable = await openDurable(`sqlite:${file}`)
+  const durable = await openChosenDurable(file)
   await durable.drain()
   await durable.task('wait', POLICY, (input: number) => input).start(0, { id: 'first' })
   await durable.close()
-  const database = await openDatabase(file)
+  const database = await openChosenDatabase(file)
   database
     .prepare(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -42,7 +41,7 @@ async function open(): Promise<object> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
   const startMs = performance.now()
-  const durable = await openDurable(`sqlite:${file}`)
+  const durable = await openChosenDurable(file)
   const firstMs = await new Promise<number>((resolve) => {
     durable.task('wait', POLICY, (input: number) => {
       resolve(performance.now() - startMs)

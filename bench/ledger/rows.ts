@@ -1,7 +1,7 @@
 /** What is measured beside rates: kills, restarts, memory, start and several processes. Imports the children. */
 import { readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
+import { openChosenDatabase } from '../../test/chosen-driver.js'
 import { OUT } from './build.mjs'
 import { answerOf, ended, lifetimeMs, messageOf, started } from './processes.js'
 import type { Line } from './report.js'
@@ -37,7 +37,7 @@ async function killed(directory: string, jobs: number): Promise<{ seconds: numbe
   const startMs = performance.now()
   await ended(first)
   const second = started('kill-child', ['work', file, log])
-  const database = await openDatabase(file)
+  const database = await openChosenDatabase(file)
   const done = database.prepare("SELECT count(*) AS n FROM tasks WHERE status = 'succeeded'")
   while ((done.get() as { n: number }).n < jobs) await sleep(5)
   const seconds = (performance.now() - startMs) / 1000

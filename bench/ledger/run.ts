@@ -1,11 +1,14 @@
 /**
  * The command `npm run bench:ledger`: durable tasks on SQLite against a loop written by hand over the same driver, and
- * what a kill, a restart and several processes cost. Prints tables; `--write` keeps them. Imports its own directory.
+ * what a kill, a restart and several processes cost. Prints tables; `--write` keeps them. Imports its own directory and
+ * the choice of driver.
  */
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { chooseDriver, driverInUse, isAvailable } from '../../test/chosen-driver.js'
 import { bundle } from './build.mjs'
 import { driverFacts } from './facts.js'
 import { answerOf } from './processes.js'
@@ -33,6 +36,7 @@ const HELP = `npm run bench:ledger -- [options]
 
   --quick         a short run: fewer rounds and smaller files
   --only <row>    one row, may be repeated: ${NAMES.join(', ')}
+  --driver <name> another SQLite driver than the library's choice; better-sqlite3 is installed where it is missing
   --write         also write bench/ledger/RESULTS.md
 `
 
@@ -40,6 +44,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
+    driver: { type: 'string' },
     write: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -47,6 +52,8 @@ const { values: options } = parseArgs({
 const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url))
 const isAsked = (name: string): boolean => options.only.length === 0 || options.only.includes(name)
 const effort: Effort = { quick: options.quick, rounds: options.quick ? 1 : 3 }
+
+const HOW = '`--driver` names the driver; a figure is compared with others of its own table.'
 
 /** Where a sync costs nothing: what the library itself takes cannot hide behind the disk. */
 const IN_MEMORY = '/dev/shm'
@@ -61,10 +68,18 @@ async function measuredRates(directory: string): Promise<string> {
   return ratesTable(all)
 }
 
+/** Compiled, where there is no build for this Node: so it is no part of `npm ci`. */
+async function installBetter(): Promise<void> {
+  if ((await driverInUse()) !== 'better-sqlite3' || (await isAvailable('better-sqlite3'))) return
+  execFileSync('npm', ['run', 'driver:better-sqlite3'], { stdio: 'inherit' })
+}
+
 async function main(): Promise<void> {
   if (options.help) return console.log(HELP)
   const unknown = options.only.filter((name) => !NAMES.includes(name))
   if (unknown.length > 0) throw new Error(`No such row: ${unknown.join(', ')}. Rows: ${NAMES.join(', ')}`)
+  if (options.driver !== undefined) chooseDriver(options.driver)
+  await installBetter()
   await bundle()
   const said = await driverFacts()
   const sections = new Map<string, string>()
@@ -77,8 +92,11 @@ async function main(): Promise<void> {
     sections.set(TITLES[name as keyof typeof ROWS], linesTable(await measure(effort)))
     console.error(`${name}: measured`)
   }
-  console.log(`\n${said}\n\n${textOf(sections)}`)
-  if (options.write) keepSections(RESULTS, 'bench:ledger', said, sections)
+  // Tables of another driver stand beside these.
+  const driver = await driverInUse()
+  const titled = new Map([...sections].map(([title, text]) => [`${title}, ${driver}`, `${said}\n\n${text}`]))
+  console.log(`\n${textOf(titled)}`)
+  if (options.write) keepSections(RESULTS, 'bench:ledger', HOW, titled)
 }
 
 await main()

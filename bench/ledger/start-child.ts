@@ -1,7 +1,7 @@
 /** `start-child.js FILE`: a program with one durable step. Imports the library. */
-import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
+import { openChosenDurable } from '../../test/chosen-driver.js'
 
 const [file = ''] = process.argv.slice(2)
-const durable = await openDurable(`sqlite:${file}`)
+const durable = await openChosenDurable(file)
 await durable.task('step', { attempts: 3 }, (input: number) => input).run(1)
 process.exit(0)

@@ -17,7 +17,7 @@ export async function bundle() {
     cwd: directory,
     input: Object.fromEntries(programs.map((name) => [name, `${name}.ts`])),
     platform: 'node',
-    external: (/** @type {string} */ id) => id.startsWith('node:') || id === 'pg' || id === 'better-sqlite3',
+    external: (/** @type {string} */ id) => id.startsWith('node:') || id === 'pg',
     resolve: {
       extensionAlias: { '.js': ['.ts', '.js'] },
       conditionNames: ['reprise-source', 'import', 'node', 'default'],

@@ -1,6 +1,7 @@
-/** The floor of a step that is recorded and not run: one row, one commit. Imports the library's driver and schema. */
-import { openDatabase, type SqliteDatabase } from '../../packages/reprise/src/sqlite/driver.js'
+/** The floor of a step that is recorded and not run: one row, one commit. Imports the choice of driver and the schema. */
+import type { SqliteDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { migrate } from '../../packages/reprise/src/sqlite/migrations.js'
+import { openChosenDatabase } from '../../test/chosen-driver.js'
 
 const PROGRESS = JSON.stringify({ retry: { seed: 0, launched: 0, failures: 0 }, current: null, interruptions: 0 })
 
@@ -12,7 +13,7 @@ export class SingleCommits {
   }
 
   static async open(file: string): Promise<SingleCommits> {
-    const database = await openDatabase(file)
+    const database = await openChosenDatabase(file)
     database.exec('PRAGMA journal_mode = WAL')
     database.exec('PRAGMA synchronous = FULL')
     migrate(database, file)

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { virtualClock } from 'reprise/testing'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
 import { tokenBucket } from '../../packages/reprise/src/core/budgets/token-bucket.js'
 import type { Durable } from '../../packages/reprise/src/durable/durable.js'
@@ -16,6 +16,7 @@ import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
 import { openDatabase, SQLITE_DRIVERS } from '../../packages/reprise/src/sqlite/driver.js'
 import { APPLICATION_ID, MIGRATIONS } from '../../packages/reprise/src/sqlite/migrations.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
+import { isAvailable } from '../chosen-driver.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-gate-control-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -31,26 +32,20 @@ interface Place {
 }
 
 const clock = (): number => START_MS
-const STORES: [string, () => Promise<Place>][] = [
-  [
-    'memory',
-    async () => {
-      const ledger = new MemoryLedger(clock)
-      return { program: ledger, operator: ledger }
-    },
-  ],
+const memory = async (): Promise<Place> => {
+  const ledger = new MemoryLedger(clock)
+  return { program: ledger, operator: ledger }
+}
+const STORES: { name: string; open: () => Promise<Place>; isThere: boolean }[] = [
+  { name: 'memory', open: memory, isThere: true },
 ]
 for (const driver of SQLITE_DRIVERS) {
-  const isThere = await openDatabase(':memory:', driver).then(
-    (database) => (database.close(), true),
-    () => false,
-  )
   const open = async (): Promise<Place> => {
     const file = newFile()
     const options = { clock, driver }
     return { program: await openSqlite(file, options), operator: await openSqlite(file, options) }
   }
-  if (isThere) STORES.push([`SQLite on ${driver}`, open])
+  STORES.push({ name: `SQLite on ${driver}`, open, isThere: await isAvailable(driver) })
 }
 
 const POLICY = {
@@ -100,7 +95,9 @@ async function put(ledger: Ledger, gate: GateRecord): Promise<void> {
   await ledger.transact({ tasks: [], gates: [gate.key] }, () => ({ gates: [gate], result: 0 }))
 }
 
-describe.each(STORES)('by hand in %s', (_name, open) => {
+describe.each(STORES)('by hand in $name', ({ open, isThere }) => {
+  beforeEach(({ skip }) => skip(!isThere, 'its driver is not installed'))
+
   it('gates are listed by name, with what they were made with', async () => {
     const { program, operator } = await open()
     expect(await listGates(operator)).toEqual({ breakers: [], budgets: [] })
@@ -230,7 +227,10 @@ describe.each(STORES)('by hand in %s', (_name, open) => {
     const sender = await Program.open(program)
     await sender.send('a')
     const before = await operator.gates()
-    await expect(act(operator)).rejects.toMatchObject({ ...refused, message: expect.stringMatching(message as RegExp) })
+    await expect(act(operator)).rejects.toMatchObject({
+      ...refused,
+      message: expect.stringMatching(message as RegExp),
+    })
     expect(await operator.gates()).toEqual(before)
     expect(await changesIn(operator)).toEqual([])
     await sender.durable.close()

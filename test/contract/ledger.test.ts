@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, it } from 'vitest'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
-import { SQLITE_DRIVERS, openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
+import { SQLITE_DRIVERS } from '../../packages/reprise/src/sqlite/driver.js'
 import { openPostgres } from '../../packages/reprise/src/postgres/open-postgres.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { type LedgerUnderTest, ledgerContract } from '../../packages/reprise/src/testing/ledger-contract.js'
+import { isAvailable } from '../chosen-driver.js'
 import { testDatabase } from '../postgres/shared-server.js'
 
 const database = await testDatabase()
@@ -28,30 +29,16 @@ async function openMemory(): Promise<LedgerUnderTest> {
 
 let files = 0
 
-async function available(): Promise<readonly (typeof SQLITE_DRIVERS)[number][]> {
-  const found = await Promise.all(
-    SQLITE_DRIVERS.map(async (driver) => {
-      try {
-        ;(await openDatabase(':memory:', driver)).close()
-        return [driver]
-      } catch {
-        return []
-      }
-    }),
-  )
-  return found.flat()
-}
-
 describe('the memory ledger', () => {
   for (const { name, run } of ledgerContract(openMemory)) it(name, run)
 })
 
-for (const driver of await available()) {
+for (const driver of SQLITE_DRIVERS) {
   const open = async (): Promise<LedgerUnderTest> => {
     const { opened, setTime } = clocked((clock) => openSqlite(path.join(directory, `${files++}.db`), { clock, driver }))
     return { ledger: await opened, setTime }
   }
-  describe(`the SQLite ledger on ${driver}`, () => {
+  describe.runIf(await isAvailable(driver))(`the SQLite ledger on ${driver}`, () => {
     for (const { name, run } of ledgerContract(open)) it(name, run)
   })
 }

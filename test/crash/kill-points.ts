@@ -1,7 +1,8 @@
 /**
  * Named points at which a process ends itself as `kill -9` would: before, within and after the n-th use of a verb of its
- * ledger, and around the statements that begin and end a transaction. Imports the ledger's types.
+ * ledger, and around the statements that begin and end a transaction. Imports the ledger's types and the drivers' names.
  */
+import { SQLITE_DRIVERS } from '../../packages/reprise/src/sqlite/driver.js'
 import type { Decided, Ledger, View } from '../../packages/reprise/src/ledger/ledger.js'
 
 export const LEDGER_VERBS = [
@@ -87,30 +88,35 @@ interface Executes {
   exec(sql: string): unknown
 }
 
-/** Both drivers end transactions by `exec`. */
+/** All drivers end transactions by `exec`; only one of them will be used. */
 export async function doomStatements(doom: Doom): Promise<void> {
-  const prototype = await driver()
-  const exec: (sql: string) => unknown = Reflect.get(prototype, 'exec')
-  prototype.exec = function (this: Executes, sql: string): unknown {
-    const statement = STATEMENTS.find((name) => sql.startsWith(name))
-    if (statement === undefined) return exec.call(this, sql)
-    doom.pass(statement, 'before')
-    const answer = exec.call(this, sql)
-    doom.pass(statement, 'after')
-    return answer
+  for (const prototype of await connections()) {
+    const exec: (sql: string) => unknown = Reflect.get(prototype, 'exec')
+    prototype.exec = function (this: Executes, sql: string): unknown {
+      const statement = STATEMENTS.find((name) => sql.startsWith(name))
+      if (statement === undefined) return exec.call(this, sql)
+      doom.pass(statement, 'before')
+      const answer = exec.call(this, sql)
+      doom.pass(statement, 'after')
+      return answer
+    }
   }
 }
 
-/** The one that the ledger takes: the first that there is. */
-async function driver(): Promise<Executes> {
-  const names = ['node:sqlite', 'better-sqlite3']
-  for (const name of names) {
+/** The prototypes of the drivers that are there. */
+async function connections(): Promise<Executes[]> {
+  const found: Executes[] = []
+  for (const name of SQLITE_DRIVERS) {
     try {
-      const found = (await import(name)) as { DatabaseSync?: { prototype: Executes }; default: { prototype: Executes } }
-      return (found.DatabaseSync ?? found.default).prototype
+      const { DatabaseSync, default: Database } = (await import(name)) as Record<string, { prototype: Executes }>
+      const { prototype } = (name === 'better-sqlite3' ? Database : DatabaseSync) ?? {}
+      if (prototype !== undefined) found.push(prototype)
     } catch (error) {
-      if (name === names.at(-1)) throw error
+      const isAbsent = ['ERR_UNKNOWN_BUILTIN_MODULE', 'ERR_MODULE_NOT_FOUND'].includes(
+        String((error as NodeJS.ErrnoException).code),
+      )
+      if (!isAbsent) throw error
     }
   }
-  throw new Error('unreachable')
+  return found
 }

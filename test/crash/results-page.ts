@@ -6,9 +6,10 @@ export interface Run {
   readonly seed: number
   readonly seconds: number
   readonly node: string
+  readonly driver: string
 }
 
-export function figuresOf({ tally, seconds }: Run): string {
+export function figuresOf({ tally, seconds }: Pick<Run, 'tally' | 'seconds'>): string {
   const { kills, pauses, scenarios, lives, tasks, starts, again, places, allPlaces, killsBy, scenariosBy } = tally
   const rows = [
     ['processes started', lives],
@@ -30,7 +31,8 @@ export function figuresOf({ tally, seconds }: Run): string {
   ].join('\n')
 }
 
-export const HEADING = '## SQLite'
+/** A section for each driver. */
+export const headingOf = ({ driver }: Pick<Run, 'driver'>): string => `## SQLite, by ${driver}`
 
 /** The page with one section replaced, and the others as they are. */
 export function withSection(page: string, heading: string, text: string): string {
@@ -42,9 +44,9 @@ export function withSection(page: string, heading: string, text: string): string
 }
 
 export function section(run: Run): string {
-  return `${HEADING}
+  return `${headingOf(run)}
 
-Written by \`npm run crash -- --kills 2000 --write\` with seed ${run.seed} on Node ${run.node.slice(1)}. Processes with a
+Written by \`npm run crash -- --kills 2000 --driver ${run.driver} --write\` with seed ${run.seed} on Node ${run.node.slice(1)}. Processes with a
 mixed load of durable tasks on a SQLite file are killed at named points (before, within and after each use of the ledger,
 and around BEGIN and COMMIT) and at random moments, alone and two to eight at a time, or paused for longer than their
 lease. When all tasks of a file have ended, the history checker looks for broken promises, I1 to I9.

@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs'
 import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
-import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
+import { openSqlite, type SqliteOptions } from '../../packages/reprise/src/sqlite/open-sqlite.js'
+import { chosenDriver, openChosenDatabase } from '../chosen-driver.js'
 
 export interface Store {
   /** What its processes are told. */
@@ -22,9 +22,9 @@ export function sqliteStore(file: string): Store {
   return {
     address: `sqlite:${file}`,
     isThere: async () => existsSync(file),
-    open: () => openSqlite(file, { clock: Date.now }),
+    open: () => openSqlite(file, { clock: Date.now, ...byChosenDriver() }),
     damage: async () => {
-      const database = await openDatabase(file)
+      const database = await openChosenDatabase(file)
       try {
         const rows = database.prepare('PRAGMA integrity_check').all() as { readonly integrity_check: string }[]
         return rows.map((row) => row.integrity_check).filter((said) => said !== 'ok')
@@ -35,8 +35,13 @@ export function sqliteStore(file: string): Store {
   }
 }
 
+function byChosenDriver(): Pick<SqliteOptions, 'driver'> {
+  const driver = chosenDriver()
+  return driver === undefined ? {} : { driver }
+}
+
 /** For a process of the load, which has a clock. */
 export function openAt(address: string, clock: () => number): Promise<Ledger> {
   const file = /^sqlite:(.+)$/s.exec(address)?.[1]
-  return file === undefined ? openLedger(address) : openSqlite(file, { clock })
+  return file === undefined ? openLedger(address) : openSqlite(file, { clock, ...byChosenDriver() })
 }

@@ -5,8 +5,8 @@
  */
 import { appendFileSync, writeSync } from 'node:fs'
 import { LedgerError } from '../../packages/reprise/src/ledger/errors.js'
-import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
 import { drawsOf } from '../../packages/reprise/src/core/state.js'
+import { openChosenDurable } from '../chosen-driver.js'
 
 const [file = '', logs = '', count = '0', size = '10'] = process.argv.slice(2)
 const policy = { attempts: 4, initialDelay: '2ms', maxDelay: '20ms', jitter: 'full' } as const
@@ -23,7 +23,7 @@ process.on('unhandledRejection', (error) => {
 })
 
 try {
-  const durable = await openDurable(`sqlite:${file}`, { leaseMs: 2000, concurrency: 8 })
+  const durable = await openChosenDurable(file, { leaseMs: 2000, concurrency: 8 })
   const work = durable.task('work', policy, async ({ task }: { task: number; padding: string }, context) => {
     const { attempt, execution } = context
     appendFileSync(`${logs}.starts`, `${JSON.stringify({ task: `t${task}`, attempt, execution })}\n`)

@@ -1,10 +1,13 @@
 /**
- * SQLite by whichever driver there is: `node:sqlite` where the running Node has it, else `better-sqlite3`. A few methods,
- * and only what both bind alike: numbers, strings, null. Imports neither until it is asked.
+ * SQLite by the first driver that can be used: `node:sqlite` where the running Node has it, else `better-sqlite3` where
+ * the user installed it, else `@photostructure/sqlite`, which comes prebuilt. A few methods, and only what all of them
+ * bind alike: numbers, strings, null. Imports none of them until a database is opened, and by a name that no bundler
+ * follows: the last two find their native file beside their own code.
  */
 import { resolve } from 'node:path'
 import { LedgerError } from '../ledger/errors.js'
 import type { SqlValue } from '../ledger/rows.js'
+import { type ConnectionClass, PrebuiltHandle } from './prebuilt-handle.js'
 
 export interface SqliteStatement {
   run(...values: SqlValue[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
@@ -21,82 +24,115 @@ export interface SqliteDatabase {
 }
 
 type Connection = Omit<SqliteDatabase, 'abandon'>
-type Opener = (file: string, readOnly: boolean) => Connection
+type Connect = (file: string, readOnly: boolean) => Connection
+type Opener = (file: string) => SqliteDatabase
 
-/** Which to use; the first that loads when absent. */
-export const SQLITE_DRIVERS = ['node:sqlite', 'better-sqlite3'] as const
+/** In the order in which they are tried. */
+export const SQLITE_DRIVERS = ['node:sqlite', 'better-sqlite3', '@photostructure/sqlite'] as const
 export type SqliteDriverName = (typeof SQLITE_DRIVERS)[number]
-
-const NEW_NODE = 'or use Node 22.22.3, 24.15 or newer, which have it built in'
-const INSTALL = `install it with \`npm install better-sqlite3\`, ${NEW_NODE}`
-const REBUILD = `run \`npm rebuild better-sqlite3\`, ${NEW_NODE}`
 
 /** Loads a module by its name. */
 export type Importer = (name: SqliteDriverName) => Promise<unknown>
 
+/** With `driver` that one and no other. */
 export async function openDatabase(
   file: string,
   driver?: SqliteDriverName,
   load: Importer = (name) => import(name),
 ): Promise<SqliteDatabase> {
-  const causes: unknown[] = []
+  const refusals: Refusal[] = []
   for (const name of driver === undefined ? SQLITE_DRIVERS : [driver]) {
     try {
       const open = openerOf(name, await load(name))
-      expectSafeVersion(name, open)
-      return new Handle(open(file, false), file, open)
+      expectSafeVersion(open)
+      return open(file)
     } catch (error) {
-      if (!isMissing(error) && !isNotBuilt(error) && !(error instanceof OldSqlite)) throw error
-      causes.push(error)
+      const reason = refusalReason(error)
+      if (reason === undefined) throw error
+      refusals.push({ driver: name, reason, error })
     }
   }
-  throw missingDriver(driver ?? 'better-sqlite3', causes)
+  throw missingDriver(refusals)
 }
 
-function missingDriver(what: SqliteDriverName, causes: readonly unknown[]): LedgerError {
-  const cause = causes.at(-1)
-  const old = causes.find((one) => one instanceof OldSqlite)
-  if (isNotBuilt(cause)) {
-    const message = `The driver ${what} is installed, but was not built for this Node: ${REBUILD}`
-    return new LedgerError('missing_driver', message, cause)
-  }
-  if (old === undefined) {
-    return new LedgerError('missing_driver', `A SQLite ledger needs the driver ${what}: ${INSTALL}`, cause)
-  }
-  const cure =
-    old.driver === 'node:sqlite'
-      ? 'install better-sqlite3 with `npm install better-sqlite3`, or use Node 22.22.3, 24.15 or newer'
-      : 'update it'
-  return new LedgerError('missing_driver', `${old.message}: ${cure}`, old)
+type RefusalReason = 'missing' | 'not built' | 'old'
+
+/** Why a driver cannot be used. */
+interface Refusal {
+  readonly driver: SqliteDriverName
+  readonly reason: RefusalReason
+  readonly error: unknown
+}
+
+const NEWER_NODE = 'use Node 22.22.3, 24.15 or newer, which has one built in'
+const INSTALL_PREBUILT = 'run `npm install @photostructure/sqlite@1.2` (it needs no compiler)'
+const INSTALL_BETTER = 'run `npm install better-sqlite3@12`'
+
+/** What to do about it; undefined where nothing but another driver helps. The easiest driver to install is first. */
+const CURES: Readonly<Record<SqliteDriverName, Readonly<Record<RefusalReason, string | undefined>>>> = {
+  '@photostructure/sqlite': { missing: INSTALL_PREBUILT, 'not built': undefined, old: INSTALL_PREBUILT },
+  'better-sqlite3': { missing: INSTALL_BETTER, 'not built': 'run `npm rebuild better-sqlite3`', old: INSTALL_BETTER },
+  'node:sqlite': { missing: NEWER_NODE, 'not built': NEWER_NODE, old: NEWER_NODE },
+}
+
+function missingDriver(refusals: readonly Refusal[]): LedgerError {
+  const cures = Object.entries(CURES).flatMap(([driver, byReason]) => {
+    const refusal = refusals.find((one) => one.driver === driver)
+    return (refusal && byReason[refusal.reason]) ?? []
+  })
+  const cure = cures.length > 0 ? cures.join(', or ') : `${INSTALL_BETTER}, or ${NEWER_NODE}`
+  const isGlobal = cure.includes('npm install') ? '; add `--global` where the program is installed globally' : ''
+  const tried = refusals.map(({ driver, reason, error }) => `${driver} (${reasonText(driver, reason, error)})`)
+  const message = `A SQLite ledger needs a driver: ${cure}${isGlobal}. Tried: ${tried.join(', ')}`
+  return new LedgerError('missing_driver', message, refusals.at(-1)?.error)
+}
+
+function reasonText(driver: SqliteDriverName, reason: RefusalReason, error: unknown): string {
+  if (reason === 'old') return (error as OldSqlite).message
+  if (reason === 'not built') return 'installed, but not built for this system and Node'
+  return driver === 'node:sqlite' ? `not in Node ${process.versions.node}` : 'not installed'
+}
+
+function refusalReason(error: unknown): RefusalReason | undefined {
+  if (error instanceof OldSqlite) return 'old'
+  if (isMissing(error)) return 'missing'
+  return isNotBuilt(error) ? 'not built' : undefined
 }
 
 class OldSqlite extends Error {
-  readonly driver: SqliteDriverName
-
-  constructor(driver: SqliteDriverName, version: string) {
+  constructor(version: string) {
     const why = 'a bug in it can lose writes when several processes use one file'
-    super(`SQLite ${version} of ${driver} is too old (${why}; 3.51.3, 3.50.7 or 3.44.6 is needed)`)
-    this.driver = driver
+    super(`SQLite ${version} is too old: ${why}; 3.51.3, 3.50.7 or 3.44.6 is needed`)
   }
 }
 
 /** Older ones may lose what was written when a WAL is reset while another process reads it. */
-function expectSafeVersion(driver: SqliteDriverName, open: Opener): void {
-  const nowhere = open(':memory:', false)
+function expectSafeVersion(open: Opener): void {
+  const nowhere = open(':memory:')
   const { version } = nowhere.prepare('SELECT sqlite_version() AS version').get() as { version: string }
   nowhere.close()
   const [, minor, patch] = version.split('.').map(Number) as [number, number, number]
   const isSafe =
     minor > 51 || (minor === 51 && patch >= 3) || (minor === 50 && patch >= 7) || (minor === 44 && patch >= 6)
-  if (!isSafe) throw new OldSqlite(driver, version)
+  if (!isSafe) throw new OldSqlite(version)
 }
 
 function openerOf(name: SqliteDriverName, loaded: unknown): Opener {
-  if (name === 'node:sqlite') {
-    // Not there before Node 22.5, and not without a warning before 22.13.
-    const { DatabaseSync } = loaded as { DatabaseSync: new (file: string, options: object) => Connection }
-    return (file, readOnly) => new DatabaseSync(file, { readOnly })
+  if (name === '@photostructure/sqlite') {
+    const { DatabaseSync } = loaded as { DatabaseSync: ConnectionClass }
+    return (file) => new PrebuiltHandle(DatabaseSync, file)
   }
+  const connect = name === 'node:sqlite' ? connectByNode(loaded) : connectByBetter(loaded)
+  return (file) => new Handle(file, connect)
+}
+
+/** Not there before Node 22.5, and not without a flag before 22.13. */
+function connectByNode(loaded: unknown): Connect {
+  const { DatabaseSync } = loaded as { DatabaseSync: new (file: string, options: object) => Connection }
+  return (file, readOnly) => new DatabaseSync(file, { readOnly })
+}
+
+function connectByBetter(loaded: unknown): Connect {
   const { default: Database } = loaded as { default: new (file: string, options: object) => Connection }
   return (file, readonly) => new Database(file, { timeout: 0, readonly })
 }
@@ -104,13 +140,13 @@ function openerOf(name: SqliteDriverName, loaded: unknown): Opener {
 class Handle implements SqliteDatabase {
   private readonly connection: Connection
   private readonly file: string
-  private readonly open: Opener
+  private readonly connect: Connect
 
-  constructor(connection: Connection, file: string, open: Opener) {
-    this.connection = connection
+  constructor(file: string, connect: Connect) {
+    this.connection = connect(file, false)
     // As it is now: the program may go to another directory.
     this.file = file === ':memory:' ? file : resolve(file)
-    this.open = open
+    this.connect = connect
   }
 
   exec(sql: string): unknown {
@@ -132,7 +168,7 @@ class Handle implements SqliteDatabase {
   abandon(): void {
     let reader: Connection | undefined
     try {
-      reader = this.open(this.file, true)
+      reader = this.connect(this.file, true)
       reader.prepare('SELECT count(*) FROM sqlite_schema').get()
     } catch {
       // Nothing can be read either: there is nothing that closing could make worse.
@@ -147,18 +183,20 @@ function isMissing(error: unknown): boolean {
   return code === 'ERR_UNKNOWN_BUILTIN_MODULE' || code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
 }
 
-/** Install scripts may be switched off, and what was built for one version of Node is not for another. */
+/** Install scripts may be switched off, and what was built for one version of Node or system is not for another. */
 function isNotBuilt(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  return (
-    code === 'ERR_DLOPEN_FAILED' || (typeof message === 'string' && message.includes('Could not locate the bindings'))
-  )
+  // As `bindings` says it for `better-sqlite3`, and `node-gyp-build` for `@photostructure/sqlite`.
+  const notFound = /Could not locate the bindings|No native build was found/
+  return code === 'ERR_DLOPEN_FAILED' || (typeof message === 'string' && notFound.test(message))
 }
 
 /** SQLite's own primary result code, whichever driver reports it. */
 export function resultCode(error: unknown): number | undefined {
-  const { errcode, code } = (error ?? {}) as { errcode?: unknown; code?: unknown }
+  const { errcode, code, message } = (error ?? {}) as { errcode?: unknown; code?: unknown; message?: unknown }
   if (typeof errcode === 'number') return errcode & 0xff
+  // `all` of `@photostructure/sqlite` 1.2 has only SQLite's text.
+  if (code === 'ERR_SQLITE_ERROR') return codeOfText(String(message))
   if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return undefined
   const primary = code.slice('SQLITE_'.length).split('_')[0] as string
   return RESULT_CODES[primary]
@@ -175,6 +213,24 @@ const RESULT_CODES: Readonly<Record<string, number>> = {
   CANTOPEN: 14,
   CONSTRAINT: 19,
   NOTADB: 26,
+}
+
+/** What `sqlite3_errmsg` says when a statement has no text of its own, by code; `sqlite3.c` has them as constants. */
+const TEXTS: readonly (readonly [text: RegExp, code: number])[] = [
+  [/^database is locked/, 5],
+  [/^database table is locked/, 6],
+  [/^attempt to write a readonly database/, 8],
+  [/^disk I\/O error/, 10],
+  [/^database disk image is malformed|^malformed database schema/, 11],
+  [/^database or disk is full/, 13],
+  [/^unable to open database file/, 14],
+  [/constraint failed/, 19],
+  [/^file is not a database/, 26],
+]
+
+/** Any other is an error of the statement: 1, as SQLite calls it. */
+function codeOfText(text: string): number {
+  return TEXTS.find(([pattern]) => pattern.test(text))?.[1] ?? 1
 }
 
 export const BUSY = 5

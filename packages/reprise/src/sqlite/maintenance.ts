@@ -20,9 +20,9 @@ import { parse, type SqlRow, type SqlValue } from '../ledger/rows.js'
 import type { StoreContent, StoreFacts, TableFacts } from '../ledger/store-facts.js'
 import { openDatabase, type SqliteDatabase } from './driver.js'
 import { ledgerFailure } from './failures.js'
-import { APPLICATION_ID, expectOurs, MIGRATIONS, SCHEMA_VERSION, schemaVersion } from './migrations.js'
+import { APPLICATION_ID, expectOurs, migrate, MIGRATIONS, SCHEMA_VERSION, schemaVersion } from './migrations.js'
 import { newFile } from './new-file.js'
-import { openSqlite } from './open-sqlite.js'
+import { BEFORE_FIRST_PAGE, openSqlite } from './open-sqlite.js'
 
 /** Opens it to look, whatever version it has; makes nothing. */
 async function looking<T>(file: string, look: (database: SqliteDatabase, name: string) => Promise<T> | T): Promise<T> {
@@ -134,11 +134,13 @@ export async function copySqlite(file: string, target: string): Promise<void> {
 export async function writeSqliteCopy(target: string, source: CopiedRows): Promise<CopiedCounts> {
   const counts: Record<string, number> = {}
   await newFile(target, async (partial) => {
-    await (await openSqlite(partial, { clock: Date.now })).close()
     const database = await openDatabase(partial)
     try {
+      database.exec(BEFORE_FIRST_PAGE)
       // It becomes a ledger when it is whole, and is synced then.
-      database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN')
+      database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
+      migrate(database, `sqlite:${partial}`)
+      database.exec('BEGIN')
       for await (const { table, rows } of source)
         counts[table.name] = (counts[table.name] ?? 0) + put(database, table, rows)
       database.exec('UPDATE policies SET tasks = (SELECT count(*) FROM tasks WHERE policy_hash = hash); COMMIT')

@@ -22,6 +22,9 @@ export interface SqliteOptions {
   readonly create?: boolean
 }
 
+/** Has no effect once there is a first page: what is freed can then be given back to the system. */
+export const BEFORE_FIRST_PAGE = 'PRAGMA auto_vacuum = INCREMENTAL'
+
 /** The log is cut to this when it is reset. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024
 
@@ -36,8 +39,7 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
     return await patiently(() => {
       // Whatever is asked first reads the file, and finds it locked while another process makes the schema.
       database.exec('PRAGMA busy_timeout = 0')
-      // Before there is a first page, or it has no effect: what is freed can then be given back to the system.
-      database.exec('PRAGMA auto_vacuum = INCREMENTAL')
+      database.exec(BEFORE_FIRST_PAGE)
       expectLog(database, file)
       database.exec(`PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`)
       database.exec(`PRAGMA synchronous = ${options.synchronous === 'normal' ? 'NORMAL' : 'FULL'}`)
