@@ -20,7 +20,7 @@ const manifest = async (name) => JSON.parse(await readFile(`packages/${name}/pac
 
 /** Every dependency and built-in stays an import. @param {Record<string, Record<string, string>>} pkg */
 function externals(pkg) {
-  const names = Object.keys({ ...pkg.dependencies, ...pkg.peerDependencies })
+  const names = Object.keys({ ...pkg.dependencies, ...pkg.optionalDependencies, ...pkg.peerDependencies })
   /** @param {string} id */
   return (id) => id.startsWith('node:') || names.some((name) => id === name || id.startsWith(`${name}/`))
 }
@@ -92,7 +92,7 @@ async function writeLicences(file, modules) {
  */
 const CLI_FILES = {
   // All that `--version` needs.
-  frame: ['exit-codes', 'failures', 'output-loss', 'version', 'write-failure', 'compile-cache'].map(
+  frame: ['exit-codes', 'failures', 'output-loss', 'version', 'write-failure', 'compile-cache', 'node-warnings'].map(
     (name) => `packages/cli/src/${name}.`,
   ),
   // What every command prints with, and what policies are made of.

@@ -17,9 +17,8 @@ async function turns(count: number): Promise<string> {
 
 it('a file that nobody else may even read is waited for', async () => {
   const file = path.join(directory, 'held.db')
-  await (await openSqlite(file, { clock: Date.now })).close()
   const holder = await openDatabase(file)
-  holder.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT')
+  holder.exec('PRAGMA journal_mode = WAL; PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT')
   const opening = openSqlite(file, { clock: Date.now })
   const first = await Promise.race([opening.then(String, String), turns(50)])
   expect(first).toBe('waits')

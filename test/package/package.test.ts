@@ -3,31 +3,22 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { build } from 'rolldown'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pack, root } from './packed.js'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
 const project = mkdtempSync(path.join(tmpdir(), 'reprise-package-'))
 const installed = path.join(project, 'node_modules/reprise')
 /** Of bundles by what they import, minified and gzipped: a little above what they are. */
 const MAX_BYTES = { '{ parseDuration }': 1_500, '{ retry }': 22_500, '*': 30_800 }
 let tarball = ''
-let packed: string[] = []
+let packed: readonly string[] = []
 
 beforeAll(() => {
-  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', project]
-  const output = execFileSync('npm', args, {
-    cwd: path.join(root, 'packages/reprise'),
-    encoding: 'utf8',
-    stdio: 'pipe',
-  })
-  const [{ filename, files }] = JSON.parse(output) as [{ filename: string; files: { path: string }[] }]
-  tarball = path.join(project, filename)
-  packed = files.map((file) => file.path)
+  ;({ tarball, files: packed } = pack('reprise', project))
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
 })

@@ -4,6 +4,7 @@
  * The exit code is set rather than forced, so that everything written reaches a slow pipe.
  */
 import { cacheCompiled } from './compile-cache.js'
+import { hideSqliteWarning } from './node-warnings.js'
 import { tellOutputLoss } from './output-loss.js'
 import { ownVersion } from './version.js'
 import { reportWriteFailure } from './write-failure.js'
@@ -26,6 +27,7 @@ const args = process.argv.slice(2)
 if (args[0] === '--version' || args[0] === '-V') {
   process.stdout.write(`${ownVersion()}\n`)
 } else {
+  hideSqliteWarning()
   cacheCompiled(process.env)
   const { runProgram } = await import('./program.js')
   process.exitCode = await runProgram(args, process)

@@ -325,6 +325,12 @@ describe('where no driver can be used', () => {
     expect(asked).toEqual([...SQLITE_DRIVERS])
   })
 
+  it('it knows an optional peer that Vite has not found', async () => {
+    const error = new Error('Could not resolve "better-sqlite3" imported by "reprise".')
+    const opened = openDatabase(':memory:', 'better-sqlite3', () => Promise.reject(error))
+    await expect(opened).rejects.toMatchObject({ problem: 'missing_driver', cause: error })
+  })
+
   it('any other error of a driver is its own', async () => {
     const own = new Error('out of memory')
     await expect(openDatabase(':memory:', undefined, () => Promise.reject(own))).rejects.toBe(own)

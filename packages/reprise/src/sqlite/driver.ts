@@ -178,9 +178,12 @@ class Handle implements SqliteDatabase {
   }
 }
 
+const NO_MODULE = ['ERR_UNKNOWN_BUILTIN_MODULE', 'ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']
+
 function isMissing(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code
-  return code === 'ERR_UNKNOWN_BUILTIN_MODULE' || code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  // Vite, and so Vitest, loads a module that throws this in place of an optional peer that is not installed.
+  return NO_MODULE.includes(code as string) || /^Could not resolve ".+" imported by "/.test(String(message))
 }
 
 /** Install scripts may be switched off, and what was built for one version of Node or system is not for another. */
