@@ -1,9 +1,10 @@
 /**
  * Named points at which a process ends itself as `kill -9` would: before, within and after the n-th use of a verb of its
- * ledger, and around the statements that begin and end a transaction. Imports the ledger's types and the drivers' names.
+ * ledger, and around the statements that begin and end a transaction. Imports the ledger's types and SQLite's handles.
  */
-import { SQLITE_DRIVERS } from '../../packages/reprise/src/sqlite/driver.js'
 import type { Decided, Ledger, View } from '../../packages/reprise/src/ledger/ledger.js'
+import { Handle, type SqliteDatabase } from '../../packages/reprise/src/sqlite/driver.js'
+import { PrebuiltHandle } from '../../packages/reprise/src/sqlite/prebuilt-handle.js'
 
 export const LEDGER_VERBS = [
   'create',
@@ -84,39 +85,17 @@ export function doomed(ledger: Ledger, doom: Doom): Ledger {
   }
 }
 
-interface Executes {
-  exec(sql: string): unknown
-}
-
-/** All drivers end transactions by `exec`; only one of them will be used. */
-export async function doomStatements(doom: Doom): Promise<void> {
-  for (const prototype of await connections()) {
-    const exec: (sql: string) => unknown = Reflect.get(prototype, 'exec')
-    prototype.exec = function (this: Executes, sql: string): unknown {
+/** Transactions begin and end by `exec` of a handle, whichever driver is behind it. */
+export function doomStatements(doom: Doom): void {
+  for (const { prototype } of [Handle, PrebuiltHandle]) {
+    const { exec } = prototype
+    prototype.exec = function (this: SqliteDatabase, sql: string): unknown {
       const statement = STATEMENTS.find((name) => sql.startsWith(name))
-      if (statement === undefined) return exec.call(this, sql)
+      if (statement === undefined) return exec.call(this as never, sql)
       doom.pass(statement, 'before')
-      const answer = exec.call(this, sql)
+      const answer = exec.call(this as never, sql)
       doom.pass(statement, 'after')
       return answer
     }
   }
-}
-
-/** The prototypes of the drivers that are there. */
-async function connections(): Promise<Executes[]> {
-  const found: Executes[] = []
-  for (const name of SQLITE_DRIVERS) {
-    try {
-      const { DatabaseSync, default: Database } = (await import(name)) as Record<string, { prototype: Executes }>
-      const { prototype } = (name === 'better-sqlite3' ? Database : DatabaseSync) ?? {}
-      if (prototype !== undefined) found.push(prototype)
-    } catch (error) {
-      const isAbsent = ['ERR_UNKNOWN_BUILTIN_MODULE', 'ERR_MODULE_NOT_FOUND'].includes(
-        String((error as NodeJS.ErrnoException).code),
-      )
-      if (!isAbsent) throw error
-    }
-  }
-  return found
 }

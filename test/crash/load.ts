@@ -48,7 +48,7 @@ function end(error: unknown): never {
 }
 
 const doom = new Doom(plan.point)
-if (plan.address.startsWith('sqlite:')) await doomStatements(doom)
+if (plan.address.startsWith('sqlite:')) doomStatements(doom)
 const environment = environmentOf({ budgets: loadBudgets() })
 const store = await insist(() => openAt(plan.address, () => environment.exactMs()))
 /** What this process began last, by task. */

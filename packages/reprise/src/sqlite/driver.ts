@@ -137,7 +137,8 @@ function connectByBetter(loaded: unknown): Connect {
   return (file, readonly) => new Database(file, { timeout: 0, readonly })
 }
 
-class Handle implements SqliteDatabase {
+/** A database by `node:sqlite` or `better-sqlite3`, which close the file with the connection. */
+export class Handle implements SqliteDatabase {
   private readonly connection: Connection
   private readonly file: string
   private readonly connect: Connect
