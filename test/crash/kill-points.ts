@@ -88,12 +88,12 @@ export function doomed(ledger: Ledger, doom: Doom): Ledger {
 /** Transactions begin and end by `exec` of a handle, whichever driver is behind it. */
 export function doomStatements(doom: Doom): void {
   for (const { prototype } of [Handle, PrebuiltHandle]) {
-    const { exec } = prototype
+    const exec: (sql: string) => unknown = Reflect.get(prototype, 'exec')
     prototype.exec = function (this: SqliteDatabase, sql: string): unknown {
       const statement = STATEMENTS.find((name) => sql.startsWith(name))
-      if (statement === undefined) return exec.call(this as never, sql)
+      if (statement === undefined) return exec.call(this, sql)
       doom.pass(statement, 'before')
-      const answer = exec.call(this as never, sql)
+      const answer = exec.call(this, sql)
       doom.pass(statement, 'after')
       return answer
     }
