@@ -1,12 +1,15 @@
 /**
- * Other versions of Node, from npm and kept in the user's cache: `node scripts/other-node.mjs VERSION` prints the path of
- * the program. Exported for the tests that run on several versions. Imports Node.
+ * Other versions of Node, from npm and kept in the user's cache: `node scripts/other-node.mjs VERSION…` installs them
+ * where they are missing and prints the paths of the programs; without a version, all that tests use. Imports Node.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+
+/** Of each line one whose own SQLite is missing or too old, and the newest. */
+export const VERSIONS = /** @type {const} */ (['20.19.6', '22.12.0', '22.23.3', '24.10.0', '24.21.0'])
 
 /** Of npm, for this system: linux, darwin or win, x64 or arm64. */
 const NAME = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
@@ -24,7 +27,6 @@ export function otherNode(version) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [version] = process.argv.slice(2)
-  if (version === undefined) throw new Error('which version? node scripts/other-node.mjs 24.21.0')
-  console.log(otherNode(version))
+  const versions = process.argv.slice(2)
+  for (const version of versions.length > 0 ? versions : VERSIONS) console.log(otherNode(version))
 }

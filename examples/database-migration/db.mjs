@@ -1,6 +1,6 @@
 /**
  * A small shop in SQLite, and the commands that the workflow runs on it. Uses the SQLite of Node where it has one, else
- * `better-sqlite3`.
+ * `@photostructure/sqlite`, which has the same interface.
  *
  *   node db.mjs hold FILE SECONDS COMMAND…   locks the database, as a long report does, and runs the command meanwhile
  */
@@ -24,14 +24,11 @@ async function open(file) {
 
 async function connect(file) {
   process.removeAllListeners('warning') // that it is new
-  try {
-    const { DatabaseSync } = await import('node:sqlite')
-    return new DatabaseSync(file)
-  } catch (error) {
+  const { DatabaseSync } = await import('node:sqlite').catch((error) => {
     if (error.code !== 'ERR_UNKNOWN_BUILTIN_MODULE') throw error
-  }
-  const { default: Database } = await import('better-sqlite3')
-  return new Database(file)
+    return import('@photostructure/sqlite')
+  })
+  return new DatabaseSync(file)
 }
 
 const versionOf = (database) => database.prepare('pragma user_version').get().user_version

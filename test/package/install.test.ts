@@ -7,17 +7,18 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { otherNode } from '../../scripts/other-node.mjs'
+import type { SqliteDriverName } from '../../packages/reprise/src/sqlite/driver.js'
+import { otherNode, VERSIONS } from '../../scripts/other-node.mjs'
 import { PACKAGES, pack, root } from './packed.js'
 
-/** Of each line one whose own SQLite is missing or too old, and one that has it, where there are both. */
-const VERSIONS = {
+/** Which is used where nothing was installed by hand. */
+const DRIVERS: Readonly<Record<(typeof VERSIONS)[number], SqliteDriverName>> = {
   '20.19.6': '@photostructure/sqlite',
   '22.12.0': '@photostructure/sqlite',
   '22.23.3': 'node:sqlite',
   '24.10.0': '@photostructure/sqlite',
   '24.21.0': 'node:sqlite',
-} as const
+}
 
 /** What commands of the example need; no compiler, no `make`, no Python. */
 const PROGRAMS = ['sh', 'env', 'cat', 'echo', 'printf', 'sleep', 'date', 'rm', 'mkdir', 'test', 'expr', 'grep', 'wc']
@@ -95,7 +96,8 @@ const DURABLE = `
   console.log(await task.run(21, { id: 'a' }), calls)
   await durable.close()`
 
-describe.each(Object.entries(VERSIONS))('on Node %s', { timeout: 120_000 }, (version, driver) => {
+describe.each(VERSIONS)('on Node %s', { timeout: 120_000 }, (version) => {
+  const driver = DRIVERS[version]
   const node = nodeOf(version)
   let project: Project
   let installed: Result
