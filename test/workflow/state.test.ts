@@ -245,7 +245,7 @@ describe('an id', () => {
     }
     // The commands ran in this process, which may have the ledger open still: its log is no new file of theirs.
     const names = (lines: readonly string[]): string[] =>
-      lines.map((line) => line.split(' ')[0] as string).filter((name) => !/\.db-(wal|shm)$/.test(name))
+      lines.map((line) => line.replace(/ .*$/s, '')).filter((name) => !/\.db-(wal|shm)$/.test(name))
     expect(names(listing(scene.directory))).toEqual(names(before))
   })
 
