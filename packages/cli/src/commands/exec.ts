@@ -4,12 +4,13 @@ import type { Policy } from 'reprise'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
-import { type CommandPolicyTexts, readCommandPolicy } from '../input/command-policy.js'
+import type { PolicyFlagTexts } from '../input/flag-table.js'
+import { readCommandPolicy } from '../input/policy-flags.js'
 import { definedOf } from '../runs/defined-variables.js'
 import { ExecTelling } from '../runs/exec-telling.js'
 import { withSignals } from '../runs/signals.js'
 
-type Options = CommandPolicyTexts & { readonly durable?: string }
+type Options = PolicyFlagTexts & { readonly durable?: string }
 
 const GRACE_MS = 5000
 

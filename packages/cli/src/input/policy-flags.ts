@@ -1,91 +1,86 @@
 /**
- * A policy, or some fields of one, as flags give it. Imports the library, the values of flags and budgets.
+ * A policy, or some fields of one, as flags give it: the same fields, with the same meaning, as under `retry:` of a step.
+ * Imports the library, the table of flags and budgets.
  */
-import { type BudgetDefinition, InputError, kebabCase, readBudgetFlag } from '@reprise/workflow'
-import { type Jitter, normalizePolicy, PolicyError, type PolicyInput } from 'reprise'
-import { FlagReader } from './flag-values.js'
+import { type BudgetDefinition, InputError, type Problem, readBudgetFlag, readTogether } from '@reprise/workflow'
+import { normalizePolicy, type Policy, PolicyError, type PolicyInput } from 'reprise'
+import type { Json } from 'reprise/durable'
+import { type FlagKind, flagName, optionName, POLICY_FLAGS, type PolicyFlagTexts } from './flag-table.js'
 
-/** As commander hands them over. */
-export interface PolicyFlagTexts {
-  readonly attempts?: string
-  readonly backoff?: string
-  readonly initialDelay?: string
-  readonly maxDelay?: string
-  readonly jitter?: string
-  readonly attemptTimeout?: string
-  readonly timeout?: string
-  readonly budget?: string
-}
+export type PolicyFields = Readonly<Record<string, Json>>
 
 export interface PolicyFlags {
-  /** Only what was given. */
-  readonly fields: PolicyInput
+  /** Only what was given, as a document could have it in camelCase. */
+  readonly fields: PolicyFields & PolicyInput
   readonly budget: BudgetDefinition | undefined
   /** Whether they say how to retry, rather than only how long callers wait. */
   readonly isPolicy: boolean
 }
 
-const LIMITS = ['attemptTimeout', 'timeout']
-
-/** Names and what they are for, as help shows them. */
-export const POLICY_FLAGS = [
-  ['--attempts <n>', 'the first attempt and its retries'],
-  ['--backoff <word>', 'fixed, linear, exponential or fibonacci'],
-  ['--initial-delay <time>', 'the first wait'],
-  ['--max-delay <time>', 'the longest wait'],
-  ['--jitter <word>', 'none, full, equal, decorrelated or proportional'],
-  ['--attempt-timeout <time>', 'limit of one attempt'],
-  ['--timeout <time>', 'limit of a call with all its attempts'],
-  ['--budget <type>', "a budget for every client: adaptive, ratio, …; or '{type: adaptive, bulkhead: true}'"],
-] as const
+const LIMITS: ReadonlySet<string> = new Set(['attemptTimeout', 'timeout'])
 
 /** Throws every problem at once. */
-export function readPolicyFlags(texts: PolicyFlagTexts): PolicyFlags {
-  const reader = new FlagReader()
-  const { attempts, backoff, jitter, budget: budgetText, ...durations } = texts
-  const fields = withoutUndefined({
-    attempts: reader.number('--attempts', attempts),
-    backoff,
-    initialDelay: reader.duration('--initial-delay', durations.initialDelay),
-    maxDelay: reader.duration('--max-delay', durations.maxDelay),
-    jitter: readJitter(jitter),
-    attemptTimeout: reader.duration('--attempt-timeout', durations.attemptTimeout),
-    timeout: reader.duration('--timeout', durations.timeout),
-  })
-  checkRanges(fields, reader)
-  const budget = budgetText === undefined ? undefined : readBudget(budgetText, reader)
-  if (reader.problems.length > 0) throw new InputError(reader.problems)
-  const isPolicy = budget !== undefined || Object.keys(fields).some((name) => !LIMITS.includes(name))
+export function readPolicyFlags(texts: PolicyFlagTexts & { readonly budget?: string }): PolicyFlags {
+  const [fields, budget] = readTogether(
+    () => readFields(texts),
+    () => (texts.budget === undefined ? undefined : readBudgetFlag('--budget', texts.budget)),
+  )
+  const isPolicy = budget !== undefined || Object.keys(fields).some((name) => !LIMITS.has(name))
   return { fields, budget, isPolicy }
 }
 
-/** `none` is what people call the absence of it. */
-function readJitter(text: string | undefined): PolicyInput['jitter'] {
-  if (text === 'none' || text === 'false') return false
-  return text === 'true' ? true : (text as Exclude<Jitter, 'none'> | undefined)
+export interface CommandPolicy {
+  /** As a document would have it. */
+  readonly document: Json
+  readonly policy: Policy
 }
 
-function checkRanges(fields: PolicyInput, reader: FlagReader): void {
+/** Of one command. Without any flag it is the policy of a call: three attempts with full jitter. */
+export function readCommandPolicy(texts: PolicyFlagTexts): CommandPolicy {
+  const { fields } = readPolicyFlags(texts)
+  const document: PolicyFields = Object.keys(fields).length === 0 ? { jitter: 'full' } : fields
+  return { document, policy: normalizePolicy(document).policy }
+}
+
+function readFields(texts: PolicyFlagTexts): PolicyFields & PolicyInput {
+  const given = texts as Readonly<Record<string, string | true | undefined>>
+  const fields: Record<string, Json> = {}
+  for (const flag of POLICY_FLAGS) {
+    const text = given[optionName(flag)]
+    if (text !== undefined) fields[flag.field] = READERS[flag.kind](text === true ? '' : text)
+  }
   try {
-    normalizePolicy(fields)
+    normalizePolicy(fields, { needsUnits: true })
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error
-    for (const { path, message, suggestion } of error.problems) {
-      reader.fail(`--${kebabCase(path)}`, message, suggestion)
-    }
+    throw new InputError(error.problems.map(problemOf))
   }
+  return fields as PolicyFields & PolicyInput
 }
 
-function readBudget(text: string, reader: FlagReader): BudgetDefinition | undefined {
-  try {
-    return readBudgetFlag('--budget', text)
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error
-    reader.problems.push(...error.problems)
-    return undefined
-  }
+/** What is not of its kind is left as it is, and refused with the rest. */
+const READERS: Readonly<Record<FlagKind, (text: string) => Json>> = {
+  number: (text) => (/^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text),
+  duration: (text) => text,
+  word: (text) => text,
+  jitter: readJitter,
+  list: (text) =>
+    text
+      .split(',')
+      .map((word) => word.trim())
+      .filter((word) => word !== ''),
+  switch: () => true,
 }
 
-function withoutUndefined(fields: Readonly<Record<string, unknown>>): PolicyInput {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+/** Without a word it is `full`; `none` is what people call the absence of it. */
+function readJitter(text: string): Json {
+  if (text === 'none' || text === 'false') return false
+  return text === '' ? 'full' : text === 'true' ? true : text
+}
+
+function problemOf({ path, message, suggestion }: PolicyError['problems'][number]): Problem {
+  const field = path.replace(/[.[].*$/s, '')
+  const flag = POLICY_FLAGS.find((one) => one.field === field)
+  const name = flag === undefined ? `--${field}` : flagName(flag)
+  return { message: `${name}: ${message}`, ...(suggestion !== undefined && { suggestion }) }
 }

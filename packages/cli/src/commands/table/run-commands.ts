@@ -1,6 +1,6 @@
 /** Commands that execute. Imports the flags and types. */
 import type { CommandEntry } from '../../command.js'
-import { COMMAND_POLICY_OPTIONS } from './policy-options.js'
+import { POLICY_FLAGS } from '../../input/flag-table.js'
 
 export const RUN_COMMANDS: readonly CommandEntry[] = [
   {
@@ -30,7 +30,7 @@ resume. After a crash or kill -9, \`reprise resume\` goes on where it stopped.
     summary: 'run one command with a policy, without a file',
     values: [['<command...>', 'the program and its arguments, after --']],
     options: [
-      ...COMMAND_POLICY_OPTIONS,
+      ...POLICY_FLAGS,
       {
         flags: '--durable <id>',
         text: 'keep it in the store under this id: the same id goes on, and never runs twice',
@@ -39,7 +39,7 @@ resume. After a crash or kill -9, \`reprise resume\` goes on where it stopped.
     examples: [
       ['exec -- curl -fsS https://example.com', 'with the default policy'],
       ['exec --attempts 5 --initial-delay 1s --jitter -- ./deploy.sh', ''],
-      ['exec --attempts 4 --timeout 30s --total-timeout 5m -- ./job', 'limits of one attempt, and of all'],
+      ['exec --attempts 4 --attempt-timeout 30s --timeout 5m -- ./job', 'limits of one attempt, and of all'],
       ['exec --retry-on network,5xx,exit:75 -- ./send', 'only what can get better'],
       ['exec --durable import-7 --attempts 5 -- ./import', 'killed, it goes on with the same command'],
     ],
