@@ -4,7 +4,7 @@ import { checkResume, type Plan, type ResumeCheck, type ResumeChoices, resumeRun
 import type { Ledger, RunRecord } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
-import { EXIT, type ExitCode } from '../exit-codes.js'
+import { EXIT, type ProgramExitCode } from '../exit-codes.js'
 import { UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
@@ -35,7 +35,7 @@ interface Found {
 export async function run(
   { values: { run: id }, options }: ParsedArguments<{ readonly run?: string }, Options>,
   context: CommandContext,
-): Promise<ExitCode> {
+): Promise<ProgramExitCode> {
   const choices = choicesOf(options)
   const { record, plan, check, nowMs } = await withLedger(context, (ledger) => look(ledger, id, choices, context))
   const { world, settings } = context

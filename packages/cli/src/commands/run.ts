@@ -2,7 +2,7 @@
 import { newRunId, startRun } from '@reprise/workflow'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
-import { EXIT, type ExitCode } from '../exit-codes.js'
+import { EXIT, type ProgramExitCode } from '../exit-codes.js'
 import { RefusedError } from '../failures.js'
 import { conductRun } from '../runs/conduct.js'
 import { expectNoSecrets, expectSecrets, loadPlan } from '../runs/load-plan.js'
@@ -20,7 +20,7 @@ type Options = {
 export async function run(
   { values: { file }, options }: ParsedArguments<{ readonly file: string }, Options>,
   context: CommandContext,
-): Promise<ExitCode> {
+): Promise<ProgramExitCode> {
   const { plan, documentDir } = await loadPlan(file, context)
   const given = { '--param': [...(options.param ?? [])], '--run-id': options.runId ?? null }
   expectNoSecrets(plan, context.world.env, {

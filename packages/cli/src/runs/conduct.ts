@@ -4,8 +4,9 @@
  */
 import type { Plan, RunEnd, RunEvent, RunSettings } from '@reprise/workflow'
 import { isRepriseError } from 'reprise'
+import type { FailureRecord } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
-import { EXIT, type ExitCode } from '../exit-codes.js'
+import { EXIT, type ExitCode, type ProgramExitCode } from '../exit-codes.js'
 import { commandWords } from '../output/next-commands.js'
 import { reporterFor, type RunReporter } from '../output/run-reporter.js'
 import { written } from './written.js'
@@ -19,6 +20,8 @@ export type Conduct = (settings: RunSettings) => Promise<RunEnd>
 export interface ConductOptions {
   /** What commands write is written here as well. */
   readonly isPassedOn?: boolean
+  /** Of a run that has failed, from the failure of its last attempt; else 1. */
+  readonly exitCode?: (failure: FailureRecord | null) => ProgramExitCode
 }
 
 export async function conductRun(
@@ -26,13 +29,14 @@ export async function conductRun(
   runId: string,
   plan: Plan,
   conduct: Conduct,
-  { isPassedOn = false }: ConductOptions = {},
-): Promise<ExitCode> {
+  { isPassedOn = false, exitCode = () => EXIT.failed }: ConductOptions = {},
+): Promise<ProgramExitCode> {
   const { settings, world } = context
   expectKept(settings.store)
   const teller = reporterFor(world, settings, { live: !isPassedOn })
   const ending = new RunEnding(context, runId, plan)
   const words = stopWords(context, runId, teller)
+  const failure = new LastFailure()
   return withSignals(async (stop) => {
     let end: RunEnd
     try {
@@ -42,6 +46,7 @@ export async function conductRun(
         env: definedOf(world.env),
         listener: (event: RunEvent) => {
           if (event.type === 'run_started') words.begun()
+          failure.hear(event)
           teller.tell(event)
         },
         signal: stop.signal,
@@ -62,8 +67,19 @@ export async function conductRun(
     const code = end.state === 'interrupted' ? stop.code() : undefined
     if (code !== undefined) words.onRecorded()
     ending.tell(end)
-    return code ?? exitCodeOf(end)
+    return code ?? (exitCodeOf(end) === EXIT.failed ? exitCode(failure.last) : exitCodeOf(end))
   }, words)
+}
+
+/** How the last attempt failed; what stopped a step whose last attempt did not end by itself. */
+class LastFailure {
+  last: FailureRecord | null = null
+
+  hear(event: RunEvent): void {
+    if (event.type === 'attempt_started') this.last = null
+    if (event.type === 'attempt_failed') this.last = event.failure
+    if (event.type === 'step_finished') this.last ??= event.failure
+  }
 }
 
 /** What is said of a stop: that the state is saved only once it is. */

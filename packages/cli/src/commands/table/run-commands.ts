@@ -41,11 +41,19 @@ resume. After a crash or kill -9, \`reprise resume\` goes on where it stopped.
       ['exec --attempts 5 --initial-delay 1s --jitter -- ./deploy.sh', ''],
       ['exec --attempts 4 --attempt-timeout 30s --timeout 5m -- ./job', 'limits of one attempt, and of all'],
       ['exec --retry-on network,5xx,exit:75 -- ./send', 'only what can get better'],
+      ['exec --attempts 5 -- ./upload < dump.sql', 'every attempt reads the file'],
       ['exec --durable import-7 --attempts 5 -- ./import', 'killed, it goes on with the same command'],
     ],
-    more: `The exit code is 0 when an attempt succeeded, else 1. Stdout and stderr are those
-of the command; its stdin is empty, since several attempts could not read it.
-What has succeeded under --durable is not run again, and writes nothing.`,
+    more: `Stdout and stderr are those of the command. Its stdin reaches every attempt: a
+file is opened again; a pipe is kept while it is read, up to 1 GiB, in a file
+without a name in TMPDIR. With --attempts 1 the command has its stdin as it is,
+and always a terminal or /dev/null. --durable refuses a file or a pipe.
+
+The exit code is that of the command: its own, 128 + n if signal n ended it, 124
+if --attempt-timeout or --timeout did, 127 if there is no such program, 126 if it
+cannot be run. Failures of reprise itself are 2, 4, 70 and 74, and stderr says
+\`reprise:\` then. What has succeeded under --durable is not run again, and
+writes nothing: 0.`,
     load: () => import('../exec.js'),
   },
   {
