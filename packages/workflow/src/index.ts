@@ -24,6 +24,7 @@ export { BLIND_READERS, type Readers, type References, type TextReader } from '.
 export * from './run/run-event.js'
 export { breakerViews, budgetViews } from './view/gates.js'
 export * from './view/views.js'
+export type { OutputListener, StepAttempt } from './run/attempt-output.js'
 export { execCommand, type ExecInput } from './run/exec-command.js'
 export { cancelRun, type PlanReader, retryStepNow } from './run/control.js'
 export { cleanableRuns, removeRuns } from './run/clean-runs.js'

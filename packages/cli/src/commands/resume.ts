@@ -9,13 +9,13 @@ import { UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { resumePreview } from '../output/runs/resume-preview.js'
-import { conductRun } from '../runs/conduct.js'
+import { conductRun, type ShownOptions } from '../runs/conduct.js'
 import { expectNoSecrets, expectSecrets, loadPlan, recordedFile, recordedPlan } from '../runs/load-plan.js'
 import { findRun, interruptedRun } from '../runs/find-run.js'
 import { refusedBy } from '../runs/refused-by.js'
 import { withLedger } from '../runs/store.js'
 
-type Options = {
+type Options = ShownOptions & {
   readonly dryRun?: boolean
   readonly resetRetries?: boolean
   readonly acceptChanges?: boolean
@@ -50,7 +50,7 @@ export async function run(
   expectSecrets(plan, world.env)
   expectNoSecrets(plan, world.env)
   const input = { choices, check }
-  return conductRun(context, record.id, plan, (session) => resumeRun(plan, record.id, input, session))
+  return conductRun(context, record.id, plan, (session) => resumeRun(plan, record.id, input, session), { shown: options })
 }
 
 function choicesOf({

@@ -8,7 +8,7 @@ import { roundedDuration } from '../output/duration.js'
 import { failureText } from '../output/failure-words.js'
 import { writeJson } from '../output/json.js'
 import { commandExitCode } from './command-exit-code.js'
-import { written } from './written.js'
+import { written } from '../output/backpressure.js'
 
 export class ExecTelling implements Observer {
   private readonly name: string
