@@ -50,7 +50,9 @@ export async function run(
   expectSecrets(plan, world.env)
   expectNoSecrets(plan, world.env)
   const input = { choices, check }
-  return conductRun(context, record.id, plan, (session) => resumeRun(plan, record.id, input, session), { shown: options })
+  return conductRun(context, record.id, plan, (session) => resumeRun(plan, record.id, input, session), {
+    shown: options,
+  })
 }
 
 function choicesOf({

@@ -5,7 +5,7 @@
 import { type BudgetDefinition, InputError, type Problem, readBudgetFlag, readTogether } from '@reprise/workflow'
 import { normalizePolicy, type Policy, PolicyError, type PolicyInput } from 'reprise'
 import type { Json } from 'reprise/durable'
-import { type FlagKind, flagName, optionName, POLICY_FLAGS, type PolicyFlagTexts } from './flag-table.js'
+import { type FlagKind, flagName, optionName, POLICY_FLAGS, type PolicyFlagTexts } from '../flag-table.js'
 
 export type PolicyFields = Readonly<Record<string, Json>>
 

@@ -5,7 +5,7 @@
 import { InputError, type Problem } from '@reprise/workflow'
 import { formatDuration } from 'reprise'
 import { FAULT_KINDS, type FaultKind, ScenarioError, type ScenarioInput, type ServiceShape } from 'reprise/simulate'
-import { type FlagEntry, flagName, optionName, SCENARIO_FLAGS, type ScenarioFlagTexts } from './flag-table.js'
+import { type FlagEntry, flagName, optionName, SCENARIO_FLAGS, type ScenarioFlagTexts } from '../flag-table.js'
 import { FlagReader } from './flag-values.js'
 
 /** What the library calls a scenario, with nothing left out and every duration in milliseconds. */

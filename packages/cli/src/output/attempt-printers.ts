@@ -13,7 +13,7 @@ import { harmless } from './harmless-text.js'
 import { LineSplitter } from './line-splitter.js'
 import { tailOf } from './log-tail.js'
 import type { OrderedOutput } from './ordered-output.js'
-import type { OutputMode } from './output-mode.js'
+import type { OutputMode } from '../output-mode.js'
 import type { StepNames } from './step-names.js'
 import type { Style } from './style.js'
 
@@ -128,8 +128,8 @@ class TailPrinter implements AttemptPrinter {
   private readonly parts: PrinterParts
   /** By step: the log of its last attempt, once that is complete. */
   private readonly complete = new Map<string, { readonly of: StepAttempt; readonly log: string | null }>()
-  /** By step: the attempt that has failed, whose log is not complete. */
-  private readonly wanted = new Map<string, number>()
+  /** By step: the attempt that has failed, whose log is not complete, and what is said of it. */
+  private readonly wanted = new Map<string, { readonly attempt: number; readonly said: string }>()
 
   constructor(parts: PrinterParts) {
     this.parts = parts
@@ -141,21 +141,25 @@ class TailPrinter implements AttemptPrinter {
     if (event.type !== (this.parts.isQuiet ? 'step_finished' : 'attempt_failed')) return
     if (event.type === 'step_finished' && !isFailed) return
     const known = this.complete.get(event.step)
-    if (known?.of.attempt === event.attempt) this.print(known.of, known.log)
-    else this.wanted.set(event.step, event.attempt)
+    const said = failureText(event.failure)
+    if (known?.of.attempt === event.attempt) this.print(known.of, known.log, said)
+    else this.wanted.set(event.step, { attempt: event.attempt, said })
   }
 
   onEnd = (of: StepAttempt, log: string | null): void => {
-    if (this.wanted.get(of.step) === of.attempt) {
+    const wanted = this.wanted.get(of.step)
+    if (wanted?.attempt === of.attempt) {
       this.wanted.delete(of.step)
-      this.print(of, log)
+      this.print(of, log, wanted.said)
     } else this.complete.set(of.step, { of, log })
   }
 
-  private print(of: StepAttempt, log: string | null): void {
+  private print(of: StepAttempt, log: string | null, said: string): void {
     this.complete.delete(of.step)
     const { lines, isCut } = log === null ? { lines: [], isCut: false } : tailOf(log, TAIL_LINES)
-    if (lines.length === 0) return
+    const [only = '', ...others] = lines
+    // The line that tells of the failure has it already.
+    if (others.length === 0 && said.includes(only.trim())) return
     const { names, style, write } = this.parts
     const what = isCut ? 'Last lines' : 'Output'
     const head = `${what} of ${names.attemptOf(of)}, log: ${plainText(log ?? '', 1000)}`

@@ -29,6 +29,15 @@ const KINDS: Readonly<Record<StepView['state'], Kind>> = {
   skipped: 'skipped',
 }
 
+/** A step that was interrupted is pending again: it runs at the next resume. */
+function isInterrupted({ state, startedAtMs }: StepView): boolean {
+  return state === 'pending' && startedAtMs !== null
+}
+
+function kindOf(step: StepView): Kind {
+  return isInterrupted(step) ? 'error' : KINDS[step.state]
+}
+
 export function* junitOf(run: RunDetail, nowMs: number): Generator<string> {
   const { id, name, state, steps, startedAtMs, endedAtMs } = run
   const counts = countsOf(steps)
@@ -53,7 +62,7 @@ export function* junitOfError(name: string, runId: string, message: string): Gen
 
 /** Counts are written as texts: numbers are rounded. */
 function countsOf(steps: readonly StepView[]): Readonly<Record<string, string>> {
-  const among = (kind: Kind): string => String(steps.filter(({ state }) => KINDS[state] === kind).length)
+  const among = (kind: Kind): string => String(steps.filter((step) => kindOf(step) === kind).length)
   return { tests: String(steps.length), failures: among('failure'), errors: among('error'), skipped: among('skipped') }
 }
 
@@ -70,15 +79,22 @@ function testCase(step: StepView, workflow: string, nowMs: number): string {
   return tag('testcase', { classname: xmlValue(workflow), name: xmlValue(name), time }, `\n${inside.join('\n')}\n`)
 }
 
-function outcomeOf({ state, stopReason, failure, attempts }: StepView): string {
-  const kind = KINDS[state]
+function outcomeOf(step: StepView): string {
+  const { stopReason, failure, attempts } = step
+  const kind = kindOf(step)
+  const state = isInterrupted(step) ? 'interrupted' : step.state
   if (kind === 'passed') return ''
-  if (kind === 'skipped') return tag('skipped', { message: state === 'pending' ? 'not run' : 'skipped by its condition' })
+  if (kind === 'skipped')
+    return tag('skipped', { message: state === 'pending' ? 'not run' : 'skipped by its condition' })
   const cause = failureText(failure)
   const message = cause === '' ? state : cause
   const why = [`${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, stopWords(stopReason), failure?.message ?? '']
   const said = why.filter((part) => part !== '').flatMap((part) => part.split('\n'))
-  return tag(kind, { message: xmlValue(message), type: stopReason ?? state }, said.map((line) => xmlText(line)).join('\n'))
+  return tag(
+    kind,
+    { message: xmlValue(message), type: stopReason ?? state },
+    said.map((line) => xmlText(line)).join('\n'),
+  )
 }
 
 function outputOf(log: string | null): string {

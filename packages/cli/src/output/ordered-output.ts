@@ -48,7 +48,7 @@ export class OrderedOutput {
     })
   }
 
-  /** Everything is written, or the first failure of what came later is thrown. */
+  /** Everything has been handed to the output, or the first failure to do so later is thrown. */
   async flushed(): Promise<void> {
     while (this.busy !== null) await this.busy
     if (this.failure !== null) throw this.failure.error

@@ -12,7 +12,7 @@ import { RunLines } from './lines.js'
 import { type FrameClock, startLiveView } from './live/live-view.js'
 import { lookFor } from './look.js'
 import { OrderedOutput } from './ordered-output.js'
-import type { OutputMode } from './output-mode.js'
+import type { OutputMode } from '../output-mode.js'
 import { StepNames } from './step-names.js'
 import { isTerminal } from './style.js'
 
@@ -41,8 +41,7 @@ export function reporterFor(world: World, settings: Settings, options: ReporterO
   const look = lookFor(world, settings, stderr)
   // What goes on for pages leaves no place for a picture.
   const isQuiet = quiet || ndjson
-  const isLive =
-    mayBeLive && !isQuiet && !verbose && isTerminal(stderr, env) && (mode === 'failed' || mode === 'none')
+  const isLive = mayBeLive && !isQuiet && !verbose && isTerminal(stderr, env) && (mode === 'failed' || mode === 'none')
   const live = isLive ? startLiveView({ output: stderr, look, ...(clock && { clock }) }) : undefined
   const names = new StepNames()
   const lines = live === undefined && !ndjson ? new RunLines(look, names) : undefined

@@ -2,7 +2,7 @@ import { BLIND_READERS, parseSource, readBudgetSection, readPolicies } from '@re
 import { normalizePolicy, type PolicyInput } from 'reprise'
 import { type Report, wellKnown } from 'reprise/simulate'
 import { expect, test } from 'vitest'
-import type { PolicyFlagTexts, ScenarioFlagTexts } from '../input/flag-table.js'
+import type { PolicyFlagTexts, ScenarioFlagTexts } from '../flag-table.js'
 import { readPolicyFlags } from '../input/policy-flags.js'
 import { readScenarioFlags, type StormScenario } from '../input/scenario-flags.js'
 import { chooseCompared } from './compared.js'

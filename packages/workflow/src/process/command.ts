@@ -1,5 +1,4 @@
-/** A program to be run and what became of it, as data. Imports types of Node only. */
-import type { Writable } from 'node:stream'
+/** A program to be run and what became of it, as data. Imports nothing. */
 
 /** What a program reads: a text; an open file, which its owner closes; or what is written while it runs. */
 export type CommandInput = string | { readonly descriptor: number } | { readonly feed: InputFeed }
@@ -8,7 +7,15 @@ export type CommandInput = string | { readonly descriptor: number } | { readonly
  * Writes the input and ends it. Stops when the stream is closed: the program need not read all of it. If it rejects, the
  * program is ended rather than given the end of its input: half of an input is not the whole.
  */
-export type InputFeed = (into: Writable) => Promise<void>
+export type InputFeed = (into: InputStream) => Promise<void>
+
+/** As much of a writable stream as a feed needs. */
+export interface InputStream {
+  readonly destroyed: boolean
+  write(bytes: Uint8Array): boolean
+  end(): unknown
+  once(event: 'close' | 'drain', listener: () => void): unknown
+}
 
 export interface Command {
   /** The program and its arguments. */

@@ -10,9 +10,8 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, constants, openSync } from 'node:fs'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import path from 'node:path'
-import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CommandInput } from './command.js'
+import type { CommandInput, InputStream } from './command.js'
 
 export const MAX_SPOOL_BYTES = 1024 ** 3
 const CHUNK_BYTES = 64 * 1024
@@ -101,7 +100,7 @@ export class StdinSpool {
     }
   }
 
-  private async feed(into: Writable): Promise<void> {
+  private async feed(into: InputStream): Promise<void> {
     const closed = new Promise<void>((resolve) => into.once('close', resolve))
     for (let at = 0; !into.destroyed; ) {
       if (at < this.size) {
@@ -176,7 +175,7 @@ async function openNameless(directory: string): Promise<FileHandle> {
   return file
 }
 
-function drained(stream: Writable): Promise<void> {
+function drained(stream: InputStream): Promise<void> {
   return new Promise((resolve) => stream.once('drain', resolve))
 }
 

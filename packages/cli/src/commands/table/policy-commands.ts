@@ -1,6 +1,6 @@
 /** Commands that show what a policy does before it does it. Imports the flags and types. */
 import type { CommandEntry } from '../../command.js'
-import { BUDGET_FLAG, POLICY_FLAGS, SCENARIO_FLAGS } from '../../input/flag-table.js'
+import { BUDGET_FLAG, POLICY_FLAGS, SCENARIO_FLAGS } from '../../flag-table.js'
 
 const SIMULATE_HELP = `The policy is that of the file, with the flags over it; or that of the flags; or
 the recommended one, with --attempt-timeout and --timeout if they are given.

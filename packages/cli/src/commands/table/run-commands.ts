@@ -1,7 +1,7 @@
 /** Commands that execute. Imports the flags and types. */
 import type { CommandEntry, CommandOption } from '../../command.js'
-import { POLICY_FLAGS } from '../../input/flag-table.js'
-import { OUTPUT_MODES } from '../../output/output-mode.js'
+import { POLICY_FLAGS } from '../../flag-table.js'
+import { OUTPUT_MODES } from '../../output-mode.js'
 
 /** What is shown of a run, and written about it. */
 const SHOWN: readonly CommandOption[] = [

@@ -4,7 +4,7 @@
  *
  * Light: every start of the program loads it. Imports types only.
  */
-import type { CommandOption } from '../command.js'
+import type { CommandOption } from './command.js'
 
 /** What the value of a flag is. `jitter` may be left without a word; `list` has commas; `switch` has no value. */
 export type FlagKind = 'number' | 'duration' | 'word' | 'jitter' | 'list' | 'switch'

@@ -1,8 +1,8 @@
 /**
  * How much is shown of what steps write while a run goes on. Light: the table of commands has it. Imports types only.
  */
-import type { Settings } from '../settings.js'
-import type { World } from '../world.js'
+import type { Settings } from './settings.js'
+import type { World } from './world.js'
 
 /**
  * `grouped`: the whole output of an attempt when it has ended. `stream`: each line as it comes, with the step's name.
