@@ -157,9 +157,8 @@ class TailPrinter implements AttemptPrinter {
   private print(of: StepAttempt, log: string | null, said: string): void {
     this.complete.delete(of.step)
     const { lines, isCut } = log === null ? { lines: [], isCut: false } : tailOf(log, TAIL_LINES)
-    const [only = '', ...others] = lines
-    // The line that tells of the failure has it already.
-    if (others.length === 0 && said.includes(only.trim())) return
+    // The line that tells of the failure may have all of it already.
+    if (lines.every((line) => said.includes(line.trim()))) return
     const { names, style, write } = this.parts
     const what = isCut ? 'Last lines' : 'Output'
     const head = `${what} of ${names.attemptOf(of)}, log: ${plainText(log ?? '', 1000)}`
