@@ -13,7 +13,7 @@ const RETRY = ['--attempts', '2', '--initial-delay', '1ms'] as const
 interface Fed {
   readonly ended: Promise<Ended>
   readonly stdin: NodeJS.WritableStream
-  kill(signal: NodeJS.Signals): void
+  readonly kill: (signal: NodeJS.Signals) => void
 }
 
 /** `exec` with a pipe as its stdin, or with an open file. */

@@ -55,7 +55,7 @@ function readFields(texts: PolicyFlagTexts): PolicyFields & PolicyInput {
     if (!(error instanceof PolicyError)) throw error
     throw new InputError(error.problems.map(problemOf))
   }
-  return fields as PolicyFields & PolicyInput
+  return fields
 }
 
 /** What is not of its kind is left as it is, and refused with the rest. */

@@ -82,7 +82,7 @@ type Given = Partial<StormScenario> & { readonly seed?: number }
 function readFields(texts: ScenarioFlagTexts, reader: FlagReader): Given {
   const given = texts as Readonly<Record<string, string | true | undefined>>
   const read = SCENARIO_FLAGS.map((flag) => [flag.field, readFlag(flag, given[optionName(flag)], reader)] as const)
-  return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as Given
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined))
 }
 
 function readFlag(flag: FlagEntry, text: string | true | undefined, reader: FlagReader): unknown {

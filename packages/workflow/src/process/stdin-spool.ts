@@ -39,7 +39,7 @@ export class StdinError extends Error {
 /** Of one attempt; `close` when that has ended. */
 export interface AttemptInput {
   readonly input: CommandInput
-  close(): void
+  readonly close: () => void
 }
 
 export interface SpoolOptions {
