@@ -46,11 +46,11 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[
   ['70', 'a bug of ours: please report it with the trace that is named'],
   ['74', 'the store, a log or the output cannot be read or written, or something else is in its place'],
   [
-    'exec',
-    "that of the command: its own code, 128 + n for signal n, 124 for a time limit, 126 and 127 if it cannot be run or found; reprise's own failures are 2, 4, 70 and 74, and say `reprise:` on stderr",
-  ],
-  [
     '130, 143',
     'interrupted by SIGINT, by SIGTERM or a closed terminal: what was recorded is kept, and the command to resume is printed',
+  ],
+  [
+    'exec',
+    "that of the command: its own code, 128 + n for signal n, 124 for a time limit, 126 and 127 if it cannot be run or found; reprise's own failures are 2, 4, 70 and 74, and say `reprise:` on stderr",
   ],
 ]

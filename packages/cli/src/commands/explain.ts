@@ -8,7 +8,7 @@ import { type Explanation, explain } from '../explain/explanation.js'
 import { UsageError } from '../failures.js'
 import type { PolicyFlagTexts } from '../flag-table.js'
 import { openSource } from '../input/open-source.js'
-import { readPolicyFlags } from '../input/policy-flags.js'
+import { readPolicyFields } from '../input/policy-fields.js'
 import { showExplanation, showOverview } from '../output/explanation.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
@@ -25,7 +25,7 @@ interface Read {
 
 export async function run({ values: { file: name, step }, options }: Given, context: CommandContext): Promise<void> {
   const { world, settings } = context
-  const { fields } = readPolicyFlags(options)
+  const fields = readPolicyFields(options)
   const { file, policies, unread } =
     name === undefined ? readFlags(fields) : await readFile(name, step, fields, context)
   const explanations = policies.map(explain)

@@ -2,7 +2,8 @@ import { InputError, type Problem } from '@reprise/workflow'
 import { ScenarioError } from 'reprise/simulate'
 import { expect, test } from 'vitest'
 import type { PolicyFlagTexts, ScenarioFlagTexts } from '../flag-table.js'
-import { readCommandPolicy, readPolicyFlags } from './policy-flags.js'
+import { readCommandPolicy } from './policy-fields.js'
+import { readPolicyFlags } from './policy-flags.js'
 import { readScenarioFlags, refuseScenario } from './scenario-flags.js'
 
 function problemsOf(work: () => unknown): readonly Problem[] {

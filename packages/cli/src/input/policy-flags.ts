@@ -1,17 +1,12 @@
 /**
- * A policy, or some fields of one, as flags give it: the same fields, with the same meaning, as under `retry:` of a step.
- * Imports the library, the table of flags and budgets.
+ * The policy of a call as flags give it, with a budget that every client has for itself. Imports the fields and budgets.
  */
-import { type BudgetDefinition, InputError, type Problem, readBudgetFlag, readTogether } from '@reprise/workflow'
-import { normalizePolicy, type Policy, PolicyError, type PolicyInput } from 'reprise'
-import type { Json } from 'reprise/durable'
-import { type FlagKind, flagName, optionName, POLICY_FLAGS, type PolicyFlagTexts } from '../flag-table.js'
-
-export type PolicyFields = Readonly<Record<string, Json>>
+import { type BudgetDefinition, readBudgetFlag, readTogether } from '@reprise/workflow'
+import type { PolicyFlagTexts } from '../flag-table.js'
+import { type PolicyFields, readPolicyFields } from './policy-fields.js'
 
 export interface PolicyFlags {
-  /** Only what was given, as a document could have it in camelCase. */
-  readonly fields: PolicyFields & PolicyInput
+  readonly fields: PolicyFields
   readonly budget: BudgetDefinition | undefined
   /** Whether they say how to retry, rather than only how long callers wait. */
   readonly isPolicy: boolean
@@ -22,65 +17,9 @@ const LIMITS: ReadonlySet<string> = new Set(['attemptTimeout', 'timeout'])
 /** Throws every problem at once. */
 export function readPolicyFlags(texts: PolicyFlagTexts & { readonly budget?: string }): PolicyFlags {
   const [fields, budget] = readTogether(
-    () => readFields(texts),
+    () => readPolicyFields(texts),
     () => (texts.budget === undefined ? undefined : readBudgetFlag('--budget', texts.budget)),
   )
   const isPolicy = budget !== undefined || Object.keys(fields).some((name) => !LIMITS.has(name))
   return { fields, budget, isPolicy }
-}
-
-export interface CommandPolicy {
-  /** As a document would have it. */
-  readonly document: Json
-  readonly policy: Policy
-}
-
-/** Of one command. Without any flag it is the policy of a call: three attempts with full jitter. */
-export function readCommandPolicy(texts: PolicyFlagTexts): CommandPolicy {
-  const { fields } = readPolicyFlags(texts)
-  const document: PolicyFields = Object.keys(fields).length === 0 ? { jitter: 'full' } : fields
-  return { document, policy: normalizePolicy(document).policy }
-}
-
-function readFields(texts: PolicyFlagTexts): PolicyFields & PolicyInput {
-  const given = texts as Readonly<Record<string, string | true | undefined>>
-  const fields: Record<string, Json> = {}
-  for (const flag of POLICY_FLAGS) {
-    const text = given[optionName(flag)]
-    if (text !== undefined) fields[flag.field] = READERS[flag.kind](text === true ? '' : text)
-  }
-  try {
-    normalizePolicy(fields, { needsUnits: true })
-  } catch (error) {
-    if (!(error instanceof PolicyError)) throw error
-    throw new InputError(error.problems.map(problemOf))
-  }
-  return fields
-}
-
-/** What is not of its kind is left as it is, and refused with the rest. */
-const READERS: Readonly<Record<FlagKind, (text: string) => Json>> = {
-  number: (text) => (/^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text),
-  duration: (text) => text,
-  word: (text) => text,
-  jitter: readJitter,
-  list: (text) =>
-    text
-      .split(',')
-      .map((word) => word.trim())
-      .filter((word) => word !== ''),
-  switch: () => true,
-}
-
-/** Without a word it is `full`; `none` is what people call the absence of it. */
-function readJitter(text: string): Json {
-  if (text === 'none' || text === 'false') return false
-  return text === '' ? 'full' : text === 'true' ? true : text
-}
-
-function problemOf({ path, message, suggestion }: PolicyError['problems'][number]): Problem {
-  const field = path.replace(/[.[].*$/s, '')
-  const flag = POLICY_FLAGS.find((one) => one.field === field)
-  const name = flag === undefined ? `--${field}` : flagName(flag)
-  return { message: `${name}: ${message}`, ...(suggestion !== undefined && { suggestion }) }
 }

@@ -7,7 +7,7 @@ import { OUTPUT_MODES } from '../../output-mode.js'
 const SHOWN: readonly CommandOption[] = [
   {
     flags: '--output <mode>',
-    text: 'what to show of the output of steps: grouped, stream, failed or none (default: grouped in CI, else failed)',
+    text: 'what to show of the output of steps (default: grouped in CI, else failed)',
     choices: OUTPUT_MODES,
   },
   { flags: '--junit <file>', text: 'write a JUnit report: a test case for each step' },
