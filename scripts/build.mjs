@@ -95,11 +95,14 @@ const CLI_FILES = {
   frame: ['exit-codes', 'failures', 'output-loss', 'version', 'write-failure', 'compile-cache', 'node-warnings'].map(
     (name) => `packages/cli/src/${name}.`,
   ),
+  // What every start knows of commands, and some of them read by.
+  table: ['flag-table.', 'output-mode.', 'commands/table/'].map((name) => `packages/cli/src/${name}`),
   // What every command prints with, and what policies are made of.
   kernel: [
-    ...['duration', 'failure-words', 'json', 'look', 'problems', 'style', 'table', 'width', 'wrap'].map(
-      (name) => `packages/cli/src/output/${name}.`,
-    ),
+    'packages/cli/src/output-error.',
+    ...'duration failure-words json look problems style table width wrap write-file xml'
+      .split(' ')
+      .map((name) => `packages/cli/src/output/${name}.`),
     ...['document/problem.', 'document/spelling.'].map((name) => `packages/workflow/src/${name}`),
     ...['core/', 'runtime/', 'observe/', 'durable/policy-record.', 'durable/json.', 'durable/failure-record.'].map(
       (name) => `packages/reprise/src/${name}`,
@@ -108,7 +111,10 @@ const CLI_FILES = {
   // What runs a command.
   process: [
     ...['process/', 'state/state-error.', 'run/exec-command.'].map((name) => `packages/workflow/src/${name}`),
-    ...['signals.', 'written.', 'defined-', 'exec-telling.'].map((name) => `packages/cli/src/runs/${name}`),
+    ...['signals.', 'defined-', 'exec-telling.', 'exec-stdin.', 'command-exit-code.'].map(
+      (name) => `packages/cli/src/runs/${name}`,
+    ),
+    'packages/cli/src/output/backpressure.',
   ],
   // What looks after a store.
   store: [
@@ -120,7 +126,7 @@ const CLI_FILES = {
     ...['ledger/', 'durable/', 'open/', 'sqlite/'].map((name) => `packages/reprise/src/${name}`),
     ...['view/', 'state/', 'run/run-record.'].map((name) => `packages/workflow/src/${name}`),
     ...['runs/store.', 'runs/find-run.'].map((name) => `packages/cli/src/${name}`),
-    ...['state-', 'relative-', 'fitted-', 'flat-'].map((name) => `packages/cli/src/output/${name}`),
+    ...['state-', 'relative-', 'fitted-', 'flat-', 'harmless-'].map((name) => `packages/cli/src/output/${name}`),
   ],
   // Only where a server is named.
   postgres: ['packages/reprise/src/postgres/'],
@@ -133,9 +139,10 @@ const CLI_FILES = {
   // What conducts a run.
   runs: [
     ...['run/', 'steps/', 'masking/'].map((name) => `packages/workflow/src/${name}`),
-    ...['runs/', 'output/live/', 'output/lines', 'output/run-', 'output/next-'].map(
-      (name) => `packages/cli/src/${name}`,
-    ),
+    'packages/cli/src/runs/',
+    ...'live/ line run- next- attempt- ordered- log- github- step-names junit'
+      .split(' ')
+      .map((name) => `packages/cli/src/output/${name}`),
   ],
 }
 

@@ -13,6 +13,7 @@ export const MATCHERS = {
   rate_limit: 'HTTP 429, “too many requests”, “rate limit”.',
   pattern:
     'A regular expression, case-sensitive unless it starts with `(?i)`. Neither back-references nor look-around: it runs in linear time.',
+  'exit:75': 'One exit code of a command, in a file as in code.',
   exitCode: 'Exit codes of a command: one, or a list.',
   exit_code: 'The same in a file.',
   RetryPredicate: 'A function `(error, { key, attempt, kind }) => boolean`. TypeScript only.',

@@ -119,7 +119,7 @@ function policyFields() {
 function matchers() {
   const input = declarationsIn('core/policy.ts').get('MatcherInput')
   const keys = nodesIn(input, ({ type }) => type === 'TSPropertySignature').map(({ key }) => key.name)
-  const forms = [...MATCHER_WORDS, ...wordsIn(input), ...keys, 'RetryPredicate']
+  const forms = [...MATCHER_WORDS, ...wordsIn(input), 'exit:75', ...keys, 'RetryPredicate']
   const rows = explain('matchers', forms, MATCHERS).map(([form, meaning]) => {
     const shown = keys.includes(form) ? `{ ${form}: … }` : form === 'RetryPredicate' ? 'a function' : form
     return [form === 'RetryPredicate' ? shown : code(shown), meaning]

@@ -89,7 +89,7 @@ const plural = (words) =>
 function textWords({ reading, rule, isPlain }) {
   if (reading === 'template') return isPlain ? 'a template, or a number' : 'a template'
   if (reading !== undefined) return reading === 'shell' ? 'shell text' : 'an expression'
-  return rule === undefined || rule.said.length > 40 ? 'text' : rule.said.replace(/:.*/, '')
+  return rule === undefined || rule.said.length > 40 ? 'text' : rule.said.replace(/: .*/, '')
 }
 
 /** @param {import('../packages/workflow/src/document/shape.js').NumberShape} shape */

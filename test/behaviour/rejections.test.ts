@@ -22,6 +22,16 @@ function retryLater(seconds: number | string): Error {
 }
 
 describe.each(WAYS)('a call %s', (way) => {
+  test.each([{ attempts: 3 }, { attempts: 3, retryOn: [() => true] }] as const)(
+    'is not retried with %o when its error says that it is not retryable',
+    async (policy) => {
+      const operation = failing(Object.assign(new Error('no such program'), { retryable: false }))
+      const call = await stage(way, policy).play(operation)
+      expect(operation.calls).toBe(1)
+      expect(call.state).toBe('rejected')
+    },
+  )
+
   describe.each([
     ['undefined', undefined],
     ['null', null],

@@ -44,7 +44,7 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`breakers trip NAME`', 'breakers trip db --reason maintenance', 0],
   ['`budgets list`', 'budgets list', 0],
   ['`budgets grant NAME`', 'budgets grant few@r1 --amount 2 --reason more', 0],
-  ['`exec -- CMD`', 'exec --attempts 2 --initial-delay 10ms -- sh -c "exit 7"', 1],
+  ['`exec -- CMD`', 'exec --attempts 2 --initial-delay 10ms -- sh -c "exit 7"', 7],
   ['`exec --durable ID -- CMD`', 'exec --durable e1 -- echo hi', 0],
   ['`exec --durable ID -- CMD` of one that has succeeded', 'exec --durable e1 -- echo hi', 0],
   ['`resume RUN --dry-run`', 'resume w1 --dry-run', 0],

@@ -64,7 +64,8 @@ test.each([
   [[], 'Usage: reprise'],
   [['explian', 'x'], 'Did you mean explain?'],
   [['explain', '--jsn', 'x'], 'Did you mean --json?'],
-  [['explain'], "missing required argument 'file'"],
+  [['explain'], 'there is no policy to explain'],
+  [['run'], "missing required argument 'file'"],
   [['explain', 'a', 'b', 'c'], 'too many arguments'],
   [['--color', 'pink', 'explain', 'x'], 'Allowed choices are auto, always, never'],
 ])('%o is a wrong use: exit code 2, and help on stderr', async (args, said) => {
@@ -172,7 +173,7 @@ test('an invalid file names every problem with its line and a caret, and nothing
           │ ^
       hint: did you mean \`attempts\`?
 
-    bad.yaml:2:12: error: retry_on[0]: "netwrk" is not one of network, timeout, server_error, rate_limit, 5xx, {pattern}, {exit_code}
+    bad.yaml:2:12: error: retry_on[0]: "netwrk" is not one of network, timeout, server_error, rate_limit, 5xx, exit:N, {pattern}, {exit_code}
         2 │ retry_on: [netwrk]
           │            ^
       hint: did you mean \`network\`?
@@ -186,7 +187,7 @@ test('an invalid file names every problem with its line and a caret, and nothing
 
 test.each([
   [['explian', '--json'], 'unknown command'],
-  [['explain', '--json'], 'missing required argument'],
+  [['run', '--json'], 'missing required argument'],
 ])('%o: with --json a wrong use is data, and still said on stderr', async (args, said) => {
   const { code, stdout, stderr } = await reprise(args)
   expect(code).toBe(2)

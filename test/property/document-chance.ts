@@ -10,7 +10,7 @@ import {
   type TextShape,
 } from '../../packages/workflow/src/document/shape.js'
 
-const NAMES = ['fetch', 'a.b', 'x-1', 'items', 'API_TOKEN', '0644', 'Content-Type', 'warehouse', 'maxDelay']
+const NAMES = ['fetch', 'a.b', 'x-1', 'items', 'API_TOKEN', '0644', 'Content-Type', 'warehouse', 'maxDelay', 'exit:75']
 const BAD_NAMES = ['', ' ', 'a b', '1x', '__proto__', 'constructor', 'env', 'package', 'x.fallback', '-', 'ä', 'a:b']
 const TEXTS = ['x', 'stop', 'GET', 'rerun', '5s', '0s', '1h30m', '30', 'network', '/deploy', 'a b']
 const JUNK = [
@@ -34,7 +34,7 @@ const JUNK = [
   { x: 1 },
   { type: 'count' },
 ]
-const BAD_TEXTS = ['', ' ', 'a\nb', 'nul\0', 'sotp', '5 s', 'GETT']
+const BAD_TEXTS = ['', ' ', 'a\nb', 'nul\0', 'sotp', '5 s', 'GETT', 'exit:0', 'exit:256', 'exit:075']
 const MAX_SAFE = Number.MAX_SAFE_INTEGER
 
 /** What no schema can judge: the grammar of patterns and formulas. */

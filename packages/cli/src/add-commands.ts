@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import { type CommandEntry, type CommandGroup, type CommandModule, type CommandOption, isThere } from './command.js'
 import type { CommandContext } from './command-context.js'
-import { EXIT, type ExitCode } from './exit-codes.js'
+import { EXIT, type ProgramExitCode } from './exit-codes.js'
 import { examplesHelp } from './program-help.js'
 
 /** `onEnd` hears the exit code of the one that was called. */
@@ -10,7 +10,7 @@ export function addCommands(
   program: Command,
   groups: readonly CommandGroup[],
   context: () => CommandContext,
-  onEnd: (code: ExitCode) => void,
+  onEnd: (code: ProgramExitCode) => void,
 ): void {
   for (const { title, commands } of groups) {
     program.commandsGroup(`${title}:`)
@@ -23,7 +23,7 @@ function addCommand(
   parent: Command,
   entry: CommandEntry,
   context: () => CommandContext,
-  onEnd: (code: ExitCode) => void,
+  onEnd: (code: ProgramExitCode) => void,
 ): void {
   if (!isThere(entry)) return
   const { name, summary, values = [], options = [], examples, more, subcommands = [], load } = entry
@@ -46,7 +46,7 @@ async function call(
   command: Command,
   load: () => Promise<CommandModule>,
   context: CommandContext,
-  onEnd: (code: ExitCode) => void,
+  onEnd: (code: ProgramExitCode) => void,
 ): Promise<void> {
   const names = command.registeredArguments.map((argument) => argument.name())
   const values = Object.fromEntries(names.map((name, index) => [name, command.processedArgs[index] as unknown]))

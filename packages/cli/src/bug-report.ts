@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describeError } from 'reprise/observe'
 import { EXIT, type ExitCode } from './exit-codes.js'
-import type { World } from './world.js'
+import type { Outputs } from './world.js'
 
-export function reportBug(error: unknown, world: World): ExitCode {
+export function reportBug(error: unknown, world: Outputs): ExitCode {
   world.stderr.write(`This is a bug of reprise: ${describeError(error)}\n`)
   const trace = writeTrace(error)
   if (trace !== undefined) world.stderr.write(`Please report it, with ${trace}\n`)

@@ -5,7 +5,7 @@
  * another. It is handed what was typed, checked against the table, and answers with an exit code, or nothing for 0.
  */
 import type { CommandContext } from './command-context.js'
-import type { ExitCode } from './exit-codes.js'
+import type { ProgramExitCode } from './exit-codes.js'
 
 /**
  * What was typed after the command's name. A command names the shapes that it has in the table:
@@ -22,7 +22,7 @@ export interface ParsedArguments<
 }
 
 export interface CommandModule {
-  run(given: ParsedArguments, context: CommandContext): Promise<ExitCode | void>
+  run(given: ParsedArguments, context: CommandContext): Promise<ProgramExitCode | void>
 }
 
 export interface CommandOption {

@@ -23,6 +23,19 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
+/** One of ours, or for `exec` that of the command which it ran. */
+export type ProgramExitCode = number
+
+/** Of `exec`, where the command has none of its own; as shells have them. */
+export const COMMAND_EXIT = {
+  /** A limit of time ended it. */
+  timedOut: 124,
+  /** It is there, and cannot be run. */
+  notExecutable: 126,
+  /** There is no such program. */
+  notFound: 127,
+} as const
+
 /** For help and the documentation. */
 export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[] = [
   ['0', 'done; recovered by a retry counts as success'],
@@ -35,5 +48,9 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[
   [
     '130, 143',
     'interrupted by SIGINT, by SIGTERM or a closed terminal: what was recorded is kept, and the command to resume is printed',
+  ],
+  [
+    'exec',
+    "that of the command: its own code, 128 + n for signal n, 124 for a time limit, 126 and 127 if it cannot be run or found; reprise's own failures are 2, 4, 70 and 74, and say `reprise:` on stderr",
   ],
 ]

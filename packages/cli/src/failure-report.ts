@@ -17,14 +17,17 @@ import { printProblems } from './output/problems.js'
 import { type Style, styleFor } from './output/style.js'
 import { OutputError } from './output-error.js'
 import type { Settings } from './settings.js'
-import type { World } from './world.js'
+import type { Outputs } from './world.js'
 
 const MAX_TEXT = 2000
 
-export type Telling = Pick<Settings, 'json' | 'ndjson' | 'color'>
+export type Telling = Pick<Settings, 'json' | 'ndjson' | 'color'> & {
+  /** Where it is data, it is said in words as well. */
+  readonly isInWordsToo?: boolean
+}
 
 /** What commander found wrong with the arguments. `help` is the command that shows how it is done. */
-export function reportUsage(error: CommanderError, help: string, world: World, telling: Telling): ExitCode {
+export function reportUsage(error: CommanderError, help: string, world: Outputs, telling: Telling): ExitCode {
   const problem = usageProblem(error, help)
   if (isData(telling)) writeData(world, telling, { problems: [problem] })
   // Whoever gave no command has been shown the help.
@@ -35,7 +38,7 @@ export function reportUsage(error: CommanderError, help: string, world: World, t
   return EXIT.invalid
 }
 
-export function reportFailure(error: unknown, world: World, telling: Telling): ExitCode {
+export function reportFailure(error: unknown, world: Outputs, telling: Telling): ExitCode {
   if (error instanceof InputError || error instanceof OutputError) {
     reportProblems(error, world, telling)
     return error instanceof OutputError ? EXIT.unwritable : EXIT.invalid
@@ -95,11 +98,11 @@ function problemWith(error: unknown): LedgerError['problem'] | undefined {
   return isRepriseError(error, 'ledger') ? (error as LedgerError).problem : undefined
 }
 
-function reportRefusal(refusal: RefusedError, world: World, telling: Telling): ExitCode {
+function reportRefusal(refusal: RefusedError, world: Outputs, telling: Telling): ExitCode {
   const { kind, message, details, next } = refusal
   if (isData(telling)) {
     writeData(world, telling, { refused: { kind, message, details, next } })
-    return EXIT.refused
+    if (telling.isInWordsToo !== true) return EXIT.refused
   }
   const style = styleOf(world, telling)
   const lines = [
@@ -111,9 +114,9 @@ function reportRefusal(refusal: RefusedError, world: World, telling: Telling): E
   return EXIT.refused
 }
 
-function reportProblems(error: InputError | OutputError, world: World, telling: Telling): void {
+function reportProblems(error: InputError | OutputError, world: Outputs, telling: Telling): void {
   if (isData(telling)) writeData(world, telling, { problems: error.problems })
-  else printProblems(error, world.stderr, styleOf(world, telling))
+  if (!isData(telling) || telling.isInWordsToo === true) printProblems(error, world.stderr, styleOf(world, telling))
 }
 
 function problemOf(error: Error & { readonly suggestion?: string | undefined }): Problem {
@@ -142,11 +145,11 @@ function isData({ json, ndjson }: Telling): boolean {
   return json || ndjson
 }
 
-function writeData({ stdout }: World, { ndjson }: Telling, value: unknown): void {
+function writeData({ stdout }: Outputs, { ndjson }: Telling, value: unknown): void {
   if (ndjson) writeJsonLine(stdout, value)
   else writeJson(stdout, value)
 }
 
-function styleOf({ stderr, env }: World, { color }: Telling): Style {
+function styleOf({ stderr, env }: Outputs, { color }: Telling): Style {
   return styleFor(color, stderr, env)
 }

@@ -30,5 +30,16 @@ if (args[0] === '--version' || args[0] === '-V') {
   hideSqliteWarning()
   cacheCompiled(process.env)
   const { runProgram } = await import('./program.js')
-  process.exitCode = await runProgram(args, process)
+  const { stdout, stderr, env } = process
+  // Not read before somebody asks: from then on it would not be a program's to read as it is.
+  const world = {
+    stdout,
+    stderr,
+    env,
+    stdinDescriptor: 0,
+    get stdin() {
+      return process.stdin
+    },
+  }
+  process.exitCode = await runProgram(args, world)
 }

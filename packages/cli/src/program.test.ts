@@ -130,10 +130,44 @@ test.each([
   expect(stdout.replaceAll(/\s+/g, ' ').includes(RETRY_AFTER)).toBe(isSaid)
 })
 
+test('flags alone are explained as `exec` would use them', async () => {
+  const { code, stdout } = await run([
+    'explain',
+    '--attempts',
+    '4',
+    '--initial-delay',
+    '2s',
+    '--timeout',
+    '1m',
+    '--json',
+  ])
+  expect(code).toBe(0)
+  const { file, policies } = JSON.parse(stdout) as { file: unknown; policies: { policy: object }[] }
+  expect({ file, policy: policies[0]?.policy }).toMatchObject({
+    file: null,
+    policy: { attempts: 4, initialDelayMs: 2000, timeoutMs: 60_000 },
+  })
+})
+
+test('flags stand over what the file says, and the rest stays', async () => {
+  const file = fileWith('flags.yaml', 'attempts: 3\nmax_delay: 7s')
+  const { stdout } = await run(['explain', file, '--attempts', '9', '--json'])
+  const { policies } = JSON.parse(stdout) as { policies: { policy: object }[] }
+  expect(policies[0]?.policy).toMatchObject({ attempts: 9, maxDelayMs: 7000 })
+})
+
+test('without a file and without flags there is nothing to explain, and what to give is said', async () => {
+  const { code, stderr } = await run(['explain'])
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: 'error: there is no policy to explain\n  hint: name a file, or give flags such as `--attempts 5`\n',
+  })
+})
+
 test.each([
   [['--json', 'explian'], {}, { message: "unknown command 'explian'", suggestion: 'Did you mean explain?' }],
-  [['explain', '--json'], {}, { message: "missing required argument 'file'" }],
-  [['explain'], { REPRISE_JSON: '1' }, { message: "missing required argument 'file'" }],
+  [['run', '--json'], {}, { message: "missing required argument 'file'" }],
+  [['run'], { REPRISE_JSON: '1' }, { message: "missing required argument 'file'" }],
   [['--json'], {}, { message: 'no command is given' }],
   [['--color', 'pink', 'explain', 'x', '--json'], {}, { message: expect.stringContaining("'pink' is invalid") }],
   [['--color', 'alwys', 'explain', 'x', '--json'], {}, { suggestion: 'Did you mean always?' }],

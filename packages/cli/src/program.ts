@@ -9,21 +9,21 @@ import { addCommands } from './add-commands.js'
 import { type CommandGroup, isThere } from './command.js'
 import type { CommandContext } from './command-context.js'
 import { COMMAND_GROUPS } from './commands/command-table.js'
-import { EXIT, type ExitCode } from './exit-codes.js'
+import { EXIT, type ProgramExitCode } from './exit-codes.js'
 import { moreHelp, programExamples } from './program-help.js'
 import { addSettings, readSettings, type Settings, wantsData } from './settings.js'
 import { ownVersion } from './version.js'
-import type { World } from './world.js'
+import type { Outputs, World } from './world.js'
 import { isWriteFailure, reportWriteFailure } from './write-failure.js'
 
 export async function runProgram(
   args: readonly string[],
   world: World,
   groups: readonly CommandGroup[] = COMMAND_GROUPS,
-): Promise<ExitCode> {
+): Promise<ProgramExitCode> {
   const program = new Command('reprise')
   let settings: Settings | undefined
-  let code: ExitCode = EXIT.done
+  let code: ProgramExitCode = EXIT.done
   const context = (): CommandContext => ({ world, settings: (settings ??= readSettings(program, world.env)) })
   program
     .description(
@@ -50,9 +50,12 @@ export async function runProgram(
     if (isWriteFailure(error)) return reportWriteFailure(error, world.stderr) ?? EXIT.done
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
     const { reportFailure, reportUsage } = await import('./failure-report.js')
-    const telling = settings ?? { ...wantsData(args, world.env), color: 'auto' as const }
-    if (error instanceof CommanderError) return reportUsage(error, helpFor(program, args), world, telling)
-    return reportFailure(error, world, telling)
+    const called = calledNames(program, args)
+    const isExec = called[1] === 'exec'
+    const telling = { ...(settings ?? { ...wantsData(args, world.env), color: 'auto' as const }), isInWordsToo: isExec }
+    const outputs = isExec ? signed(world) : world
+    if (error instanceof CommanderError) return reportUsage(error, `${called.join(' ')} --help`, outputs, telling)
+    return reportFailure(error, outputs, telling)
   }
 }
 
@@ -65,8 +68,8 @@ function calledOf(groups: readonly CommandGroup[], name: string | undefined): re
   return groups
 }
 
-/** `reprise explain --help`, if it is known which command was meant. */
-function helpFor(program: Command, args: readonly string[]): string {
+/** `reprise`, `explain`: as far as it is known which command was meant. */
+function calledNames(program: Command, args: readonly string[]): readonly string[] {
   const names: string[] = [program.name()]
   let at: Command | undefined = program
   for (const arg of args) {
@@ -75,5 +78,12 @@ function helpFor(program: Command, args: readonly string[]): string {
     names.push(named.name())
     at = named
   }
-  return `${names.join(' ')} --help`
+  return names
+}
+
+/** What `exec` itself says of a failure can be told from what the command says. */
+function signed({ stdout, stderr, env }: World): Outputs {
+  const { isTTY, columns } = stderr
+  const write = (text: string): unknown => stderr.write(`reprise: ${text}`)
+  return { stdout, stderr: { write, ...(isTTY && { isTTY }), ...(columns !== undefined && { columns }) }, env }
 }

@@ -11,13 +11,20 @@ export interface Output {
 
 export interface Input extends AsyncIterable<string | Uint8Array> {
   readonly isTTY?: boolean
+  /** Nothing more is read; what waits for it ends. */
+  destroy?(): unknown
 }
 
 export interface World {
   readonly stdin: Input
+  /** Of stdin, where it is a file of the system. A program can be given it only while nothing has touched `stdin`. */
+  readonly stdinDescriptor?: number
   /** Data. */
   readonly stdout: Output
   /** Talk. */
   readonly stderr: Output
   readonly env: Readonly<Record<string, string | undefined>>
 }
+
+/** Where something is said; without what is read. */
+export type Outputs = Pick<World, 'stdout' | 'stderr' | 'env'>

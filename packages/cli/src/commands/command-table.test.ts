@@ -30,7 +30,7 @@ test('the states that can be asked for are the states that there are', () => {
 
 /** Without what a shell does with it: the words up to a pipe, quotes taken away. */
 function wordsOf(typed: string): string[] {
-  const own = typed.replace(/ [|>] .*$/, '')
+  const own = typed.replace(/ [<|>] .*$/, '')
   return [...own.matchAll(/"([^"]*)"|(\S+)/g)].map((match) => match[1] ?? match[2] ?? '')
 }
 

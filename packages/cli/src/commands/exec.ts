@@ -1,22 +1,25 @@
 /** `reprise exec -- CMD…`: one command with a policy, kept in the store only if asked. Imports the workflow package. */
-import { execCommand } from '@reprise/workflow'
+import { execCommand, StdinError } from '@reprise/workflow'
 import type { Policy } from 'reprise'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
-import { EXIT, type ExitCode } from '../exit-codes.js'
-import { type CommandPolicyTexts, readCommandPolicy } from '../input/command-policy.js'
+import { EXIT, type ProgramExitCode } from '../exit-codes.js'
+import { StoreError } from '../failures.js'
+import type { PolicyFlagTexts } from '../flag-table.js'
+import { readCommandPolicy } from '../input/policy-fields.js'
 import { definedOf } from '../runs/defined-variables.js'
+import { stdinOfExec } from '../runs/exec-stdin.js'
 import { ExecTelling } from '../runs/exec-telling.js'
 import { withSignals } from '../runs/signals.js'
 
-type Options = CommandPolicyTexts & { readonly durable?: string }
+type Options = PolicyFlagTexts & { readonly durable?: string }
 
 const GRACE_MS = 5000
 
 export async function run(
   { values: { command }, options }: ParsedArguments<{ readonly command: readonly string[] }, Options>,
   context: CommandContext,
-): Promise<ExitCode> {
+): Promise<ProgramExitCode> {
   const { policy, document } = readCommandPolicy(options)
   if (options.durable === undefined) return execNow(command, policy, context)
   // Most are not kept, and need no ledger.
@@ -24,10 +27,11 @@ export async function run(
   return execDurably(options.durable, { command, retry: document }, context)
 }
 
-async function execNow(argv: readonly string[], policy: Policy, context: CommandContext): Promise<ExitCode> {
+async function execNow(argv: readonly string[], policy: Policy, context: CommandContext): Promise<ProgramExitCode> {
   const { world } = context
   const telling = new ExecTelling(argv[0] ?? '', context)
   const say = { onFirst: () => undefined, onSecond: () => undefined }
+  const stdin = await stdinOfExec(world, policy.attempts > 1)
   return withSignals(async (stop) => {
     try {
       await execCommand({
@@ -39,14 +43,18 @@ async function execNow(argv: readonly string[], policy: Policy, context: Command
         signal: stop.signal,
         onOutput: (stream, bytes) => telling.output(stream, bytes),
         observer: telling,
+        ...(stdin !== undefined && { openStdin: stdin.open }),
       })
       telling.ended(undefined)
       return EXIT.done
     } catch (error) {
       const code = stop.code()
       if (code !== undefined) return code
+      if (error instanceof StdinError) throw new StoreError(error.message, error.suggestion, error)
       telling.ended(error)
-      return EXIT.failed
+      return telling.exitCode(error)
+    } finally {
+      await stdin?.close()
     }
   }, say)
 }

@@ -1,35 +1,74 @@
-/** `reprise explain FILE [STEP]`: what a policy does, before it does it. Imports input, explanation and output. */
-import { pickStep, readersFor, readPolicies } from '@reprise/workflow'
+/** `reprise explain [FILE] [STEP]`: what a policy does, before it does it. Imports input, explanation and output. */
+import { type FoundPolicy, pickStep, readersFor, readPolicies } from '@reprise/workflow'
+import { normalizePolicy, type PolicyInput } from 'reprise'
 import { plainText } from 'reprise/observe'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { type Explanation, explain } from '../explain/explanation.js'
+import { UsageError } from '../failures.js'
+import type { PolicyFlagTexts } from '../flag-table.js'
 import { openSource } from '../input/open-source.js'
+import { readPolicyFields } from '../input/policy-fields.js'
 import { showExplanation, showOverview } from '../output/explanation.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
+import { policyInput } from '../simulate/policy-input.js'
 
-type Given = ParsedArguments<{ readonly file: string; readonly step?: string }>
+type Given = ParsedArguments<{ readonly file?: string; readonly step?: string }, PolicyFlagTexts>
 
-export async function run({ values: { file: name, step } }: Given, context: CommandContext): Promise<void> {
+interface Read {
+  readonly file: string | null
+  readonly policies: readonly Omit<FoundPolicy, 'name'>[]
+  /** Keys that nobody has looked at. */
+  readonly unread: readonly string[]
+}
+
+export async function run({ values: { file: name, step }, options }: Given, context: CommandContext): Promise<void> {
   const { world, settings } = context
-  const source = await openSource(name, context)
-  const { file } = source
-  const found = readPolicies(source, await readersFor(source))
-  const policies = step === undefined ? found.policies : [pickStep(found, step, file)]
+  const fields = readPolicyFields(options)
+  const { file, policies, unread } =
+    name === undefined ? readFlags(fields) : await readFile(name, step, fields, context)
   const explanations = policies.map(explain)
   if (settings.json) return writeJson(world.stdout, { file, policies: explanations })
 
   const look = lookFor(world, settings)
   const [only, ...others] = explanations
-  if (only !== undefined && others.length === 0) world.stdout.write(showExplanation(only, titleOf(file, only), look))
-  else world.stdout.write(showOverview(explanations, file, look))
+  if (only !== undefined && others.length === 0) world.stdout.write(showExplanation(only, titleOf(only, file), look))
+  else world.stdout.write(showOverview(explanations, file ?? '', look))
   if (settings.quiet) return
-  if (others.length > 0) world.stderr.write(`\n\`reprise explain ${plainText(name)} STEP\` shows one step in full.\n`)
-  const unread = plainText(found.unread.map((key) => `\`${key}\``).join(', '))
-  if (unread !== '') world.stderr.write(`\nNot looked at: ${unread}.\n`)
+  if (others.length > 0)
+    world.stderr.write(`\n\`reprise explain ${plainText(name ?? '')} STEP\` shows one step in full.\n`)
+  const keys = plainText(unread.map((key) => `\`${key}\``).join(', '))
+  if (keys !== '') world.stderr.write(`\nNot looked at: ${keys}.\n`)
 }
 
-function titleOf(file: string, { step }: Explanation): string {
+/** As `exec` would have it with the same flags. */
+function readFlags(fields: PolicyInput): Read {
+  if (Object.keys(fields).length === 0)
+    throw new UsageError('there is no policy to explain', 'name a file, or give flags such as `--attempts 5`')
+  return { file: null, policies: [{ step: null, ...normalizePolicy(fields) }], unread: [] }
+}
+
+/** What the flags say stands over what the file says. */
+async function readFile(
+  name: string,
+  step: string | undefined,
+  fields: PolicyInput,
+  context: CommandContext,
+): Promise<Read> {
+  const source = await openSource(name, context)
+  const { file } = source
+  const found = readPolicies(source, await readersFor(source))
+  const policies = step === undefined ? found.policies : [pickStep(found, step, file)]
+  if (Object.keys(fields).length === 0) return { file, policies, unread: found.unread }
+  const changed = policies.map((one) => ({
+    step: one.step,
+    ...normalizePolicy({ ...policyInput(one.policy), ...fields }),
+  }))
+  return { file, policies: changed, unread: found.unread }
+}
+
+function titleOf({ step }: Explanation, file: string | null): string {
+  if (file === null) return 'the policy of the flags'
   return step === null ? file : `${file} · step ${step}`
 }

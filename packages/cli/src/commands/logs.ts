@@ -13,6 +13,7 @@ import { plainText } from 'reprise/observe'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError, UsageError } from '../failures.js'
+import { harmless } from '../output/harmless-text.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { findRun } from '../runs/find-run.js'
@@ -20,7 +21,7 @@ import { recordedPlan } from '../runs/load-plan.js'
 import { follow } from '../runs/follow.js'
 import { readerOf } from '../runs/reader.js'
 import { stateDirectoryOf, withLedger } from '../runs/store.js'
-import { written } from '../runs/written.js'
+import { written } from '../output/backpressure.js'
 
 type Options = {
   readonly follow?: boolean
@@ -131,9 +132,4 @@ class Printer {
     const { stdout } = this.context.world
     return written(stdout, stdout.isTTY === true ? Buffer.from(harmless(this.decoder.write(bytes))) : bytes)
   }
-}
-
-/** Word by word, so that what is set off stays so. */
-function harmless(text: string): string {
-  return text.replaceAll(/[^ \t\n]+/g, (word) => plainText(word, word.length))
 }

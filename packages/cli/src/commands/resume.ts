@@ -4,18 +4,18 @@ import { checkResume, type Plan, type ResumeCheck, type ResumeChoices, resumeRun
 import type { Ledger, RunRecord } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
-import { EXIT, type ExitCode } from '../exit-codes.js'
+import { EXIT, type ProgramExitCode } from '../exit-codes.js'
 import { UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { resumePreview } from '../output/runs/resume-preview.js'
-import { conductRun } from '../runs/conduct.js'
+import { conductRun, type ShownOptions } from '../runs/conduct.js'
 import { expectNoSecrets, expectSecrets, loadPlan, recordedFile, recordedPlan } from '../runs/load-plan.js'
 import { findRun, interruptedRun } from '../runs/find-run.js'
 import { refusedBy } from '../runs/refused-by.js'
 import { withLedger } from '../runs/store.js'
 
-type Options = {
+type Options = ShownOptions & {
   readonly dryRun?: boolean
   readonly resetRetries?: boolean
   readonly acceptChanges?: boolean
@@ -35,7 +35,7 @@ interface Found {
 export async function run(
   { values: { run: id }, options }: ParsedArguments<{ readonly run?: string }, Options>,
   context: CommandContext,
-): Promise<ExitCode> {
+): Promise<ProgramExitCode> {
   const choices = choicesOf(options)
   const { record, plan, check, nowMs } = await withLedger(context, (ledger) => look(ledger, id, choices, context))
   const { world, settings } = context
@@ -50,7 +50,9 @@ export async function run(
   expectSecrets(plan, world.env)
   expectNoSecrets(plan, world.env)
   const input = { choices, check }
-  return conductRun(context, record.id, plan, (session) => resumeRun(plan, record.id, input, session))
+  return conductRun(context, record.id, plan, (session) => resumeRun(plan, record.id, input, session), {
+    shown: options,
+  })
 }
 
 function choicesOf({

@@ -2,16 +2,16 @@
 import { newRunId, startRun } from '@reprise/workflow'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
-import { EXIT, type ExitCode } from '../exit-codes.js'
+import { EXIT, type ProgramExitCode } from '../exit-codes.js'
 import { RefusedError } from '../failures.js'
-import { conductRun } from '../runs/conduct.js'
+import { conductRun, type ShownOptions } from '../runs/conduct.js'
 import { expectNoSecrets, expectSecrets, loadPlan } from '../runs/load-plan.js'
 import { readId } from '../runs/read-id.js'
 import { readParams } from '../runs/params.js'
 import { showPlan } from '../runs/show-plan.js'
 import { ifKept } from '../runs/store.js'
 
-type Options = {
+type Options = ShownOptions & {
   readonly param?: readonly string[]
   readonly runId?: string
   readonly dryRun?: boolean
@@ -20,7 +20,7 @@ type Options = {
 export async function run(
   { values: { file }, options }: ParsedArguments<{ readonly file: string }, Options>,
   context: CommandContext,
-): Promise<ExitCode> {
+): Promise<ProgramExitCode> {
   const { plan, documentDir } = await loadPlan(file, context)
   const given = { '--param': [...(options.param ?? [])], '--run-id': options.runId ?? null }
   expectNoSecrets(plan, context.world.env, {
@@ -37,7 +37,7 @@ export async function run(
   const runId = options.runId ?? newRunId(plan.name, new Date())
   if (options.runId !== undefined) await expectNew(readId(options.runId, '--run-id'), context)
   const input = { runId, params, cwd: documentDir, documentDir }
-  return conductRun(context, runId, plan, (settings) => startRun(plan, input, settings))
+  return conductRun(context, runId, plan, (settings) => startRun(plan, input, settings), { shown: options })
 }
 
 /** Said before anything is opened for writing, with what to type instead. */

@@ -17,9 +17,10 @@ import { plainText } from 'reprise/observe'
 import { wellKnown } from 'reprise/simulate'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
+import type { PolicyFlagTexts, ScenarioFlagTexts } from '../flag-table.js'
 import { openSource } from '../input/open-source.js'
-import { type PolicyFlagTexts, readPolicyFlags } from '../input/policy-flags.js'
-import { readScenarioFlags, type ScenarioFlagTexts } from '../input/scenario-flags.js'
+import { readPolicyFlags } from '../input/policy-flags.js'
+import { readScenarioFlags } from '../input/scenario-flags.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { withProgress } from '../output/progress.js'
@@ -32,10 +33,12 @@ import { pictured } from '../simulate/pictured.js'
 import { runSimulation, type Simulation } from '../simulate/simulation.js'
 import { type FilePolicy, limitsOf, underTest } from '../simulate/under-test.js'
 
-interface Flags extends PolicyFlagTexts, ScenarioFlagTexts {
-  readonly compare?: string
-  readonly svg?: string
-}
+type Flags = PolicyFlagTexts &
+  ScenarioFlagTexts & {
+    readonly budget?: string
+    readonly compare?: string
+    readonly svg?: string
+  }
 
 type Given = ParsedArguments<{ readonly file?: string; readonly step?: string }, Flags>
 

@@ -45,7 +45,7 @@ export async function run(
       }
     } finally {
       stop.end()
-      reporter.end()
+      await reporter.end()
     }
     return watcher.isOver ? tellEnd(ledger, values.run, context) : EXIT.done
   })

@@ -1,8 +1,10 @@
 import { InputError, type Problem } from '@reprise/workflow'
 import { ScenarioError } from 'reprise/simulate'
 import { expect, test } from 'vitest'
-import { type PolicyFlagTexts, readPolicyFlags } from './policy-flags.js'
-import { readScenarioFlags, refuseScenario, type ScenarioFlagTexts } from './scenario-flags.js'
+import type { PolicyFlagTexts, ScenarioFlagTexts } from '../flag-table.js'
+import { readCommandPolicy } from './policy-fields.js'
+import { readPolicyFlags } from './policy-flags.js'
+import { readScenarioFlags, refuseScenario } from './scenario-flags.js'
 
 function problemsOf(work: () => unknown): readonly Problem[] {
   try {
@@ -19,7 +21,7 @@ function problemsOf(work: () => unknown): readonly Problem[] {
 test('flags become the fields they name, and nothing else', () => {
   const flags = readPolicyFlags({ attempts: '5', backoff: 'linear', maxDelay: '5s', jitter: 'full', timeout: '1m' })
   expect(flags).toEqual({
-    fields: { attempts: 5, backoff: 'linear', maxDelay: 5000, jitter: 'full', timeout: 60_000 },
+    fields: { attempts: 5, backoff: 'linear', maxDelay: '5s', jitter: 'full', timeout: '1m' },
     budget: undefined,
     isPolicy: true,
   })
@@ -29,9 +31,29 @@ test.each([
   [{}, false],
   [{ attemptTimeout: '1s', timeout: '2s' }, false],
   [{ attempts: '3' }, true],
-  [{ budget: 'ratio' }, true],
 ])('%o: whether it says how to retry is %s', (texts, isPolicy) => {
   expect(readPolicyFlags(texts).isPolicy).toBe(isPolicy)
+})
+
+test('a budget says how to retry', () => {
+  expect(readPolicyFlags({ budget: 'ratio' })).toMatchObject({ budget: { type: 'ratio' }, isPolicy: true })
+})
+
+test('--attempt-timeout is one attempt and --timeout everything, as in a file', () => {
+  const { policy, document } = readCommandPolicy({ attemptTimeout: '1s', timeout: '5m' })
+  expect(policy).toMatchObject({ attemptTimeoutMs: 1000, timeoutMs: 300_000 })
+  expect(document).toEqual({ attemptTimeout: '1s', timeout: '5m' })
+})
+
+test('--retry-on has the words of a file, exit:N among them', () => {
+  const { policy, document } = readCommandPolicy({ retryOn: 'network, exit:75,5xx' })
+  expect(document).toEqual({ retryOn: ['network', 'exit:75', '5xx'] })
+  expect(policy.retryOn).toEqual(['network', { exitCode: [75] }, 'server_error'])
+  expect(problemsOf(() => readCommandPolicy({ retryOn: 'exit:0' }))[0]?.message).toContain('--retry-on: 0 is not')
+})
+
+test('without flags a command has the policy of a call', () => {
+  expect(readCommandPolicy({}).document).toEqual({ jitter: 'full' })
 })
 
 test.each([
@@ -39,17 +61,18 @@ test.each([
   ['false', false],
   ['true', true],
   ['equal', 'equal'],
-])('--jitter %s', (jitter, value) => {
+  [true, 'full'],
+] as const)('--jitter %s', (jitter, value) => {
   expect(readPolicyFlags({ jitter }).fields).toEqual({ jitter: value })
 })
 
 test('every flag that is wrong is named, with what to write instead', () => {
   const texts: PolicyFlagTexts = {
-    ...{ attempts: 'x', backoff: 'exponentail', initialDelay: '5', jitter: 'ful', budget: 'count' },
+    ...{ attempts: 'x', backoff: 'exponentail', initialDelay: '5', jitter: 'ful' },
   }
-  const problems = problemsOf(() => readPolicyFlags(texts))
+  const problems = problemsOf(() => readPolicyFlags({ ...texts, budget: 'count' }))
   expect(problems.map(({ message }) => message.split(':')[0])).toEqual([
-    ...['--attempts', '--initial-delay', '--backoff', '--jitter', '--budget'],
+    ...['--attempts', '--backoff', '--initial-delay', '--jitter', '--budget'],
   ])
   expect(problems.map(({ suggestion }) => suggestion).filter((one) => one !== undefined)).toEqual([
     'did you mean `exponential`?',
@@ -65,6 +88,7 @@ test('without flags a scenario is whole', () => {
     scenario: {
       ...{ clients: 100, load: 0.75, capacity: 1000, serviceTime: 20, serviceShape: 'exponential', queue: 2000 },
       ...{ fault: 'hang', before: 30_000, during: 30_000, after: 120_000, errorRate: 0 },
+      ...{ faultShare: 1, keyed: false, burst: 0, restartAt: 0, ignoresSignal: false, neighbours: 0 },
     },
     seed: 1,
     notes: [],
@@ -78,6 +102,17 @@ test.each([
   ['hang', undefined],
 ])('%s has the amount %s unless another is given', (fault, amount) => {
   expect(readScenarioFlags({ fault }).scenario.amount).toBe(amount)
+})
+
+test('every field of a scenario has a flag', () => {
+  const texts: ScenarioFlagTexts = {
+    ...{ faultShare: '0.3', keyed: true, burst: '500', restartAt: '40s', ignoresSignal: true, neighbours: '.2' },
+    ...{ failRate: '0.01', outage: '10s' },
+  }
+  expect(readScenarioFlags(texts).scenario).toMatchObject({
+    ...{ faultShare: 0.3, keyed: true, burst: 500, restartAt: 40_000, ignoresSignal: true, neighbours: 0.2 },
+    ...{ errorRate: 0.01, during: 10_000 },
+  })
 })
 
 test('an amount of a fault that has none is said to be unused', () => {
@@ -105,6 +140,7 @@ test.each<[ScenarioFlagTexts, string, string?]>([
 test.each([
   ['during: 172800000 is not a duration such as 20ms', '--outage: 2d is not a duration such as 20ms'],
   ['errorRate: 2 is not a number', '--fail-rate: 2 is not a number'],
+  ['faultShare: 0 is not a number', '--fault-share: 0 is not a number'],
   ['clients: 0 is not a number', '--clients: 0 is not a number'],
   ['of 9 calls is too large: lower capacity, load or the times', 'a simulation of 9 calls is too large'],
 ])('what the simulator says, %j, names the flag', (said, message) => {

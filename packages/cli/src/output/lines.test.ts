@@ -174,7 +174,7 @@ function reported(settings: Partial<Settings>, isTTY: boolean, env: Record<strin
   for (const event of STORY) reporter.tell(event)
   reporter.say('note: said')
   for (const tick of ticks) tick()
-  reporter.end()
+  void reporter.end()
   return { ...written, isLive: ticks.length > 0 }
 }
 

@@ -7,6 +7,7 @@ import { plainText } from 'reprise/observe'
 import { roundedDuration } from './duration.js'
 import { attemptsText, failureText, plural } from './failure-words.js'
 import type { Look } from './look.js'
+import { StepNames } from './step-names.js'
 
 type StepEvent = Extract<RunEvent, { readonly attempts: number }>
 type Finished = Extract<RunEvent, { readonly type: 'step_finished' }>
@@ -15,20 +16,20 @@ type EventOf<T> = Extract<RunEvent, { readonly type: T }>
 const MAX_NAME = 130
 const DONE: ReadonlySet<StepState> = new Set(['succeeded', 'recovered', 'skipped', 'failed', 'cancelled'])
 
-/** Remembers the names of steps, and which of those in hand it has spoken of. */
+/** Remembers which of the steps in hand it has spoken of. */
 export class RunLines {
   private readonly look: Look
-  private names = new Map<string, string>()
+  private readonly names: StepNames
   private readonly begun = new Set<string>()
 
-  constructor(look: Look) {
+  constructor(look: Look, names: StepNames = new StepNames()) {
     this.look = look
+    this.names = names
   }
 
   /** Mostly one line, or none. Quiet leaves out all but final failures. */
   linesOf(event: RunEvent): string[] {
-    if (event.type === 'run_started') this.names = new Map(event.steps.map(({ id, name }) => [id, name]))
-    if (event.type === 'fallback_started') this.names.set(event.fallback.id, event.fallback.name)
+    this.names.hear(event)
     if (this.look.quiet && !isFinalFailure(event)) return []
     switch (event.type) {
       case 'run_started':
@@ -118,8 +119,8 @@ export class RunLines {
     return `${this.nameOf(event)} (attempt ${event.attempt}/${event.attempts})`
   }
 
-  private nameOf({ step }: { readonly step: string }): string {
-    return plainText(this.names.get(step) ?? step, MAX_NAME)
+  private nameOf(of: { readonly step: string }): string {
+    return this.names.nameOf(of)
   }
 }
 

@@ -1,40 +1,83 @@
 /**
- * Who tells of a run while it goes on: a live view on a terminal, lines elsewhere, lines of JSON for programs.
- * Imports all three.
+ * What is told of a run while it goes on: a live view on a terminal, lines elsewhere, lines of JSON for programs; and of
+ * the output of its steps as much as is wanted. Imports all of these.
  */
-import type { RunEvent } from '@reprise/workflow'
+import type { OutputListener, RunEvent } from '@reprise/workflow'
 import type { Settings } from '../settings.js'
 import type { World } from '../world.js'
+import { type AttemptPrinter, printersFor } from './attempt-printers.js'
+import { isGitHub, neutralLines } from './github-commands.js'
 import { writeJsonLine } from './json.js'
 import { RunLines } from './lines.js'
 import { type FrameClock, startLiveView } from './live/live-view.js'
 import { lookFor } from './look.js'
+import { OrderedOutput } from './ordered-output.js'
+import type { OutputMode } from '../output-mode.js'
+import { StepNames } from './step-names.js'
 import { isTerminal } from './style.js'
 
 export interface RunReporter {
   tell(event: RunEvent): void
   /** A line of talk, already plain, that stays; not with `--quiet`. */
   say(line: string): void
-  /** Must be called, whatever becomes of the run; more than once is no fault. */
-  end(): void
+  /** Hears the output of attempts. */
+  readonly output: OutputListener
+  /** Must be called, whatever becomes of the run; more than once is no fault. Resolves when all of it is written. */
+  end(): Promise<void>
 }
 
 export interface ReporterOptions {
   /** False where something else writes to the terminal, such as a command whose output is passed on. */
   readonly live?: boolean
+  /** What is shown of the output of steps; nothing unless said. */
+  readonly output?: OutputMode
   readonly clock?: FrameClock
 }
 
 export function reporterFor(world: World, settings: Settings, options: ReporterOptions = {}): RunReporter {
   const { stdout, stderr, env } = world
-  const say = settings.quiet ? () => undefined : (line: string) => void stderr.write(`${line}\n`)
-  if (settings.ndjson) return { tell: (event) => writeJsonLine(stdout, event), say, end: () => undefined }
+  const { quiet, verbose, ndjson } = settings
+  const { output: mode = 'none', live: mayBeLive = true, clock } = options
   const look = lookFor(world, settings, stderr)
-  const isLive = options.live !== false && !settings.quiet && !settings.verbose && isTerminal(stderr, env)
-  if (isLive) return startLiveView({ output: stderr, look, ...(options.clock && { clock: options.clock }) })
-  const lines = new RunLines(look)
-  const tell = (event: RunEvent): void => {
-    for (const line of lines.linesOf(event)) stderr.write(`${line}\n`)
+  // What goes on for pages leaves no place for a picture.
+  const isQuiet = quiet || ndjson
+  const isLive = mayBeLive && !isQuiet && !verbose && isTerminal(stderr, env) && (mode === 'failed' || mode === 'none')
+  const live = isLive ? startLiveView({ output: stderr, look, ...(clock && { clock }) }) : undefined
+  const names = new StepNames()
+  const lines = live === undefined && !ndjson ? new RunLines(look, names) : undefined
+  const ordered = new OrderedOutput(stderr)
+  const write = (together: readonly string[]): void => {
+    if (live !== undefined) for (const line of together) live.say(line)
+    else if (together.length > 0) {
+      const text = `${together.join('\n')}\n`
+      ordered.text(isGitHub(env) ? neutralLines(text) : text)
+    }
   }
-  return { tell, say, end: () => undefined }
+  const { style } = look
+  const printers = printersFor(mode, { output: ordered, names, style, isGitHub: isGitHub(env), isQuiet: quiet, write })
+  return {
+    tell: (event) => {
+      names.hear(event)
+      if (ndjson) writeJsonLine(stdout, event)
+      live?.tell(event)
+      write(lines?.linesOf(event) ?? [])
+      for (const printer of printers) printer.tell(event)
+    },
+    say: (line) => (quiet ? undefined : write([line])),
+    output: listenerOf(printers),
+    end: async () => {
+      live?.end()
+      await ordered.flushed()
+    },
+  }
+}
+
+function listenerOf(printers: readonly AttemptPrinter[]): OutputListener {
+  const onBytes = printers.find((printer) => printer.onBytes !== undefined)?.onBytes
+  return {
+    ...(onBytes !== undefined && { onBytes }),
+    onEnd: (of, log) => {
+      for (const printer of printers) printer.onEnd(of, log)
+    },
+  }
 }

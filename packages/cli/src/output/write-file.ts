@@ -28,18 +28,33 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Writes a picture, but never over something else: a forgotten file name must not cost a policy. */
 export function writePicture(file: string, svg: string): void {
-  if (isAnotherKind(file)) {
-    const suggestion = 'give the picture a name of its own, such as storm.svg'
-    throw new InputError([{ file, message: 'is there already, and is no picture', suggestion }])
-  }
+  refuseAnother(file, '<svg', 'is no picture', 'give the picture a name of its own, such as storm.svg')
   writeFile(file, svg)
 }
 
-function isAnotherKind(file: string): boolean {
+/** Writes a JUnit report piece by piece, over an earlier one only; its directory is made. */
+export function writeReport(file: string, pieces: Iterable<string>): void {
+  refuseAnother(file, '<testsuite', 'is no JUnit report', 'give the report a name of its own, such as junit.xml')
+  makeDirectory(path.dirname(file))
+  orSay(file, 'written', () => {
+    const handle = openSync(file, 'w')
+    try {
+      for (const piece of pieces) writeFileSync(handle, piece)
+    } finally {
+      closeSync(handle)
+    }
+  })
+}
+
+function refuseAnother(file: string, mark: string, said: string, suggestion: string): void {
+  if (isAnotherKind(file, mark)) throw new InputError([{ file, message: `is there already, and ${said}`, suggestion }])
+}
+
+function isAnotherKind(file: string, mark: string): boolean {
   try {
     if (!statSync(file).isFile()) return false
     const head = readFileSync(file, 'utf8').slice(0, 1000)
-    return head !== '' && !head.includes('<svg')
+    return head !== '' && !head.includes(mark)
   } catch {
     // Whatever it is, it cannot be read: writing will tell.
     return false

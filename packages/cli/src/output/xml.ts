@@ -11,7 +11,24 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 
 /** Text of somebody else. Controls and halves of characters are no XML, even when escaped. */
 export function xmlText(text: string, max = 500): string {
-  return escaped(plainText(text, max).replaceAll(/\p{Surrogate}|[\ufffe\uffff]/gu, '\ufffd'))
+  return escaped(wellFormed(plainText(text, max)))
+}
+
+/** Lines of somebody else, each made plain by whoever has them. */
+export function xmlLines(lines: readonly string[]): string {
+  return lines.map((line) => escaped(wellFormed(line))).join('\n')
+}
+
+/** For a value of `tag`, which escapes it. */
+export function xmlValue(text: string, max = 500): string {
+  return wellFormed(plainText(text, max))
+}
+
+// oxlint-disable-next-line no-control-regex -- controls are what XML cannot hold
+const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]|\p{Surrogate}|[\ufffe\uffff]/gu
+
+function wellFormed(text: string): string {
+  return text.replaceAll(NO_XML, '\ufffd')
 }
 
 /** The values are ours; `inside` is XML already. */

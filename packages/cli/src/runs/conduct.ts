@@ -4,21 +4,34 @@
  */
 import type { Plan, RunEnd, RunEvent, RunSettings } from '@reprise/workflow'
 import { isRepriseError } from 'reprise'
+import type { FailureRecord } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
-import { EXIT, type ExitCode } from '../exit-codes.js'
+import { EXIT, type ExitCode, type ProgramExitCode } from '../exit-codes.js'
+import { neutralWorld } from '../output/github-commands.js'
 import { commandWords } from '../output/next-commands.js'
+import { type OutputMode, outputModeOf } from '../output-mode.js'
 import { reporterFor, type RunReporter } from '../output/run-reporter.js'
-import { written } from './written.js'
+import { written } from '../output/backpressure.js'
 import { definedOf } from './defined-variables.js'
+import { JunitReport } from './junit-report.js'
 import { RunEnding } from './run-ending.js'
 import { withSignals } from './signals.js'
 import { expectKept, stateDirectoryOf } from './store.js'
 
 export type Conduct = (settings: RunSettings) => Promise<RunEnd>
 
+/** Flags of every command that conducts a run. */
+export type ShownOptions = {
+  readonly output?: OutputMode
+  readonly junit?: string
+}
+
 export interface ConductOptions {
+  readonly shown?: ShownOptions
   /** What commands write is written here as well. */
   readonly isPassedOn?: boolean
+  /** Of a run that has failed, from the failure of its last attempt; else 1. */
+  readonly exitCode?: (failure: FailureRecord | null) => ProgramExitCode
 }
 
 export async function conductRun(
@@ -26,13 +39,18 @@ export async function conductRun(
   runId: string,
   plan: Plan,
   conduct: Conduct,
-  { isPassedOn = false }: ConductOptions = {},
-): Promise<ExitCode> {
+  { isPassedOn = false, exitCode = () => EXIT.failed, shown = {} }: ConductOptions = {},
+): Promise<ProgramExitCode> {
   const { settings, world } = context
   expectKept(settings.store)
-  const teller = reporterFor(world, settings, { live: !isPassedOn })
-  const ending = new RunEnding(context, runId, plan)
-  const words = stopWords(context, runId, teller)
+  const output = isPassedOn ? 'none' : outputModeOf(shown.output, settings, world.env)
+  const teller = reporterFor(world, settings, { live: !isPassedOn, output })
+  const said = { settings, world: neutralWorld(world) }
+  const ending = new RunEnding(said, runId, plan)
+  const report = shown.junit === undefined ? undefined : new JunitReport(shown.junit, context, runId, plan)
+  const words = stopWords(said, runId, teller)
+  const failure = new LastFailure()
+  report?.begin()
   return withSignals(async (stop) => {
     let end: RunEnd
     try {
@@ -42,28 +60,46 @@ export async function conductRun(
         env: definedOf(world.env),
         listener: (event: RunEvent) => {
           if (event.type === 'run_started') words.begun()
+          failure.hear(event)
           teller.tell(event)
         },
+        output: teller.output,
         signal: stop.signal,
-        atEnd: (ledger, ended) => ending.look(ledger, ended),
+        atEnd: async (ledger, ended) => {
+          await ending.look(ledger, ended)
+          await report?.look(ledger)
+        },
         ...(isPassedOn && {
           onOutput: (stream, bytes) => written(settings.json ? world.stderr : world[stream], bytes),
         }),
       })
     } catch (error) {
-      teller.end()
+      await teller.end()
+      report?.fail(error)
       // The store is away: nobody has heard of the stop.
       if (stop.code() !== undefined && isRepriseError(error, 'ledger')) words.onUnrecorded()
       throw error
     } finally {
-      teller.end()
+      await teller.end()
     }
     // A signal that came when all was done has interrupted nothing.
     const code = end.state === 'interrupted' ? stop.code() : undefined
     if (code !== undefined) words.onRecorded()
     ending.tell(end)
-    return code ?? exitCodeOf(end)
+    report?.write()
+    return code ?? (exitCodeOf(end) === EXIT.failed ? exitCode(failure.last) : exitCodeOf(end))
   }, words)
+}
+
+/** How the last attempt failed; what stopped a step whose last attempt did not end by itself. */
+class LastFailure {
+  last: FailureRecord | null = null
+
+  hear(event: RunEvent): void {
+    if (event.type === 'attempt_started') this.last = null
+    if (event.type === 'attempt_failed') this.last = event.failure
+    if (event.type === 'step_finished') this.last ??= event.failure
+  }
 }
 
 /** What is said of a stop: that the state is saved only once it is. */
@@ -83,7 +119,7 @@ function stopWords({ settings, world }: CommandContext, runId: string, teller: R
     onFirst: () => teller.say('Stopping: what runs is ended, and then recorded. Once more to stop at once.'),
     onLoss: () => write(`Nobody reads the output any more: stopping. ${resume}`),
     onSecond: () => {
-      teller.end()
+      void teller.end()
       write(`Stopped at once${isBegun ? `; ${again}` : ', before any step was begun.'}`)
     },
     onRecorded: () => {

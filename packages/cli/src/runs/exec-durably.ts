@@ -2,6 +2,7 @@
  * One command that is kept in the store under an id: begun once, gone on with by the same id, and never run again once
  * it has succeeded. Imports the workflow package and what conducts runs.
  */
+import { fstatSync } from 'node:fs'
 import path from 'node:path'
 import {
   BLIND_READERS,
@@ -12,17 +13,22 @@ import {
   resumeRun,
   startRun,
 } from '@reprise/workflow'
-import type { Json } from 'reprise/durable'
+import type { FailureRecord, Json } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
-import { EXIT, type ExitCode } from '../exit-codes.js'
-import { RefusedError } from '../failures.js'
+import { EXIT, type ProgramExitCode } from '../exit-codes.js'
+import { RefusedError, UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
+import type { World } from '../world.js'
+import { commandExitCode } from './command-exit-code.js'
 import { conductRun } from './conduct.js'
+import { hasEndedEmpty, kindOfStdin } from './exec-stdin.js'
 import { recordedPlan } from './load-plan.js'
 import { readId } from './read-id.js'
 import { refusedBy } from './refused-by.js'
 import { ifKept } from './store.js'
 
+/** An input that has ended is known to have by then. */
+const EMPTY_MS = 250
 const CHOICES = { resetRetries: false, acceptChanges: false, done: [], rerun: [], force: false } as const
 
 export interface DurableCommand {
@@ -31,13 +37,19 @@ export interface DurableCommand {
   readonly retry: Json
 }
 
-export async function execDurably(name: string, given: DurableCommand, context: CommandContext): Promise<ExitCode> {
+export async function execDurably(
+  name: string,
+  given: DurableCommand,
+  context: CommandContext,
+): Promise<ProgramExitCode> {
   const id = readId(name, '--durable')
   const { world, settings } = context
+  await expectNoStdin(world)
   const plan = planOf(given)
   const check = await lookAt(id, plan, context)
   const cwd = process.cwd()
-  const options = { isPassedOn: true }
+  const exitCode = (failure: FailureRecord | null): ProgramExitCode => commandExitCode(failure, given.command[0])
+  const options = { isPassedOn: true, exitCode }
   if (check === undefined) {
     const input = { runId: id, params: {}, cwd, documentDir: path.resolve(cwd) }
     return conductRun(context, id, plan, (session) => startRun(plan, input, session), options)
@@ -50,6 +62,18 @@ export async function execDurably(name: string, given: DurableCommand, context: 
   if (check.refusals.length > 0) throw refusedBy(check.refusals)
   const input = { choices: CHOICES, check }
   return conductRun(context, id, plan, (session) => resumeRun(plan, id, input, session), options)
+}
+
+/** What one process has read another could not go on with. */
+async function expectNoStdin(world: World): Promise<void> {
+  const kind = kindOfStdin(world)
+  if (kind === 'none' || kind === 'shared') return
+  if (kind === 'file' && fstatSync(world.stdinDescriptor ?? 0).size === 0) return
+  if (kind === 'once' && (await hasEndedEmpty(world, EMPTY_MS))) return
+  throw new UsageError(
+    '--durable keeps no stdin: a process that goes on with the command would not have it',
+    'write it to a file that the command reads; if there is none, say so: `< /dev/null`',
+  )
 }
 
 async function lookAt(

@@ -1,12 +1,14 @@
 /** What is told of one command while it is retried: its own output, and a line for every retry. Imports output. */
 import type { Observer, RepriseEvent } from 'reprise'
-import { failureOf } from 'reprise/durable'
+import { type FailureRecord, failureOf } from 'reprise/durable'
 import { plainText } from 'reprise/observe'
 import type { CommandContext } from '../command-context.js'
+import type { ProgramExitCode } from '../exit-codes.js'
 import { roundedDuration } from '../output/duration.js'
 import { failureText } from '../output/failure-words.js'
 import { writeJson } from '../output/json.js'
-import { written } from './written.js'
+import { commandExitCode } from './command-exit-code.js'
+import { written } from '../output/backpressure.js'
 
 export class ExecTelling implements Observer {
   private readonly name: string
@@ -14,6 +16,8 @@ export class ExecTelling implements Observer {
   private attempts = 0
   private waitedMs = 0
   private stopReason: string | null = null
+  /** Of the last attempt, once that has failed. */
+  private last: FailureRecord | null = null
 
   constructor(name: string, context: CommandContext) {
     this.name = plainText(name)
@@ -27,7 +31,11 @@ export class ExecTelling implements Observer {
   }
 
   onEvent(event: RepriseEvent): void {
-    if (event.type === 'attempt_started') this.attempts = event.number
+    if (event.type === 'attempt_started') {
+      this.attempts = event.number
+      this.last = null
+    }
+    if (event.type === 'attempt_finished' && event.error !== undefined) this.last = failureOf(event.error)
     if (event.type === 'call_failed') this.stopReason = event.stopReason
     if (event.type !== 'waiting') return
     this.waitedMs += event.delayMs
@@ -46,6 +54,11 @@ export class ExecTelling implements Observer {
     if (failure === null) return
     const count = this.attempts === 1 ? '1 attempt' : `${this.attempts} attempts`
     world.stderr.write(`FAILED ${this.name} after ${count} (${this.stopReason ?? 'failed'}): ${failureText(failure)}\n`)
+  }
+
+  /** What `error` ended, as a shell would tell it. */
+  exitCode(error: unknown): ProgramExitCode {
+    return commandExitCode(this.last ?? failureOf(error))
   }
 
   private say(line: string): void {

@@ -7,7 +7,7 @@ interface Typed {
   readonly file?: string | undefined
   readonly compare?: string | undefined
   readonly svg?: string | undefined
-  readonly fault?: string | undefined
+  readonly fault?: string | true | undefined
 }
 
 const MAX_STEPS = 2

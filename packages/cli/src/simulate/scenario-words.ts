@@ -35,10 +35,22 @@ function given(share: number): string {
 
 /** A sentence. */
 export function scenarioWords(scenario: StormScenario): string {
-  const { clients, load, capacity, fault, amount = 0, during, errorRate } = scenario
+  const { clients, load, capacity, fault, amount = 0, during, faultShare } = scenario
   const who = clients === 1 ? '1 client offers' : `${clients} clients offer`
-  const chance = errorRate === 0 ? '' : `; ${given(errorRate)} of all answers fail by chance`
   const what = FAULTS[fault](amount, formatDuration(during))
+  const where = faultShare === 1 || fault === 'none' ? '' : `, in ${given(faultShare)} of its traffic`
   const rates = `${plainNumber(load * capacity)} calls/s to a server for ${plainNumber(capacity)}/s`
-  return `${who} ${rates}, ${what}${chance}.`
+  return `${[`${who} ${rates}, ${what}${where}`, ...furtherWords(scenario)].join('; ')}.`
+}
+
+/** What else is unusual about it. */
+function furtherWords(scenario: StormScenario): string[] {
+  const { errorRate, burst, restartAt, ignoresSignal, neighbours } = scenario
+  return [
+    errorRate > 0 && `${given(errorRate)} of all answers fail by chance`,
+    burst > 0 && `${plainNumber(burst)} calls come at once when that starts`,
+    restartAt > 0 && `all clients are new after ${formatDuration(restartAt)}`,
+    ignoresSignal && 'what callers have given up is still answered',
+    neighbours > 0 && `${given(neighbours)} of the clients retry without a budget`,
+  ].filter((words) => words !== false)
 }

@@ -2,8 +2,9 @@ import { BLIND_READERS, parseSource, readBudgetSection, readPolicies } from '@re
 import { normalizePolicy, type PolicyInput } from 'reprise'
 import { type Report, wellKnown } from 'reprise/simulate'
 import { expect, test } from 'vitest'
-import { type PolicyFlagTexts, readPolicyFlags } from '../input/policy-flags.js'
-import { readScenarioFlags, type ScenarioFlagTexts, type StormScenario } from '../input/scenario-flags.js'
+import type { PolicyFlagTexts, ScenarioFlagTexts } from '../flag-table.js'
+import { readPolicyFlags } from '../input/policy-flags.js'
+import { readScenarioFlags, type StormScenario } from '../input/scenario-flags.js'
 import { chooseCompared } from './compared.js'
 import { notesOn } from './notes.js'
 import { pictured } from './pictured.js'
@@ -28,7 +29,7 @@ function fileWith(text: string): FilePolicy {
   }
 }
 
-const tested = (text: string | undefined, flags: PolicyFlagTexts = {}): UnderTest =>
+const tested = (text: string | undefined, flags: PolicyFlagTexts & { readonly budget?: string } = {}): UnderTest =>
   underTest(text === undefined ? undefined : fileWith(text), readPolicyFlags(flags))
 
 const scenarioWith = (texts: ScenarioFlagTexts): StormScenario => readScenarioFlags(texts).scenario
@@ -183,6 +184,14 @@ test.each<[ScenarioFlagTexts, string]>([
   [{ fault: 'errors', failRate: '0.05' }, 'which fails 20 % of the calls for 30s; 5 % of all answers fail by chance.'],
   [{ fault: 'flap' }, 'which hangs by turns of 2s, for 30s.'],
   [{ fault: 'none' }, 'to which nothing happens.'],
+  [
+    { faultShare: '0.1', burst: '500', neighbours: '0.3' },
+    'which hangs for 30s, in 10 % of its traffic; 500 calls come at once when that starts; 30 % of the clients retry without a budget.',
+  ],
+  [
+    { restartAt: '40s', ignoresSignal: true },
+    'which hangs for 30s; all clients are new after 40s; what callers have given up is still answered.',
+  ],
 ])('%o in words', (texts, words) => {
   expect(scenarioWords(scenarioWith(texts))).toContain(words)
 })

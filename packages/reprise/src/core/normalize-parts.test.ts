@@ -48,7 +48,8 @@ describe('matchers', () => {
     expect(problemsOf({ retryOn: ['netwrok'] })).toEqual([
       {
         path: 'retryOn[0]',
-        message: '"netwrok" is not one of network, timeout, server_error, rate_limit, 5xx, {pattern}, {exit_code}',
+        message:
+          '"netwrok" is not one of network, timeout, server_error, rate_limit, 5xx, exit:N, {pattern}, {exit_code}',
         suggestion: 'did you mean `network`?',
       },
     ])
@@ -65,6 +66,13 @@ describe('matchers', () => {
     expect(problemsOf({ retryOn: ['network', { pattern }] })).toEqual([
       { path: 'retryOn[1].pattern', message: expect.stringMatching(/./) as string },
     ])
+  })
+
+  it('take exit:N as one exit code', () => {
+    expect(matchersOf(['exit:75', 'network'])).toStrictEqual([{ exitCode: [75] }, 'network'])
+    for (const wrong of ['exit:0', 'exit:256', 'exit:-1']) expect(pathsOf({ retryOn: [wrong] })).toEqual(['retryOn[0]'])
+    for (const wrong of ['exit:', 'exit:x', 'exit: 75', 'exit:7.5'])
+      expect(problemsOf({ retryOn: [wrong] })[0]?.message).toContain('exit:N')
   })
 
   it('have exit codes from 1 to 255, since 0 is no failure', () => {

@@ -22,7 +22,18 @@ export function readMatcher(value: unknown, place: Place): Matcher | undefined {
   if (typeof value === 'object') {
     return Object.freeze(readFields(entriesOf(value, place), place, MATCHER, ['pattern', 'exitCode'])) as Matcher
   }
-  return word(value === '5xx' ? 'server_error' : value, place, MATCHER_WORDS, ', 5xx, {pattern}, {exit_code}')
+  const exitCode = typeof value === 'string' ? EXIT_WORD.exec(value)?.[1] : undefined
+  if (exitCode !== undefined) return readExitWord(Number(exitCode), place)
+  return word(value === '5xx' ? 'server_error' : value, place, MATCHER_WORDS, MATCHER_FORMS)
+}
+
+/** `exit:75` is short for `{exit_code: [75]}`: in a file as on the command line. */
+const EXIT_WORD = /^exit:(0|-?[1-9]\d*)$/
+const MATCHER_FORMS = ', 5xx, exit:N, {pattern}, {exit_code}'
+
+function readExitWord(code: number, place: Place): Matcher | undefined {
+  const exitCode = readExitCode(code, place)
+  return exitCode === undefined ? undefined : Object.freeze({ exitCode: Object.freeze([exitCode]) })
 }
 
 function readExitCodes(value: unknown, place: Place): readonly number[] | undefined {

@@ -99,6 +99,8 @@ export type BackoffInput =
 export type MatcherInput =
   | MatcherWord
   | '5xx'
+  /** One exit code of a command: `exit:75`. */
+  | `exit:${number}`
   | { readonly pattern: string }
   | { readonly exitCode: number | readonly number[] }
   | { readonly exit_code: number | readonly number[] }

@@ -12,8 +12,6 @@ export interface Thrown {
 
 /** Whether a failure is worth another attempt. */
 export function classify(plan: Plan, error: unknown, kind: AttemptKind, attempt: number): boolean | Thrown {
-  const { retryOn } = plan.policy
-  if (retryOn.length === 0) return true
   try {
     return isRetryable(plan.policy, error, { key: plan.key, attempt, kind })
   } catch (thrown) {

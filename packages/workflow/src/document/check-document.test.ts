@@ -82,7 +82,7 @@ test.each([
   ['parameters: {a: b}', 'did you mean `params`?'],
   ['retry: 3', 'did you mean `retry_defaults`?'],
   ['jobs: []', 'did you mean `steps`?'],
-  ['timeout: 5m', 'a step has a timeout: write it there, or `attempt_timeout` under `retry_defaults:`'],
+  ['timeout: 5m', 'a step has a limit: write `attempt_timeout` there, or under `retry_defaults:`'],
   ['attempts: 5', 'write it under `retry_defaults:`: `retry_defaults: {attempts: …}`'],
   ['env: [REGION=eu]', 'write `{REGION: eu}`'],
   ['params: [region, day]', 'write `{region: , day: }`: empty ones must be given'],

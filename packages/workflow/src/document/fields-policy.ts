@@ -17,6 +17,7 @@ import {
   whole,
   words,
 } from './shape.js'
+import { EXIT_WORD } from './names.js'
 
 /** As the library bounds them. */
 const MAX_ITEMS = 1000
@@ -89,6 +90,7 @@ export const MATCHER_WORDS = ['network', 'timeout', 'server_error', 'rate_limit'
 
 const MATCHER: EitherShape = either(
   words(...MATCHER_WORDS),
+  text(undefined, { rule: EXIT_WORD }),
   group(
     'matcher',
     '{exit_code: [75]}',
@@ -195,7 +197,7 @@ const BEFORE_GATES: readonly Field[] = [
     'retry_on',
     list(MATCHER, 0, { most: MAX_ITEMS }),
     'Which failures are retried: any that one of these fits; an empty list is every failure.',
-    { default: '[]', examples: [['network', 'timeout', '5xx']] },
+    { default: '[]', examples: [['network', 'timeout', '5xx', 'exit:75']] },
   ),
   field('retry_budget', duration, 'Cap on the sum of all waits.', { default: 'none', examples: ['2m'] }),
   field('attempt_timeout', duration, 'Limit of one attempt; what runs into it may be retried.', {

@@ -44,10 +44,12 @@ export const STEP: FieldsShape = {
       default: 'none',
       examples: [{ REGION: 'eu' }],
     }),
-    field('timeout', duration, 'Limit of one attempt: the same as `attempt_timeout` under `retry`.', {
-      default: 'none',
-      examples: ['30s'],
-    }),
+    field(
+      'attempt_timeout',
+      duration,
+      'Limit of one attempt: the same as `attempt_timeout` under `retry`. The limit of all attempts with their waits is `timeout` under `retry`.',
+      { default: 'none', aliases: ['timeout'], examples: ['30s'] },
+    ),
     field('capture', text(undefined, { rule: VALUE_NAME }), 'A name for the output, for later steps: `${name}`.', {
       default: 'the output is in the log only',
       examples: ['items'],

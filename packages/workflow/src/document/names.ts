@@ -56,6 +56,12 @@ export const HEADER_NAME: NameRule = {
   said: 'the name of a header, such as `Content-Type`',
 }
 
+/** A matcher of one exit code; as the library reads it. */
+export const EXIT_WORD: NameRule = {
+  pattern: '^exit:(?:[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$',
+  said: '`exit:N` with an exit code from 1 to 255',
+}
+
 /** By rule: each is read once. */
 const patterns = new WeakMap<NameRule, RegExp>()
 

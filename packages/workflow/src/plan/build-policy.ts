@@ -17,15 +17,15 @@ const NESTED = ['breaker', 'budget', 'backoff']
 export interface PolicySources {
   readonly retry: Json | undefined
   readonly defaults: Json | undefined
-  /** Limit of one attempt, over that of the defaults. */
-  readonly timeout: string | undefined
+  /** Of the step itself, over that of the defaults. */
+  readonly attemptTimeout: string | undefined
   readonly breakers: Readonly<Record<string, BreakerInput>>
   /** Of a breaker that the step has for itself. */
   readonly breakerKey: string
 }
 
-export function buildPolicy({ retry, defaults, timeout, breakers, breakerKey }: PolicySources): PolicyInput {
-  const limit = timeout === undefined ? {} : { attempt_timeout: timeout }
+export function buildPolicy({ retry, defaults, attemptTimeout, breakers, breakerKey }: PolicySources): PolicyInput {
+  const limit = attemptTimeout === undefined ? {} : { attempt_timeout: attemptTimeout }
   if (retry === undefined && defaults === undefined) return inCode({ attempts: 1, ...limit })
   const merged = mergeFields(fieldsOf(defaults ?? {}), fieldsOf(retry ?? {}))
   const policy = { ...(withoutFields(merged, ['on_failure']) as object), ...limit }

@@ -31,7 +31,7 @@ export interface StepData {
   readonly write_file?: WriteFileData
   readonly working_dir?: string
   readonly env?: Readonly<Record<string, string>>
-  readonly timeout?: string
+  readonly attempt_timeout?: string
   readonly capture?: string
   readonly capture_format?: CaptureFormat
   readonly when?: string

@@ -64,6 +64,25 @@ test('a step without policy and defaults runs once', () => {
   expect(read('steps: [{id: a, shell: x}]').policies).toMatchObject([{ step: 'a', policy: { attempts: 1 } }])
 })
 
+test('timeout of a step with several attempts is noted, since it limits each of them', () => {
+  const notesOf = (step: string): readonly string[] => read(`tasks: [${step}]`).policies.flatMap(({ notes }) => notes)
+  expect(notesOf('{id: a, shell: x, timeout: 30s, retry: 4}')).toEqual([
+    '`timeout: 30s` is the limit of each of the 4 attempts. Write `attempt_timeout: 30s`, or `timeout` under `retry` for all of them.',
+  ])
+  expect(notesOf('{id: a, shell: x, timeout: 30s}')).toEqual([])
+  expect(notesOf('{id: a, shell: x, attempt_timeout: 30s, retry: 4}')).toEqual([])
+})
+
+test('an attempt_timeout beside a timeout of a step is one too many', () => {
+  expect(problemsOf('steps: [{id: a, shell: x, timeout: 1s, attempt_timeout: 1s}]')).toHaveLength(1)
+})
+
+test('retry_on takes exit:N, as the command line does', () => {
+  const { policies } = read('steps: [{id: a, shell: x, retry: {retry_on: [network, "exit:75", exit:12]}}]')
+  expect(policies[0]?.policy.retryOn).toEqual(['network', { exitCode: [75] }, { exitCode: [12] }])
+  expect(pointedAt('steps: [{id: a, shell: x, retry: {retry_on: [exit:300]}}]')).toEqual(['exit:300]}}]'])
+})
+
 test('defaults alone are a policy', () => {
   expect(read('retry_defaults: {attempts: 9}').policies).toMatchObject([{ step: null, policy: { attempts: 9 } }])
 })

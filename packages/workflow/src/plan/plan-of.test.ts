@@ -230,6 +230,12 @@ test('the program of claude is the document’s', () => {
 test.each<[string, string, object]>([
   ['', '{shell: x}', { attempts: 1 }],
   ['', '{shell: x, timeout: 5s}', { attempts: 1, attemptTimeout: '5s' }],
+  ['', '{shell: x, retry: 4, attempt_timeout: 5s}', { attempts: 4, attemptTimeout: '5s' }],
+  [
+    '',
+    '{shell: x, attempt_timeout: 5s, retry: {attempts: 4, timeout: 1m}}',
+    { attempts: 4, attemptTimeout: '5s', timeout: '1m' },
+  ],
   ['', '{shell: x, retry: false}', { attempts: 1 }],
   ['', '{shell: x, retry: 4, timeout: 5s}', { attempts: 4, attemptTimeout: '5s' }],
   ['retry_defaults: 4', '{shell: x}', { attempts: 4 }],
@@ -288,6 +294,12 @@ test.each<[string, string, string, string | undefined]>([
     '{shell: x, timeout: 5s, retry: {attempt_timeout: 6s}}',
     'timeout',
     '`retry.attempt_timeout` says the same: keep one of them',
+    'the limit of all attempts together is `retry.timeout`',
+  ],
+  [
+    '{shell: x, attempt_timeout: 5s, retry: {attemptTimeout: 6s}}',
+    'attempt_timeout',
+    '`retry.attemptTimeout` says the same: keep one of them',
     'the limit of all attempts together is `retry.timeout`',
   ],
   [

@@ -38,7 +38,7 @@ export interface StepPlan {
   /** For people. */
   readonly name: string
   readonly action: Action
-  /** Merged with `retry_defaults`; `timeout` of the step is its `attemptTimeout`. One attempt when nothing is said. */
+  /** Merged with `retry_defaults`; `attempt_timeout` of the step is its `attemptTimeout`. One attempt when nothing is said. */
   readonly policy: PolicyInput
   readonly onFailure: FailureAction
   readonly onInterrupt: InterruptAction

@@ -6,9 +6,9 @@ const SHARED = { api: { failureThreshold: 5, key: 'api' } }
 
 it('steps that say the same have one policy, whatever the order in which it is asked for', () => {
   const book = new PolicyBook({ max_delay: '5s' }, {})
-  const first = book.of({ retry: { attempts: 4 }, timeout: '3s' }, 'w/a')
-  const other = book.of({ retry: { attempts: 5 }, timeout: '3s' }, 'w/b')
-  expect(book.of({ retry: { attempts: 4 }, timeout: '3s' }, 'w/c')).toBe(first)
+  const first = book.of({ retry: { attempts: 4 }, attempt_timeout: '3s' }, 'w/a')
+  const other = book.of({ retry: { attempts: 5 }, attempt_timeout: '3s' }, 'w/b')
+  expect(book.of({ retry: { attempts: 4 }, attempt_timeout: '3s' }, 'w/c')).toBe(first)
   expect(first.policy).toEqual({ maxDelay: '5s', attempts: 4, attemptTimeout: '3s' })
   expect(other.policy).toEqual({ maxDelay: '5s', attempts: 5, attemptTimeout: '3s' })
 })
@@ -17,7 +17,7 @@ it('what a step says of its failure and of its limit makes another one', () => {
   const book = new PolicyBook(undefined, {})
   const plain = book.of({}, 'w/a')
   expect(plain).toEqual({ policy: { attempts: 1 }, onFailure: 'stop' })
-  expect(book.of({ timeout: '1s' }, 'w/b').policy).toEqual({ attempts: 1, attemptTimeout: '1s' })
+  expect(book.of({ attempt_timeout: '1s' }, 'w/b').policy).toEqual({ attempts: 1, attemptTimeout: '1s' })
   expect(book.of({ retry: { on_failure: 'continue' } }, 'w/c').onFailure).toBe('continue')
 })
 

@@ -21,12 +21,13 @@ export class PolicyBook {
   }
 
   /** `breakerKey`: of a breaker that the step has for itself. */
-  of({ retry, timeout }: Pick<StepData, 'retry' | 'timeout'>, breakerKey: string): Built {
-    const said = JSON.stringify([retry ?? null, timeout ?? null])
+  of(step: Pick<StepData, 'retry' | 'attempt_timeout'>, breakerKey: string): Built {
+    const { retry, attempt_timeout: attemptTimeout } = step
+    const said = JSON.stringify([retry ?? null, attemptTimeout ?? null])
     const known = this.known.get(said)
     if (known !== undefined) return known
     const { defaults, breakers } = this
-    const policy: PolicyInput = buildPolicy({ retry, defaults, timeout, breakers, breakerKey })
+    const policy: PolicyInput = buildPolicy({ retry, defaults, attemptTimeout, breakers, breakerKey })
     const onFailure: FailureAction = buildFailureAction(retry, defaults)
     const built = { policy, onFailure }
     const isOwn = policy.breaker?.key === breakerKey

@@ -9,7 +9,7 @@ export function checkStep(findings: Findings, step: Spot, retry: Spot | undefine
 }
 
 function checkTimeout(findings: Findings, step: Spot, retry: Spot | undefined): void {
-  const timeout = fieldOf(findings.source, step, 'timeout')
+  const timeout = fieldOf(findings.source, step, 'attempt_timeout') ?? fieldOf(findings.source, step, 'timeout')
   if (timeout === undefined || retry === undefined) return
   const same = ['attempt_timeout', 'attemptTimeout'].find((key) => fieldOf(findings.source, retry, key) !== undefined)
   if (same === undefined) return

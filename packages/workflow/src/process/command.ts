@@ -1,5 +1,22 @@
 /** A program to be run and what became of it, as data. Imports nothing. */
 
+/** What a program reads: a text; an open file, which its owner closes; or what is written while it runs. */
+export type CommandInput = string | { readonly descriptor: number } | { readonly feed: InputFeed }
+
+/**
+ * Writes the input and ends it. Stops when the stream is closed: the program need not read all of it. If it rejects, the
+ * program is ended rather than given the end of its input: half of an input is not the whole.
+ */
+export type InputFeed = (into: InputStream) => Promise<void>
+
+/** As much of a writable stream as a feed needs. */
+export interface InputStream {
+  readonly destroyed: boolean
+  write(bytes: Uint8Array): boolean
+  end(): unknown
+  once(event: 'close' | 'drain', listener: () => void): unknown
+}
+
 export interface Command {
   /** The program and its arguments. */
   readonly argv: readonly string[]
@@ -15,7 +32,8 @@ export interface Command {
   readonly keepStdoutBytes: number
   /** Hears everything, as it comes; what it returns is waited for, so that a slow reader slows the program. */
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
-  readonly stdin?: string
+  /** None: it is empty. */
+  readonly stdin?: CommandInput
   /** Where it is noted which group of processes this is, as long as it runs; for `endLeftovers`. */
   readonly groupFile?: string
 }

@@ -1,8 +1,8 @@
 /**
  * Pipes of the system. What Node calls a pipe is a socket on Linux, and there `echo oops > /dev/stderr` or
  * `tee /dev/stdout` fails, which scripts do all the time. So named pipes are made, some at a time by the keeper, opened, and
- * removed at once: from then on they are as anonymous as any. What a program reads is a file, removed at once too: a
- * named pipe could not be opened again (`cat /dev/stdin`) once all was written.
+ * removed at once: from then on they are as anonymous as any. A text that a program reads is a file, removed at once too: a
+ * named pipe could not be opened again (`cat /dev/stdin`) once all was written. Input that is still being made is a pipe.
  *
  * Invariants: where it cannot be done (other systems, worker threads, no `mkfifo`, no place for it) the answer is null, and Node's own
  * are good enough. Ends that a program gets are blocking, as programs expect; ours are not. Input is kept in memory only,
@@ -83,6 +83,34 @@ function openOne(file: string): Pipe {
   } catch (error) {
     closeSync(ours)
     throw error
+  }
+}
+
+export interface InputPipe {
+  /** Written here: not blocking. */
+  readonly ours: number
+  /** Read by the program: blocking; to be closed here when the program has it. */
+  readonly theirs: number
+}
+
+/** null where there are none. */
+export async function openInputPipe(): Promise<InputPipe | null> {
+  while (names.length === 0 && !isImpossible) await (making ??= makeNames())
+  const file = names.pop()
+  if (file === undefined) return null
+  let early: number | null = null
+  let ours: number | null = null
+  try {
+    // A writer that does not block needs a reader, and a reader that blocks a writer: so there is one more at first.
+    early = openSync(file, O_RDONLY | O_NONBLOCK)
+    ours = openSync(file, O_WRONLY | O_NONBLOCK)
+    return { ours, theirs: openSync(file, O_RDONLY) }
+  } catch {
+    if (ours !== null) closeSync(ours)
+    return null
+  } finally {
+    if (early !== null) closeSync(early)
+    removeQuietly(file)
   }
 }
 

@@ -6,13 +6,14 @@
  * command's own grace. What is in the pipes is heard; who holds them longer is not waited for, but ended.
  *
  * Invariants: the promise settles when nothing of the group is left, or KILL was given and waited for. Nothing is read
- * faster than `onOutput` takes it; memory is bounded by what is kept. An error of `onOutput`, or of noting the group, ends
- * the tree and rejects; whatever else happens is a value. Should this process be killed, the keeper ends the tree.
+ * faster than `onOutput` takes it; memory is bounded by what is kept. An error of `onOutput`, of the input, or of noting the
+ * group ends the tree and rejects; whatever else happens is a value. Should this process be killed, the keeper ends the tree.
  *
  * Not on macOS: finding who has left group and parents by the environment. Nor anywhere: a process that left group and
  * session, closed the pipes and whose program has exited as it should; it is found by `endLeftovers`.
  * Imports the parts of this directory.
  */
+import type { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ByteHead } from './byte-head.js'
 import { ByteTail } from './byte-tail.js'
@@ -113,9 +114,15 @@ class RunningCommand {
           (error) => this.fail(error),
         ),
     )
+    if (spawned.stdin !== null) this.feed(spawned.stdin)
+  }
+
+  private feed(into: Writable): void {
+    const { stdin } = this.command
     // It may end without having read what it was given.
-    spawned.stdin?.on('error', () => undefined)
-    spawned.stdin?.end(command.stdin)
+    into.on('error', () => undefined)
+    if (typeof stdin === 'object' && 'feed' in stdin) stdin.feed(into).catch((error: unknown) => this.fail(error))
+    else into.end(stdin)
   }
 
   async finish(): Promise<Exit> {

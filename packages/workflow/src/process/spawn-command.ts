@@ -7,9 +7,9 @@ import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import type { Command } from './command.js'
+import type { Command, CommandInput } from './command.js'
 import { PARENT_MARK } from './keeper.js'
-import { closePipes, openInput, openPipes, type Pipe } from './pipes.js'
+import { closePipes, openInput, openInputPipe, openPipes, type Pipe } from './pipes.js'
 import { explainSpawnError } from './spawn-error.js'
 
 const [PARENT_NAME = '', PARENT_VALUE = ''] = PARENT_MARK.split('=')
@@ -32,7 +32,16 @@ export interface Spawned {
 /** Its ends of the streams; null where Node makes them. */
 interface Ends {
   readonly pipes: readonly Pipe[] | null
-  readonly input: number | null
+  readonly input: number | 'ignore' | 'pipe'
+}
+
+/** What it reads. */
+interface OpenInput {
+  readonly end: number | 'ignore' | 'pipe'
+  /** Of `end`, when the program has it. */
+  readonly close: () => void
+  /** Our side, if it is one of ours. */
+  readonly writer: number | null
 }
 
 /** `beforehand` is called right before the start. The error says why it could not be started. */
@@ -42,13 +51,14 @@ export async function spawnCommand(command: Command, beforehand: () => void): Pr
     closePipes(pipes ?? [])
     return new Error('it was called off before it was started', { cause: command.signal.reason })
   }
-  const input = command.stdin === undefined || pipes === null ? null : openInput(command.stdin)
+  const input = await openStdin(command.stdin, pipes !== null)
   beforehand()
-  const child = spawnChild(command, { pipes, input })
+  const child = spawnChild(command, { pipes, input: input.end })
   for (const { theirs } of pipes ?? []) closeSync(theirs)
-  if (input !== null) closeSync(input)
+  input.close()
   if (child instanceof Error || child.pid === undefined) {
     for (const { ours } of pipes ?? []) closeSync(ours)
+    if (input.writer !== null) closeSync(input.writer)
     return explainSpawnError(command, child instanceof Error ? child : await errorOf(child))
   }
   const stdout = readerOf(pipes?.[0]) ?? child.stdout
@@ -58,14 +68,27 @@ export async function spawnCommand(command: Command, beforehand: () => void): Pr
     exit: exitOf(child),
     stdout: stdout as Readable,
     stderr: stderr as Readable,
-    stdin: child.stdin,
+    stdin: input.writer === null ? child.stdin : new Socket({ fd: input.writer, readable: false, writable: true }),
   }
+}
+
+const NOTHING = (): void => undefined
+
+async function openStdin(stdin: CommandInput | undefined, hasPipes: boolean): Promise<OpenInput> {
+  if (stdin === undefined) return { end: 'ignore', close: NOTHING, writer: null }
+  if (typeof stdin === 'object' && 'descriptor' in stdin) return { end: stdin.descriptor, close: NOTHING, writer: null }
+  if (typeof stdin === 'string') {
+    const file = hasPipes ? openInput(stdin) : null
+    return { end: file ?? 'pipe', close: file === null ? NOTHING : () => closeSync(file), writer: null }
+  }
+  const pipe = hasPipes ? await openInputPipe() : null
+  if (pipe === null) return { end: 'pipe', close: NOTHING, writer: null }
+  return { end: pipe.theirs, close: () => closeSync(pipe.theirs), writer: pipe.ours }
 }
 
 function spawnChild(command: Command, { pipes, input }: Ends): ChildProcess | Error {
   const [program = '', ...args] = command.argv
-  const stdin = command.stdin === undefined ? 'ignore' : (input ?? 'pipe')
-  const stdio: StdioOptions = [stdin, pipes?.[0]?.theirs ?? 'pipe', pipes?.[1]?.theirs ?? 'pipe']
+  const stdio: StdioOptions = [input, pipes?.[0]?.theirs ?? 'pipe', pipes?.[1]?.theirs ?? 'pipe']
   const env = { ...command.env, REPRISE_TAG: command.tag, [PARENT_NAME]: PARENT_VALUE }
   try {
     return spawn(program, args, { cwd: command.cwd, env, detached: true, stdio })

@@ -7,6 +7,7 @@ import { createExecutor, type Observer, type Policy } from 'reprise'
 import type { CommandEnd } from '../process/command.js'
 import { failureOfCommand } from '../process/command-error.js'
 import { runCommand } from '../process/run-command.js'
+import type { AttemptInput } from '../process/stdin-spool.js'
 
 export interface ExecInput {
   readonly argv: readonly string[]
@@ -17,17 +18,20 @@ export interface ExecInput {
   readonly signal: AbortSignal
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
   readonly observer: Observer
+  /** What each attempt reads; absent: nothing. */
+  readonly openStdin?: () => Promise<AttemptInput>
 }
 
 /** Rejects with the last attempt's error, or with what stopped the retries. */
 export async function execCommand(input: ExecInput): Promise<void> {
-  const { argv, policy, env, cwd, graceMs, signal, onOutput, observer } = input
+  const { argv, policy, env, cwd, graceMs, signal, onOutput, observer, openStdin } = input
   const executor = createExecutor({ observers: [observer] })
   const id = randomUUID()
   let ending: Promise<unknown> = Promise.resolve()
   const attempt = async (number: number, aborted: AbortSignal): Promise<void> => {
     // The driver does not wait for an attempt whose time is over; the next one does.
     await ending
+    const stdin = await openStdin?.()
     const command = runCommand({
       argv,
       env: { ...env, REPRISE_ATTEMPT: String(number), REPRISE_IDEMPOTENCY_KEY: id, REPRISE_TASK_ID: id },
@@ -37,8 +41,10 @@ export async function execCommand(input: ExecInput): Promise<void> {
       graceMs,
       keepStdoutBytes: 0,
       onOutput,
-    })
-    ending = command
+      ...(stdin !== undefined && { stdin: stdin.input }),
+    }).finally(() => stdin?.close())
+    // What it rejects with is the attempt's to tell.
+    ending = command.catch(() => undefined)
     const end: CommandEnd = await command
     if (end.exitCode !== 0) throw failureOfCommand(end, argv[0] ?? '')
   }

@@ -18,6 +18,7 @@ import type { StepContext, StepOutput, Values } from '../steps/step-context.js'
 import type { StepTools } from '../steps/step-tools.js'
 import { captured } from '../values/capture.js'
 import { fillText } from '../values/template.js'
+import type { OutputListener } from './attempt-output.js'
 import type { Scope, StepResult } from './scope.js'
 
 /** What a value may be that the ledger keeps. */
@@ -39,6 +40,7 @@ export interface PerformerParts {
   readonly masker: Masker
   readonly tools: StepTools
   readonly onOutput: ((stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>) | undefined
+  readonly output: OutputListener | undefined
   readonly onLine: (step: string, attempt: number, line: string) => void
   /** Told before the attempt ends: what cannot be kept is not the attempt's failure, and nothing more is begun. */
   readonly onStateFailure: (error: StateError) => void
@@ -97,9 +99,13 @@ export class Performer {
     const name = { generation, attempt, execution }
     const log = state.openLog(runId, context.taskId, name)
     const tell = this.teller(context.taskId, attempt)
+    const { output } = this.parts
+    const of = { step: context.taskId, attempt, execution }
+    let isSilent = true
     const masked = maskOutput(masker, (stream, bytes) => {
       tell(bytes)
-      return log.write(stream, bytes)
+      isSilent = false
+      return both(log.write(stream, bytes), output?.onBytes?.(of, stream, bytes))
     })
     try {
       const given: StepContext = {
@@ -109,14 +115,15 @@ export class Performer {
           return state.groupFile(runId, context.taskId, name)
         },
       }
-      const output = await performAction(action, given, this.parts.tools)
-      const result = masker.maskJson(resultOf(step, output, attempt) as unknown as Json)
+      const performed = await performAction(action, given, this.parts.tools)
+      const result = masker.maskJson(resultOf(step, performed, attempt) as unknown as Json)
       return result as unknown as StepResult
     } catch (error) {
       throw this.masked(error)
     } finally {
       await masked.end()
       await log.close()
+      output?.onEnd(of, isSilent ? null : log.path)
     }
   }
 
@@ -198,6 +205,12 @@ export class Performer {
   private tagOf(step: StepPlan): string {
     return `${this.parts.correlationId}/${step.id}`
   }
+}
+
+/** Waits for both, if there is something to wait for. */
+function both(first: void | Promise<void>, second: void | Promise<void>): void | Promise<void> {
+  if (first === undefined || second === undefined) return first ?? second
+  return Promise.all([first, second]).then(() => undefined)
 }
 
 function resultOf(step: StepPlan, output: StepOutput, attempts: number): StepResult {

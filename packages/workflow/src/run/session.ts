@@ -25,6 +25,7 @@ import { endLeftovers } from '../process/end-leftovers.js'
 import { preparePipes } from '../process/pipes.js'
 import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
+import type { OutputListener } from './attempt-output.js'
 import { Conductor, type RunEnd } from './conductor.js'
 import { budgetsOf } from './gates.js'
 import { Performer } from './performer.js'
@@ -43,7 +44,9 @@ export interface RunSettings {
   /** From asking a process to end to making it; 5 s when absent. */
   readonly graceMs?: number
   readonly listener?: Listener
-  /** Hears what commands write, as they write it; what it returns is waited for. */
+  /** Hears what attempts write as it is in their logs, and when a log is complete. */
+  readonly output?: OutputListener
+  /** Hears what commands write, as they write it and not masked; what it returns is waited for. */
   readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
   /** Looks at what was written, before the ledger is closed. */
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>
@@ -188,7 +191,7 @@ export class Session {
   private handsOf(given: Given): { performer: Performer; conductor: Conductor } {
     const { run, notes, scripts, recorded, onStateFailure } = given
     const { plan, settings, state, masker, telling } = this.parts
-    const { env, graceMs = GRACE_MS, onOutput } = settings
+    const { env, graceMs = GRACE_MS, onOutput, output } = settings
     const { cwd, documentDir, params } = notes
     const { id: runId, record } = run
     const scope = new Scope({ runId, workflow: plan.name, params, env })
@@ -202,7 +205,8 @@ export class Session {
       scripts,
       isKnown: (name: string) => Object.hasOwn(scope.values, name),
     }
-    const performer = new Performer({ ...where, plan, scope, state, masker, tools, onLine, onOutput, onStateFailure })
+    const heard = { onLine, onOutput, output, onStateFailure }
+    const performer = new Performer({ ...where, ...heard, plan, scope, state, masker, tools })
     const isCancelled = (): Promise<boolean> => this.isCancelled(run)
     const conductor = new Conductor({ run, plan, scope, performer, telling, recorded, isCancelled })
     return { performer, conductor }

@@ -1,6 +1,6 @@
 /** Commands that show what a policy does before it does it. Imports the flags and types. */
 import type { CommandEntry } from '../../command.js'
-import { CALL_POLICY_OPTIONS, SCENARIO_OPTIONS } from './policy-options.js'
+import { BUDGET_FLAG, POLICY_FLAGS, SCENARIO_FLAGS } from '../../flag-table.js'
 
 const SIMULATE_HELP = `The policy is that of the file, with the flags over it; or that of the flags; or
 the recommended one, with --attempt-timeout and --timeout if they are given.
@@ -24,13 +24,16 @@ export const POLICY_COMMANDS: readonly CommandEntry[] = [
     name: 'explain',
     summary: 'show a policy as a table: each attempt, the wait before it, where it stops and why',
     values: [
-      ['<file>', 'YAML or JSON file with a policy or a workflow; - is stdin'],
+      ['[file]', 'YAML or JSON file with a policy or a workflow; - is stdin'],
       ['[step]', 'id, name or position of a step of a workflow'],
     ],
+    options: POLICY_FLAGS,
     examples: [
       ['explain policy.yaml', 'a policy: its fields, or what stands under `retry:`'],
       ['explain workflow.yaml', 'every step of a workflow, a line for each'],
       ['explain workflow.yaml fetch', 'one step, with `retry_defaults` merged in'],
+      ['explain policy.yaml --attempts 8', 'with something else than the file says'],
+      ['explain --attempts 5 --initial-delay 1s --timeout 2m', 'what `exec` does with these flags'],
       ["explain policy.yaml --json | jq '.policies[0].stop'", ''],
     ],
     load: () => import('../explain.js'),
@@ -43,8 +46,9 @@ export const POLICY_COMMANDS: readonly CommandEntry[] = [
       ['[step]', 'id, name or position of a step of a workflow'],
     ],
     options: [
-      ...CALL_POLICY_OPTIONS,
-      ...SCENARIO_OPTIONS,
+      ...POLICY_FLAGS,
+      BUDGET_FLAG,
+      ...SCENARIO_FLAGS,
       {
         flags: '--compare <names>',
         text: 'well-known policies, separated by commas; all, or none (default: a handful)',
@@ -57,6 +61,7 @@ export const POLICY_COMMANDS: readonly CommandEntry[] = [
       ['simulate workflow.yaml fetch', 'one step of a workflow'],
       ['simulate --attempts 5 --backoff exponential --attempt-timeout 1s --budget adaptive', ''],
       ['simulate policy.yaml --fault capacity --amount 0.5 --outage 60s --compare all', ''],
+      ['simulate policy.yaml --fault-share 0.1 --neighbours 0.3', 'a tenth of the server, and others that retry'],
       ['simulate policy.yaml --svg storm.svg', 'a picture beside the text'],
       ["simulate policy.yaml --json | jq '.policies[] | [.name, .amplification.worst, .recoveryMs]'", ''],
     ],

@@ -1,11 +1,12 @@
-/** Passes bytes on to an output of the process. Imports the world's types. */
+/** Passes bytes on to an output of the process, no faster than they are read. Imports the world's types. */
 import type { Output } from '../world.js'
 
 /** Waits where the reader is slow, so that what is not read yet stays with the command. */
 export function written(output: Output, bytes: Uint8Array): Promise<void> | void {
   const stream = output as unknown as NodeJS.WriteStream
   if (typeof stream.once !== 'function') return void output.write(Buffer.from(bytes).toString())
-  if (stream.write(bytes)) return
+  // A stream that has failed says nothing more: whoever waited for it would wait for ever.
+  if (!stream.writable || stream.write(bytes)) return
   return new Promise((resolve) => {
     const end = (): void => {
       for (const event of ['drain', 'error', 'close']) stream.off(event, end)

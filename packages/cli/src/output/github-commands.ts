@@ -1,0 +1,61 @@
+/**
+ * Workflow commands of GitHub Actions: lines that its runner obeys, on stdout and stderr alike. Ours fold output and mark
+ * failures; those in the output of others are text.
+ *
+ * Invariant: whatever a step, a name or an error says, the runner obeys nothing of it. Commands are stopped around what
+ * could be one, with a word that nobody can know. Imports Node and the world's types.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Output, World } from '../world.js'
+
+export function isGitHub(env: World['env']): boolean {
+  return env['GITHUB_ACTIONS'] === 'true'
+}
+
+/** `::error title=Step fetch failed::exit code 1`. */
+export function annotation(kind: 'error' | 'warning', title: string, message: string): string {
+  return `::${kind} title=${escapeProperty(title)}::${escapeData(message)}`
+}
+
+/** What comes between the two is folded under the title, and none of it is obeyed. */
+export function groupMarks(title: string): { readonly begin: string; readonly end: string } {
+  const stop = stopMarks()
+  return { begin: `::group::${escapeData(title)}\n${stop.begin}`, end: `${stop.end}::endgroup::\n` }
+}
+
+/** `::name::` is a command at the start of a line, `##[name]` anywhere in it. */
+const COMMAND = /::|##\[/
+
+/** Whole lines, as the runner is to see them. */
+export function neutralLines(text: string): string {
+  if (!COMMAND.test(text)) return text
+  const stop = stopMarks()
+  return `${stop.begin}${text}${text.endsWith('\n') ? '' : '\n'}${stop.end}`
+}
+
+/** The same world, in which nothing that is said on stderr is taken for a command. */
+export function neutralWorld(world: World): World {
+  if (!isGitHub(world.env)) return world
+  const { stderr } = world
+  const neutral: Output = {
+    write: (text) => stderr.write(neutralLines(text)),
+    get writable() {
+      return stderr.writable !== false
+    },
+  }
+  // Not copied: to read the stdin of the process is to open it.
+  return Object.create(world, { stderr: { value: neutral } }) as World
+}
+
+function stopMarks(): { readonly begin: string; readonly end: string } {
+  const word = randomUUID()
+  return { begin: `::stop-commands::${word}\n`, end: `::${word}::\n` }
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
+}

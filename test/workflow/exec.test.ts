@@ -1,0 +1,192 @@
+/** `reprise exec` as a process: what a command reads, and what is handed on of how it ended. */
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { afterEach, describe, expect, test } from 'vitest'
+import { bin, type Ended, Scene, until } from './scene.js'
+
+let scene = new Scene()
+afterEach(() => scene.remove())
+
+const RETRY = ['--attempts', '2', '--initial-delay', '1ms'] as const
+
+interface Fed {
+  readonly ended: Promise<Ended>
+  readonly stdin: NodeJS.WritableStream
+  readonly kill: (signal: NodeJS.Signals) => void
+}
+
+/** `exec` with a pipe as its stdin, or with an open file. */
+function exec(args: readonly string[], file?: number): Fed {
+  const child = spawn(process.execPath, [bin, 'exec', ...args], {
+    cwd: scene.directory,
+    stdio: [file ?? 'pipe', 'pipe', 'pipe'],
+  })
+  const written = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]?.setEncoding('utf8').on('data', (piece: string) => (written[name] += piece))
+  const ended = new Promise<Ended>((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal, ...written })),
+  )
+  const stdin = child.stdin as NodeJS.WritableStream
+  stdin?.on('error', () => undefined)
+  return { ended, stdin, kill: (signal) => void child.kill(signal) }
+}
+
+function piped(input: string | Uint8Array, ...args: string[]): Promise<Ended> {
+  const { ended, stdin } = exec(args)
+  stdin.end(input)
+  return ended
+}
+
+describe('the stdin of a command', () => {
+  test('reaches every attempt whole', async () => {
+    scene = new Scene()
+    const large = 'x'.repeat(3_000_000)
+    const { code, stdout } = await piped(large, ...RETRY, '--', 'sh', '-c', 'wc -c; exit 3')
+    expect({ code, counts: stdout.split(/\s+/).filter(Boolean) }).toEqual({ code: 3, counts: ['3000000', '3000000'] })
+  })
+
+  test.each([['1'], ['2']])('is that of a single attempt and of several: --attempts %s', async (attempts) => {
+    scene = new Scene()
+    expect(await piped('hello\n', '--attempts', attempts, '--', 'cat')).toMatchObject({ code: 0, stdout: 'hello\n' })
+  })
+
+  test('can be opened by its name', async () => {
+    scene = new Scene()
+    expect((await piped('hello\n', '--', 'cat', '/dev/stdin')).stdout).toBe('hello\n')
+  })
+
+  test('is read while it comes: the first attempt does not wait for its end', async () => {
+    scene = new Scene()
+    const { ended, stdin } = exec([...RETRY, '--', 'sh', '-c', 'read line; echo "$line" >> seen; cat'])
+    stdin.write('first\n')
+    await until(
+      () => scene.count('seen') === 1,
+      () => 'the first line to be read',
+    )
+    stdin.end('rest\n')
+    expect(await ended).toMatchObject({ code: 0, stdout: 'rest\n' })
+  })
+
+  test.each([
+    ['that nobody reads', 'true', 0],
+    ['of which little is read', 'head -c 1', 0],
+    ['whose reader fails', 'head -c 1 >&2; exit 9', 9],
+  ])('%s does not fail the command', async (_, command, code) => {
+    scene = new Scene()
+    const { ended, stdin } = exec([...RETRY, '--', 'sh', '-c', command])
+    stdin.write(Buffer.alloc(2_000_000, 'x'))
+    expect((await ended).code).toBe(code)
+  })
+
+  test('that never comes is not waited for', async () => {
+    scene = new Scene()
+    expect((await exec([...RETRY, '--', 'true']).ended).code).toBe(0)
+  })
+
+  test('is a file for every attempt from where it stood', async () => {
+    scene = new Scene()
+    const file = openSync(scene.path(scene.write('input', 'a file\n')), 'r')
+    const { code, stdout } = await exec([...RETRY, '--', 'sh', '-c', 'cat; exit 4'], file).ended
+    closeSync(file)
+    expect({ code, stdout }).toEqual({ code: 4, stdout: 'a file\na file\n' })
+  })
+
+  test('is empty where it is /dev/null or closed', async () => {
+    scene = new Scene()
+    expect(await scene.reprise('exec', '--', 'cat')).toMatchObject({ code: 0, stdout: '' })
+    const closed = scene.startProgram('sh', ['-c', `"$0" "$1" exec -- cat <&-`, process.execPath, bin])
+    expect(await closed.ended).toMatchObject({ code: 0, stdout: '' })
+  })
+
+  test('leaves no file behind, however it ends', async () => {
+    const left = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('reprise-stdin-'))
+    const before = left()
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      scene.remove()
+      scene = new Scene()
+      const { ended, stdin, kill } = exec([...RETRY, '--', 'sh', '-c', 'cat >> seen; sleep 60'])
+      stdin.write('x\n')
+      await until(
+        () => scene.count('seen') === 1,
+        () => 'the command to read',
+      )
+      kill(signal)
+      await ended
+      expect(left()).toEqual(before)
+    }
+  })
+
+  test('that cannot be kept for a second attempt is a failure of ours, and the command is ended', async () => {
+    scene = new Scene()
+    const args = [bin, 'exec', ...RETRY, '--', 'sh', '-c', 'cat > got; echo whole > done']
+    const command = `printf x | TMPDIR=/nowhere "$0" "$@"`
+    const { ended } = scene.startProgram('sh', ['-c', command, process.execPath, ...args])
+    const { code, stderr } = await ended
+    expect(code).toBe(74)
+    expect(stderr).toMatch(/^reprise: error: stdin cannot be kept in \/nowhere for a second attempt/)
+    expect(scene.has('done')).toBe(false)
+  })
+
+  test('is refused with --durable unless there is none', async () => {
+    scene = new Scene()
+    const refused = await piped('x', '--durable', 'a', '--', 'cat')
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toMatch(/^reprise: error: --durable keeps no stdin/)
+    expect(scene.has('.reprise')).toBe(false)
+    expect(await piped('', '--durable', 'a', '--', 'echo', 'done')).toMatchObject({ code: 0, stdout: 'done\n' })
+  })
+})
+
+describe('the exit code of exec', () => {
+  test.each<[string, string[], number]>([
+    ['of the command', ['sh', '-c', 'exit 42'], 42],
+    ['of a signal', ['sh', '-c', 'kill -SEGV $$'], 139],
+    ['of a program that is not there', ['no-such-program'], 127],
+    ['of a file that is no program', ['./plain'], 126],
+  ])('is that %s, kept or not', async (_, command, code) => {
+    scene = new Scene()
+    scene.write('plain', 'text')
+    expect((await scene.reprise('exec', ...RETRY, '--', ...command)).code).toBe(code)
+    expect((await scene.reprise('exec', '--durable', 'a', ...RETRY, '--', ...command)).code).toBe(code)
+  })
+
+  test.each([
+    ['one attempt', ['--attempts', '1', '--attempt-timeout', '50ms']],
+    ['everything', ['--timeout', '50ms']],
+  ])('is 124 where a limit of %s ended the command', async (_, flags) => {
+    scene = new Scene()
+    expect((await scene.reprise('exec', ...flags, '--', 'sleep', '60')).code).toBe(124)
+    expect((await scene.reprise('exec', '--durable', 'a', ...flags, '--', 'sleep', '60')).code).toBe(124)
+  })
+
+  test('is that of the last attempt where time does not allow another', async () => {
+    scene = new Scene()
+    const limits = ['--initial-delay', '1h', '--max-delay', '1h', '--timeout', '1m']
+    expect((await scene.reprise('exec', ...limits, '--', 'sh', '-c', 'exit 9')).code).toBe(9)
+  })
+
+  test.each([
+    [['exec', '--attempts', '0', '--', 'true']],
+    [['exec', '--nope', '--', 'true']],
+    [['exec']],
+    [['--json', 'exec', '--attempts', '0', '--', 'true']],
+  ])('%o: a failure of ours is 2 and signed', async (args) => {
+    scene = new Scene()
+    const { code, stderr } = await scene.reprise(...args)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^reprise: /)
+  })
+
+  test('of a refusal is 4 and signed, and what the command says is not', async () => {
+    scene = new Scene()
+    const command = ['exec', '--durable', 'a', '--attempts', '1', '--', 'sh', '-c', 'exit 4']
+    const own = await scene.reprise(...command)
+    expect(own.code).toBe(4)
+    expect(own.stderr).not.toMatch(/^reprise: /m)
+    const { code, stderr } = await scene.reprise(...command)
+    expect(code).toBe(4)
+    expect(stderr).toMatch(/^reprise: refused: /)
+  })
+})

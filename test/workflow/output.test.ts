@@ -1,0 +1,137 @@
+/** What `run` and `resume` show of the output of steps, as processes: in pipes, in CI, with secrets, killed on the way. */
+import { afterEach, expect, test } from 'vitest'
+import { bin, Scene, until } from './scene.js'
+
+let scene = new Scene()
+afterEach(() => scene.remove())
+
+const FLAKY = `
+steps:
+  - id: flaky
+    shell: 'echo begun; echo "said $REPRISE_ATTEMPT"; test "$REPRISE_ATTEMPT" = 2'
+    retry: { attempts: 3, initial_delay: 1ms }
+`
+const RUN = ['run', 'workflow.yaml', '--run-id', 'r1'] as const
+
+test('a pipe sees the last lines of an attempt that failed, and nothing of one that did not', async () => {
+  scene = new Scene(FLAKY)
+  const { code, stdout, stderr } = await scene.reprise(...RUN)
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+  expect(stderr).toContain('Output of flaky (attempt 1/3), log: ')
+  expect(stderr).toContain('  │ begun\n  │ said 1\nRetrying flaky')
+  expect(stderr).not.toContain('said 2')
+})
+
+test('CI sees everything, in groups', async () => {
+  scene = new Scene(FLAKY)
+  scene.env['CI'] = 'true'
+  const { stderr } = await scene.reprise(...RUN)
+  expect(stderr).toContain('── flaky (attempt 1/3) ──\nbegun\nsaid 1\nRetrying flaky')
+  expect(stderr).toContain('── flaky (attempt 2/3) ──\nbegun\nsaid 2\nok flaky')
+})
+
+test('-v shows every line as it comes', async () => {
+  scene = new Scene(FLAKY)
+  const { stderr } = await scene.reprise(...RUN, '-v')
+  expect(stderr).toContain('[flaky] said 1\n')
+  expect(stderr).toContain('[flaky] said 2\n')
+})
+
+test('a line is shown while its step still runs', async () => {
+  scene = new Scene('steps: [{ id: slow, shell: "echo first; while ! test -e go; do sleep 0.05; done" }]')
+  const going = await scene.startUntil([...RUN, '--output', 'stream'], () => true)
+  await until(
+    () => going.said().includes('[slow] first\n'),
+    () => `the line; it said ${going.said()}`,
+    going,
+  )
+  scene.write('go', '')
+  expect((await going.ended).code).toBe(0)
+})
+
+test.each(['grouped', 'stream', 'failed'])('%s shows no secret, however it was cut', async (mode) => {
+  scene = new Scene(`
+secrets: [TOKEN]
+steps: [{ id: leak, shell: 'printf "a %s" "\${TOKEN%%-*}"; sleep 0.1; printf "%s\\n" "-\${TOKEN#*-}"; exit 1' }]
+`)
+  scene.env['TOKEN'] = 'hidden-token-value'
+  const { code, stderr } = await scene.reprise(...RUN, '--output', mode, '--junit', 'out.xml')
+  expect(code).toBe(1)
+  expect(stderr).toContain('a ***')
+  expect(stderr + scene.read('out.xml')).not.toMatch(/hidden|token-value/)
+})
+
+test('stdout stays data for programs', async () => {
+  scene = new Scene(FLAKY)
+  scene.env['CI'] = 'true'
+  const json = await scene.reprise(...RUN, '--json')
+  expect(JSON.parse(json.stdout)).toMatchObject({ id: 'r1', state: 'succeeded' })
+  const lines = await scene.reprise('run', 'workflow.yaml', '--ndjson', '--output', 'grouped')
+  for (const line of lines.stdout.trimEnd().split('\n')) JSON.parse(line)
+  expect(lines.stderr).toContain('said 2')
+})
+
+test('under GitHub Actions a failed step is annotated, and its own commands are text', async () => {
+  scene = new Scene(`steps: [{ id: evil, name: 'a, b: c', shell: 'echo "::error::forged"; exit 3' }]`)
+  Object.assign(scene.env, { CI: 'true', GITHUB_ACTIONS: 'true' })
+  const { code, stderr } = await scene.reprise(...RUN)
+  expect(code).toBe(1)
+  expect(stderr).toContain('::group::a, b: c\n::stop-commands::')
+  expect(stderr).toMatch(/^::error title=Step a%2C b%3A c failed::after 1 attempt \(attempts_exhausted\): exit code 3/m)
+  const [, word = ''] = /::stop-commands::(\S+)\n::error::forged\n/.exec(stderr) ?? []
+  expect(stderr).toContain(`::error::forged\n::${word}::\n::endgroup::\n`)
+})
+
+test('a report tells of a run that failed, and of its resume', async () => {
+  scene = new Scene(`
+steps:
+  - { id: first, shell: echo done }
+  - { id: second, shell: 'echo trying; test -e go' }
+  - { id: third, shell: echo over }
+`)
+  expect((await scene.reprise(...RUN, '--junit', 'reports/junit.xml')).code).toBe(1)
+  const failed = scene.read('reports/junit.xml')
+  expect(failed).toContain('tests="3" failures="1" errors="0" skipped="1"')
+  expect(failed).toContain('<system-out>trying</system-out>')
+  scene.write('go', '')
+  const resume = ['resume', 'r1', '--reset-retries', '--junit', 'reports/junit.xml']
+  expect((await scene.reprise(...resume)).code).toBe(0)
+  expect(scene.read('reports/junit.xml')).toContain('tests="3" failures="0" errors="0" skipped="0"')
+})
+
+test.each([
+  ['SIGTERM', 143, 'tests="2" failures="0" errors="1" skipped="1"'],
+  ['SIGKILL', null, 'the run has not ended'],
+] as const)('a report is there when %s has ended the run', async (signal, code, said) => {
+  scene = new Scene('steps: [{ id: long, shell: "echo x >> ran; sleep 60" }, { id: next, shell: "true" }]')
+  const going = await scene.startUntil([...RUN, '--junit', 'junit.xml'], () => scene.count('ran') === 1)
+  going.child.kill(signal)
+  expect((await going.ended).code).toBe(code)
+  expect(scene.read('junit.xml')).toContain(said)
+})
+
+test.each([
+  [['--junit', 'workflow.yaml'], 2, 'is there already, and is no JUnit report'],
+  [['--junit', '/proc/none/junit.xml'], 74, 'cannot be made'],
+  [['--junit', '-'], 2, '--junit needs the name of a file'],
+  [['--output', 'group'], 2, "'group' is invalid"],
+])('%o is refused before anything runs', async (flags, code, said) => {
+  scene = new Scene('steps: [{ id: a, shell: echo x >> ran }]')
+  const ended = await scene.reprise(...RUN, ...flags)
+  expect(ended.code).toBe(code)
+  expect(ended.stderr).toContain(said)
+  expect(scene.has('ran')).toBe(false)
+})
+
+test('a reader that leaves stops a run that writes for ever, in order', async () => {
+  scene = new Scene('steps: [{ id: yes, shell: "yes" }]')
+  const { ended } = scene.startProgram('sh', [
+    '-c',
+    `"$0" "$1" run workflow.yaml --run-id r1 --output stream 2>&1 >/dev/null | head -n 3`,
+    process.execPath,
+    bin,
+  ])
+  const { stdout } = await ended
+  expect(stdout.split('\n').filter((line) => line === '[yes] y').length).toBeGreaterThan(0)
+  expect((await scene.reprise('show', 'r1', '--json')).stdout).toContain('"state": "interrupted"')
+})
