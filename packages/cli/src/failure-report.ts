@@ -13,15 +13,16 @@ import { reportBug } from './bug-report.js'
 import { EXIT, type ExitCode } from './exit-codes.js'
 import { type CommandRefusal, RefusedError, StoreError, UsageError } from './failures.js'
 import { writeJson, writeJsonLine } from './output/json.js'
+import { commandWords } from './output/next-commands.js'
 import { printProblems } from './output/problems.js'
 import { type Style, styleFor } from './output/style.js'
 import { OutputError } from './output-error.js'
-import type { Settings } from './settings.js'
+import { DEFAULT_STORE, type Settings } from './settings.js'
 import type { World } from './world.js'
 
 const MAX_TEXT = 2000
 
-export type Telling = Pick<Settings, 'json' | 'ndjson' | 'color'>
+export type Telling = Pick<Settings, 'json' | 'ndjson' | 'color'> & Partial<Pick<Settings, 'store'>>
 
 /** What commander found wrong with the arguments. `help` is the command that shows how it is done. */
 export function reportUsage(error: CommanderError, help: string, world: World, telling: Telling): ExitCode {
@@ -96,7 +97,8 @@ function problemWith(error: unknown): LedgerError['problem'] | undefined {
 }
 
 function reportRefusal(refusal: RefusedError, world: World, telling: Telling): ExitCode {
-  const { kind, message, details, next } = refusal
+  const { kind, message, details } = refusal
+  const next = refusal.next.map(commandWords({ store: telling.store ?? DEFAULT_STORE }, world.env))
   if (isData(telling)) {
     writeData(world, telling, { refused: { kind, message, details, next } })
     return EXIT.refused

@@ -8,6 +8,7 @@ import { openSource } from '../input/open-source.js'
 import { showExplanation, showOverview } from '../output/explanation.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
+import { commandWords } from '../output/next-commands.js'
 
 type Given = ParsedArguments<{ readonly file: string; readonly step?: string }>
 
@@ -25,7 +26,10 @@ export async function run({ values: { file: name, step } }: Given, context: Comm
   if (only !== undefined && others.length === 0) world.stdout.write(showExplanation(only, titleOf(file, only), look))
   else world.stdout.write(showOverview(explanations, file, look))
   if (settings.quiet) return
-  if (others.length > 0) world.stderr.write(`\n\`reprise explain ${plainText(name)} STEP\` shows one step in full.\n`)
+  if (others.length > 0) {
+    const command = commandWords(settings, world.env)(['explain', name, 'STEP'])
+    world.stderr.write(`\n\`${command}\` shows one step in full.\n`)
+  }
   const unread = plainText(found.unread.map((key) => `\`${key}\``).join(', '))
   if (unread !== '') world.stderr.write(`\nNot looked at: ${unread}.\n`)
 }

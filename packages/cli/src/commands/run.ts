@@ -47,6 +47,9 @@ async function expectNew(runId: string, context: CommandContext): Promise<void> 
   throw new RefusedError({
     kind: 'not_possible',
     message: `There is a run ${runId} already.`,
-    next: [`reprise show ${runId}`, `reprise resume ${runId}`],
+    next: [
+      ['show', runId],
+      ['resume', runId],
+    ],
   })
 }

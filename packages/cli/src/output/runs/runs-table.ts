@@ -1,7 +1,7 @@
 /** `reprise ps`: runs, a line each. Imports tables, words and types. */
 import type { RunView } from '@reprise/workflow'
 import { plainText } from 'reprise/observe'
-import { type FittedColumn, fitTable } from '../fitted-table.js'
+import { type FittedColumn, fitTableWithIds } from '../fitted-table.js'
 import type { Look } from '../look.js'
 import { elapsed, relativeTime } from '../relative-time.js'
 import { runLabel, runPaint } from '../state-words.js'
@@ -10,20 +10,21 @@ const UNFINISHED = ['pending', 'running', 'retrying', 'parked', 'undecided'] as 
 
 export function runsTable(runs: readonly RunView[], nowMs: number, look: Look): string[] {
   if (runs.length === 0) return ['There are no runs.']
-  return fitTable(runColumns(nowMs, look), runs, look)
+  const { style } = look
+  const id: FittedColumn<RunView> = { title: 'run', cell: (run) => plainText(run.id), paint: () => style.bold }
+  return fitTableWithIds([id], runColumns(nowMs, look), runs, look)
 }
 
+/** The name of the workflow goes early: ids begin with it, unless they were given by hand. */
 function runColumns(nowMs: number, look: Look): FittedColumn<RunView>[] {
-  const { style } = look
   return [
-    { title: 'run', cell: (run) => plainText(run.id), paint: () => style.bold, least: 20 },
     { title: 'state', cell: (run) => runLabel(run.state, look), paint: (run) => runPaint(run.state, look), least: 13 },
-    { title: 'workflow', cell: (run) => plainText(run.name), least: 8, expendable: 2 },
-    { title: 'steps', align: 'right', cell: stepsText, expendable: 4 },
+    { title: 'workflow', cell: (run) => plainText(run.name), least: 8, expendable: 4 },
+    { title: 'steps', align: 'right', cell: stepsText, expendable: 3 },
     { title: 'started', align: 'right', cell: (run) => relativeTime(run.startedAtMs, nowMs), expendable: 1 },
-    { title: 'took', align: 'right', cell: (run) => took(run, nowMs), expendable: 3 },
-    { title: 'resumes', align: 'right', cell: ({ resumes }) => (resumes === 0 ? '' : String(resumes)), expendable: 6 },
-    { title: 'why', cell: whyText, least: 12, expendable: 5 },
+    { title: 'took', align: 'right', cell: (run) => took(run, nowMs), expendable: 2 },
+    { title: 'resumes', align: 'right', cell: ({ resumes }) => (resumes === 0 ? '' : String(resumes)), expendable: 5 },
+    { title: 'why', cell: whyText, least: 20 },
   ]
 }
 
