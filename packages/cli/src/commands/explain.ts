@@ -9,6 +9,7 @@ import { showExplanation, showOverview } from '../output/explanation.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
+import { wrapText } from '../output/wrap.js'
 
 type Given = ParsedArguments<{ readonly file: string; readonly step?: string }>
 
@@ -26,12 +27,12 @@ export async function run({ values: { file: name, step } }: Given, context: Comm
   if (only !== undefined && others.length === 0) world.stdout.write(showExplanation(only, titleOf(file, only), look))
   else world.stdout.write(showOverview(explanations, file, look))
   if (settings.quiet) return
-  if (others.length > 0) {
-    const command = commandWords(settings, world.env)(['explain', name, 'STEP'])
-    world.stderr.write(`\n\`${command}\` shows one step in full.\n`)
-  }
+  const { screen } = lookFor(world, settings, world.stderr)
+  const say = (text: string): unknown => world.stderr.write(`\n${wrapText('', text, screen).join('\n')}\n`)
+  const command = commandWords(settings, world.env)(['explain', name, 'STEP'])
+  if (others.length > 0) say(`\`${command}\` shows one step in full.`)
   const unread = plainText(found.unread.map((key) => `\`${key}\``).join(', '))
-  if (unread !== '') world.stderr.write(`\nNot looked at: ${unread}.\n`)
+  if (unread !== '') say(`Not looked at: ${unread}.`)
 }
 
 function titleOf(file: string, { step }: Explanation): string {

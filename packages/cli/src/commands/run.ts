@@ -30,7 +30,7 @@ export async function run(
   })
   const params = readParams(options.param ?? [], plan)
   if (options.dryRun === true) {
-    showPlan(plan, context)
+    showPlan(plan, params, context)
     return EXIT.done
   }
   expectSecrets(plan, context.world.env)

@@ -21,7 +21,10 @@ export const showStatus: CommandModule = {
     // Whoever opens an older one would bring it up to date.
     const isUsable = facts.content !== undefined && facts.schema.version === facts.schema.newest && !facts.isReplica
     const left = isUsable ? await ifKept(context, leftBehind) : undefined
-    const shown = { ...found, hints: [...hintsOf(found, command), ...(left === undefined ? [] : hintsOfLeft(left, command))] }
+    const shown = {
+      ...found,
+      hints: [...hintsOf(found, command), ...(left === undefined ? [] : hintsOfLeft(left, command))],
+    }
     if (settings.json) return writeJson(world.stdout, shown)
     const lines = storeStatusPage(shown, facts.content?.nowMs ?? Date.now(), lookFor(world, settings))
     world.stdout.write(`${lines.join('\n')}\n`)
@@ -84,10 +87,7 @@ function hintsOfLeft({ lostHolders, hasRuns, overdue }: LeftBehind, command: Com
       lostHolders > 0 && !hasRuns,
       `${gone} tasks of a program: one that is started with the same tasks takes them over`,
     ],
-    [
-      inStoppedRun,
-      `what is due has waited for more than a minute, in runs that nobody conducts: ${interrupted}`,
-    ],
+    [inStoppedRun, `what is due has waited for more than a minute, in runs that nobody conducts: ${interrupted}`],
     [isRetry, `retries that are due have waited for more than a minute: ${command(['ps', '--retrying'])}`],
     [
       untried !== undefined,

@@ -58,7 +58,7 @@ async function tellEnd(ledger: Ledger, id: string, context: CommandContext): Pro
   // Somebody has removed it, or goes on with it already.
   if (detail === undefined || detail.state === 'running') return EXIT.done
   const look = lookFor(world, settings, world.stderr)
-  const lines = runSummary(detail, await ledger.now(), look, commandWords(settings, world.env))
+  const lines = runSummary(detail, look, commandWords(settings, world.env))
   if (!settings.ndjson && lines.length > 0) world.stderr.write(`${lines.join('\n')}\n`)
   // It has not ended: whoever looked has seen all there is.
   if (detail.state === 'interrupted') return EXIT.done

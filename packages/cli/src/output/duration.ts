@@ -1,4 +1,5 @@
 /** Durations as exact as people want them; `--json` has them exact. Imports the library. */
+import type { RunTimes } from '@reprise/workflow'
 import { formatDuration } from 'reprise'
 
 /** `350ms`, `1.2s`, `1m30s`. */
@@ -12,4 +13,16 @@ export function roundedDuration(ms: number): string {
 export function waitedText(waitedMs: number, budgetMs: number | null): string {
   if (waitedMs === 0) return ''
   return budgetMs === null ? roundedDuration(waitedMs) : `${roundedDuration(waitedMs)} of ${roundedDuration(budgetMs)}`
+}
+
+/** A shorter time is not worth a word; `--json` has it. */
+const LEAST_SHOWN_MS = 100
+
+/** `6.3s`, `waited 12s`, `down 30s`: how long steps ran, and beside it what else the time went into. */
+export function timeWords({ activeMs, waitedMs, downMs }: RunTimes): string[] {
+  return [
+    roundedDuration(activeMs),
+    ...(waitedMs < LEAST_SHOWN_MS ? [] : [`waited ${roundedDuration(waitedMs)}`]),
+    ...(downMs < LEAST_SHOWN_MS ? [] : [`down ${roundedDuration(downMs)}`]),
+  ]
 }

@@ -103,7 +103,7 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
   },
 
   'finds runs by the beginning of their id, the last id first, and by name': async (ledger) => {
-    const names = { 'day-1': 'day', 'day-2': 'other', 'day-2b': 'day', 'dayz': 'day', 'Day-2': 'day', 'e': 'day' }
+    const names = { 'day-1': 'day', 'day-2': 'other', 'day-2b': 'day', dayz: 'day', 'Day-2': 'day', e: 'day' }
     let createdAtMs = 100
     for (const [id, name] of Object.entries(names))
       await put(ledger, sampleRun({ id, name, createdAtMs: createdAtMs-- }), { steps: [] })

@@ -11,6 +11,7 @@ import {
   type Ledger,
   openDurable,
   openLedger,
+  type TaskRecord,
   TaskRefusedError,
 } from 'reprise/durable'
 import { maskCommandEnd } from '../masking/masked-output.js'
@@ -29,7 +30,11 @@ import { Conductor, type RunEnd } from './conductor.js'
 import { budgetsOf } from './gates.js'
 import { Performer } from './performer.js'
 import { type RecordedStep, recordedSteps } from './recorded-steps.js'
+import { RunClock } from './run-clock.js'
 import { notesAsJson, type RunNotes } from './run-record.js'
+import { runEvents } from '../view/read-times.js'
+import { attemptMs, type AttemptTime, NO_TIME, sessionsOf, timesOf } from '../view/run-times.js'
+import type { RunTimes } from '../view/views.js'
 import { Scope } from './scope.js'
 import { type Listener, RunTelling } from './telling.js'
 
@@ -59,6 +64,8 @@ interface SessionParts {
   readonly state: StateDirectory
   readonly masker: Masker
   readonly telling: RunTelling
+  readonly tell: Listener
+  readonly clock: RunClock
 }
 
 /** What the hands of a run are made of. */
@@ -73,6 +80,10 @@ interface Given {
 const GRACE_MS = 5000
 const STARTS_PROCESSES: ReadonlySet<Action['kind']> = new Set(['run', 'shell', 'claude'])
 
+const NEW_RUN: { readonly times: RunTimes; readonly stepMs: ReadonlyMap<string, number> } = {
+  times: NO_TIME,
+  stepMs: new Map(),
+}
 const CANCELLED: RunEnd = { state: 'cancelled', stopReason: 'aborted', failedStep: null, undecided: [] }
 /** How soon a process that was stopped for long notices that its run has been taken. */
 const LOOK_EVERY_MS = 1000
@@ -90,8 +101,12 @@ export class Session {
   static async open(plan: Plan, runId: string, settings: RunSettings, accept = false): Promise<Session> {
     const state = StateDirectory.open(settings.stateDirectory)
     expectOwnStore(settings.store, settings.stateDirectory)
-    const listener = settings.listener ?? (() => undefined)
-    const telling = new RunTelling(runId, plan, listener, Date.now)
+    const clock = new RunClock()
+    const tell: Listener = (event) => {
+      clock.tell(event)
+      settings.listener?.(event)
+    }
+    const telling = new RunTelling(runId, plan, tell, Date.now)
     const secrets = Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? '']))
     const masker = new Masker({ ...secrets, '--store': secretAddress(settings.store) })
     // They are made by another process while this one opens the ledger.
@@ -106,7 +121,7 @@ export class Session {
         // Whoever uses it next is told, and the close at the latest.
         onFailure: () => undefined,
       })
-      return new Session({ plan, settings, ledger, durable, state, masker, telling })
+      return new Session({ plan, settings, ledger, durable, state, masker, telling, tell, clock })
     } catch (error) {
       await ledger.close()
       throw error
@@ -145,7 +160,7 @@ export class Session {
       stop()
     }
     const { performer, conductor } = this.handsOf({ run, notes, scripts, recorded, onStateFailure })
-    this.tellStart(run, recorded)
+    await this.tellStart(run, recorded)
     settings.signal?.addEventListener('abort', stop, { once: true })
     if (settings.signal?.aborted === true) stop()
     const unwatch = this.watch(run, stop)
@@ -209,7 +224,10 @@ export class Session {
   }
 
   private async conclude(run: DurableRun, end: RunEnd, notes: RunNotes): Promise<void> {
-    const detail = this.mask(notesAsJson({ ...notes, stopReason: end.stopReason, failedStep: end.failedStep }))
+    const { stopReason, failedStep } = end
+    const times = this.parts.clock.at(Date.now())
+    const counted = { ...times, resumes: run.record.resumes }
+    const detail = this.mask(notesAsJson({ ...notes, stopReason, failedStep, times: counted }))
     try {
       if (end.state === 'interrupted') await run.leave(detail)
       else await run.finish(end.state, detail)
@@ -218,25 +236,43 @@ export class Session {
       const isWritten = end.state === 'cancelled' && error instanceof TaskRefusedError && error.kind === 'run_lost'
       if (!isWritten) throw error
     }
-    const { record } = run
-    this.tell({
-      type: 'run_finished',
-      timeMs: Date.now(),
-      run: run.id,
-      state: end.state,
-      stopReason: end.stopReason,
-      durationMs: Math.max(0, record.updatedAtMs - record.createdAtMs),
-    })
+    const { id } = run
+    this.parts.tell({ type: 'run_finished', timeMs: Date.now(), run: id, state: end.state, stopReason, ...times })
   }
 
-  private tellStart(run: DurableRun, recorded: ReadonlyMap<string, RecordedStep>): void {
-    const { plan } = this.parts
+  private async tellStart(run: DurableRun, recorded: ReadonlyMap<string, RecordedStep>): Promise<void> {
+    const { plan, telling, tell } = this.parts
+    const { times, stepMs } = run.record.resumes > 0 ? await this.timesBefore(run) : NEW_RUN
+    telling.recall(stepMs)
     const steps = plan.steps.map(({ id, name }) => {
       return { id, name, state: recorded.get(id)?.state ?? ('pending' as const) }
     })
     const { id, record } = run
-    this.tell({ type: 'run_started', timeMs: Date.now(), run: id, name: plan.name, steps, resumes: record.resumes })
+    tell({
+      type: 'run_started',
+      timeMs: Date.now(),
+      run: id,
+      name: plan.name,
+      steps,
+      resumes: record.resumes,
+      ...times,
+    })
   }
 
-  private tell: Listener = (event) => this.parts.settings.listener?.(event)
+  /** What earlier processes spent on the run, and on each of its steps. */
+  private async timesBefore({ id, record }: DurableRun): Promise<typeof NEW_RUN> {
+    const { ledger } = this.parts
+    const [events, attempts] = [await runEvents(ledger, id), await ledger.attemptsOfRun(id)]
+    const open = await ledger.list({ run: id, statuses: ['waiting', 'parked', 'running'] })
+    const sessions = sessionsOf(record, events, attempts, record.updatedAtMs)
+    const stepMs = new Map<string, number>()
+    const cut = open.flatMap((task) => interruptedAttempt(task))
+    for (const row of [...attempts, ...cut]) stepMs.set(row.id, (stepMs.get(row.id) ?? 0) + attemptMs(row, sessions))
+    return { times: timesOf(sessions, attempts, open), stepMs }
+  }
+}
+
+/** An attempt that was in flight when its process was killed: it has no row yet. */
+function interruptedAttempt({ id, status, progress: { current } }: TaskRecord): (AttemptTime & { id: string })[] {
+  return status === 'running' && current ? [{ id, startedAtMs: current.startedAtMs, endedAtMs: Infinity }] : []
 }

@@ -1,9 +1,10 @@
 /** `reprise ps`: runs, a line each. Imports tables, words and types. */
 import type { RunView } from '@reprise/workflow'
 import { plainText } from 'reprise/observe'
+import { roundedDuration } from '../duration.js'
 import { type FittedColumn, fitTableWithIds } from '../fitted-table.js'
 import type { Look } from '../look.js'
-import { elapsed, relativeTime } from '../relative-time.js'
+import { relativeTime } from '../relative-time.js'
 import { runLabel, runPaint } from '../state-words.js'
 
 const UNFINISHED = ['pending', 'running', 'retrying', 'parked', 'undecided'] as const
@@ -22,7 +23,7 @@ function runColumns(nowMs: number, look: Look): FittedColumn<RunView>[] {
     { title: 'workflow', cell: (run) => plainText(run.name), least: 8, expendable: 4 },
     { title: 'steps', align: 'right', cell: stepsText, expendable: 3 },
     { title: 'started', align: 'right', cell: (run) => relativeTime(run.startedAtMs, nowMs), expendable: 1 },
-    { title: 'took', align: 'right', cell: (run) => took(run, nowMs), expendable: 2 },
+    { title: 'took', align: 'right', cell: ({ activeMs }) => roundedDuration(activeMs), expendable: 2 },
     { title: 'resumes', align: 'right', cell: ({ resumes }) => (resumes === 0 ? '' : String(resumes)), expendable: 5 },
     { title: 'why', cell: whyText, least: 20 },
   ]
@@ -33,12 +34,6 @@ function stepsText({ counts }: RunView): string {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const open = UNFINISHED.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
   return `${all - open}/${all}`
-}
-
-/** How long it ran; of one that stands still nobody can say. */
-function took({ state, startedAtMs, endedAtMs }: RunView, nowMs: number): string {
-  if (endedAtMs !== null) return elapsed(endedAtMs - startedAtMs)
-  return state === 'running' ? elapsed(nowMs - startedAtMs) : ''
 }
 
 function whyText({ stopReason, failedStep, owner, state }: RunView): string {

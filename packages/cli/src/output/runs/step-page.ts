@@ -7,20 +7,20 @@ import { type FittedColumn, fitTable } from '../fitted-table.js'
 import type { Look } from '../look.js'
 import { countdown, relativeTime } from '../relative-time.js'
 import { stepLabel, stepPaint } from '../state-words.js'
-import { wrapText } from '../wrap.js'
+import { titleLines, wrapText } from '../wrap.js'
 
 export function stepPage(run: RunDetail, step: StepView, nowMs: number, look: Look): string[] {
   const { style, width } = look
-  const title = `${style.bold(plainText(step.name))}  ${style.dim(`${plainText(step.kind)} step of run ${plainText(run.id)}`)}`
+  const about = style.dim(`${plainText(step.kind)} step of run ${plainText(run.id)}`)
   const rows = withMarks(step.history, run.resumedAtMs, nowMs)
   const table = rows.length === 0 ? ['  No attempt has ended.'] : fitTable(columns(nowMs, look), rows, look)
-  const log = step.history.findLast((attempt) => attempt.log !== null)?.log ?? null
+  const { log } = step
   return [
-    title,
+    ...titleLines(style.bold(plainText(step.name)), about, look),
     ...facts(step, nowMs, look).flatMap((text) => wrapText('  ', text, width)),
     '',
     ...table,
-    ...(log === null || look.verbose ? [] : ['', `  log: ${plainText(log, 1000)}`]),
+    ...(log === null || look.verbose ? [] : ['', ...wrapText('  ', `log: ${plainText(log, 1000)}`, look.screen)]),
   ]
 }
 
