@@ -9,6 +9,7 @@ import { attemptsText, failureReason, failureText, stopWords } from './failure-w
 import type { Look } from './look.js'
 import { type CommandWords, plainCommand } from './next-commands.js'
 import { countWords, runPaint, runWord } from './state-words.js'
+import { pathFromHere } from './path-from-here.js'
 import { padText, textWidth } from './width.js'
 import { wrapCommand, wrapText } from './wrap.js'
 
@@ -71,7 +72,7 @@ function failedLines(step: StepView, { steps }: RunDetail): string[] {
   const fallback = steps.find(({ id }) => id === fallbackId(step))
   const instead = fallback?.state === 'succeeded' ? 'its fallback ran instead' : ''
   const lines = [`${attemptsText(attempts)}${waited}${why}`, failureText(failure), instead]
-  return [...lines, ...(log === null ? [] : [`log: ${plainText(log, 1000)}`])].filter((line) => line !== '')
+  return [...lines, ...(log === null ? [] : [`log: ${plainText(pathFromHere(log), 1000)}`])].filter((line) => line !== '')
 }
 
 function undecidedLines({ attempts, attemptsAllowed }: StepView): string[] {

@@ -7,6 +7,8 @@ import type { Look } from '../look.js'
 import { relativeTime } from '../relative-time.js'
 import { runLabel, runPaint } from '../state-words.js'
 
+/** A narrower window has no space for more than the beginning of a reason. */
+const NARROW = 70
 const UNFINISHED = ['pending', 'running', 'retrying', 'parked', 'undecided'] as const
 
 export function runsTable(runs: readonly RunView[], nowMs: number, look: Look): string[] {
@@ -25,7 +27,7 @@ function runColumns(nowMs: number, look: Look): FittedColumn<RunView>[] {
     { title: 'started', align: 'right', cell: (run) => relativeTime(run.startedAtMs, nowMs), expendable: 1 },
     { title: 'took', align: 'right', cell: ({ activeMs }) => roundedDuration(activeMs), expendable: 2 },
     { title: 'resumes', align: 'right', cell: ({ resumes }) => (resumes === 0 ? '' : String(resumes)), expendable: 5 },
-    { title: 'why', cell: whyText, least: 20 },
+    { title: 'why', cell: whyText, least: look.screen < NARROW ? 20 : 36 },
   ]
 }
 

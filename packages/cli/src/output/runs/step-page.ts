@@ -5,6 +5,7 @@ import { roundedDuration, waitedText } from '../duration.js'
 import { failureText, stopWords } from '../failure-words.js'
 import { type FittedColumn, fitTable } from '../fitted-table.js'
 import type { Look } from '../look.js'
+import { pathFromHere } from '../path-from-here.js'
 import { countdown, relativeTime } from '../relative-time.js'
 import { stepLabel, stepPaint } from '../state-words.js'
 import { titleLines, wrapText } from '../wrap.js'
@@ -20,7 +21,7 @@ export function stepPage(run: RunDetail, step: StepView, nowMs: number, look: Lo
     ...facts(step, nowMs, look).flatMap((text) => wrapText('  ', text, width)),
     '',
     ...table,
-    ...(log === null || look.verbose ? [] : ['', ...wrapText('  ', `log: ${plainText(log, 1000)}`, look.screen)]),
+    ...(log === null || look.verbose ? [] : ['', ...wrapText('  ', `log: ${plainText(pathFromHere(log), 1000)}`, look.screen)]),
   ]
 }
 
@@ -72,7 +73,7 @@ function columns(nowMs: number, look: Look): FittedColumn<AttemptView>[] {
     { title: 'outcome', cell: ({ outcome }) => plainText(outcome), paint },
     { title: 'failure', cell: ({ failure }) => failureText(failure), least: 12, expendable: 3 },
     ...(look.verbose
-      ? [{ title: 'log', cell: ({ log }: AttemptView) => plainText(log ?? '', 1000), expendable: 4 }]
+      ? [{ title: 'log', cell: ({ log }: AttemptView) => plainText(log === null ? '' : pathFromHere(log), 1000), expendable: 4 }]
       : []),
   ]
 }
