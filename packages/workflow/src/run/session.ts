@@ -80,10 +80,6 @@ interface Given {
 const GRACE_MS = 5000
 const STARTS_PROCESSES: ReadonlySet<Action['kind']> = new Set(['run', 'shell', 'claude'])
 
-const NEW_RUN: { readonly times: RunTimes; readonly stepMs: ReadonlyMap<string, number> } = {
-  times: NO_TIME,
-  stepMs: new Map(),
-}
 const CANCELLED: RunEnd = { state: 'cancelled', stopReason: 'aborted', failedStep: null, undecided: [] }
 /** How soon a process that was stopped for long notices that its run has been taken. */
 const LOOK_EVERY_MS = 1000
@@ -242,7 +238,7 @@ export class Session {
 
   private async tellStart(run: DurableRun, recorded: ReadonlyMap<string, RecordedStep>): Promise<void> {
     const { plan, telling, tell } = this.parts
-    const { times, stepMs } = run.record.resumes > 0 ? await this.timesBefore(run) : NEW_RUN
+    const { times, stepMs } = await this.timesBefore(run)
     telling.recall(stepMs)
     const steps = plan.steps.map(({ id, name }) => {
       return { id, name, state: recorded.get(id)?.state ?? ('pending' as const) }
@@ -259,12 +255,18 @@ export class Session {
     })
   }
 
-  /** What earlier processes spent on the run, and on each of its steps. */
-  private async timesBefore({ id, record }: DurableRun): Promise<typeof NEW_RUN> {
+  /** What was spent on the run, and on each of its steps, until now: by earlier processes, and by taking it up. */
+  private async timesBefore({
+    id,
+    record,
+  }: DurableRun): Promise<{ readonly times: RunTimes; readonly stepMs: ReadonlyMap<string, number> }> {
     const { ledger } = this.parts
+    const now = await ledger.now()
+    if (record.resumes === 0)
+      return { times: { ...NO_TIME, activeMs: Math.max(0, now - record.createdAtMs) }, stepMs: new Map() }
     const [events, attempts] = [await runEvents(ledger, id), await ledger.attemptsOfRun(id)]
     const open = await ledger.list({ run: id, statuses: ['waiting', 'parked', 'running'] })
-    const sessions = sessionsOf(record, events, attempts, record.updatedAtMs)
+    const sessions = sessionsOf(record, events, attempts, now)
     const stepMs = new Map<string, number>()
     const cut = open.flatMap((task) => interruptedAttempt(task))
     for (const row of [...attempts, ...cut]) stepMs.set(row.id, (stepMs.get(row.id) ?? 0) + attemptMs(row, sessions))
