@@ -1,5 +1,4 @@
 /** Durations as exact as people want them; `--json` has them exact. Imports the library. */
-import type { RunTimes } from '@reprise/workflow'
 import { formatDuration } from 'reprise'
 
 /** `350ms`, `1.2s`, `1m30s`. */
@@ -19,7 +18,12 @@ export function waitedText(waitedMs: number, budgetMs: number | null): string {
 const LEAST_SHOWN_MS = 100
 
 /** `6.3s`, `waited 12s`, `down 30s`: how long steps ran, and beside it what else the time went into. */
-export function timeWords({ activeMs, waitedMs, downMs }: RunTimes): string[] {
+export function timeWords(times: {
+  readonly activeMs: number
+  readonly waitedMs: number
+  readonly downMs: number
+}): string[] {
+  const { activeMs, waitedMs, downMs } = times
   return [
     roundedDuration(activeMs),
     ...(waitedMs < LEAST_SHOWN_MS ? [] : [`waited ${roundedDuration(waitedMs)}`]),

@@ -72,7 +72,9 @@ function failedLines(step: StepView, { steps }: RunDetail): string[] {
   const fallback = steps.find(({ id }) => id === fallbackId(step))
   const instead = fallback?.state === 'succeeded' ? 'its fallback ran instead' : ''
   const lines = [`${attemptsText(attempts)}${waited}${why}`, failureText(failure), instead]
-  return [...lines, ...(log === null ? [] : [`log: ${plainText(pathFromHere(log), 1000)}`])].filter((line) => line !== '')
+  return [...lines, ...(log === null ? [] : [`log: ${plainText(pathFromHere(log), 1000)}`])].filter(
+    (line) => line !== '',
+  )
 }
 
 function undecidedLines({ attempts, attemptsAllowed }: StepView): string[] {

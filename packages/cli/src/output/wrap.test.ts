@@ -20,7 +20,10 @@ test('a longer command goes on after a backslash, an option with its value, and 
     const lines = wrapCommand('next: ', command, width)
     expect(lines.length).toBeGreaterThan(1)
     for (const line of lines.slice(0, -1)) expect(line).toMatch(/ \\$/)
-    const joined = lines.join('\n').replaceAll(/ \\\n\s*/g, ' ').slice('next: '.length)
+    const joined = lines
+      .join('\n')
+      .replaceAll(/ \\\n\s*/g, ' ')
+      .slice('next: '.length)
     expect(joined).toBe(command)
     expect(lines.join('\n')).not.toContain('--store \\')
     for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(Math.max(width, 32))

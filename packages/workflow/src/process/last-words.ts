@@ -5,8 +5,6 @@
 const MOST_LINES = 12
 const MOST_CHARACTERS = 2000
 const MOST_LINE = 300
-/** How far back the last line is looked for. */
-export const LAST_BYTES = 1000
 
 /** Colours, titles, cursor moves: a terminal would obey them. */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -22,14 +20,6 @@ export interface LastWords {
   readonly headline: string
   /** The last lines, with the headline among them; empty if there is nothing beside it. */
   readonly context: string
-}
-
-const decoder = new TextDecoder()
-
-/** Of the last bytes: the beginning of a long line is not worth the reading. */
-export function lastLine(bytes: Uint8Array): string {
-  const lines = decoder.decode(bytes.subarray(-LAST_BYTES)).split(/[\r\n]+/)
-  return lines.findLast((line) => line.trim() !== '')?.trim() ?? ''
 }
 
 export function lastWords(output: string): LastWords {

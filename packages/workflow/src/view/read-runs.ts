@@ -24,6 +24,8 @@ export interface RunReader {
   readonly planOf: (run: RunRecord) => Plan | Promise<Plan>
   /** For the run as it is now. */
   readonly logsOf: (run: string) => LogFinder
+  /** Of a log; empty if there is none. */
+  readonly lastLineIn: (log: string) => string
 }
 
 export async function viewRuns(ledger: Ledger, filter: RunFilter): Promise<RunView[]> {

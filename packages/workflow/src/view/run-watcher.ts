@@ -72,7 +72,7 @@ export class RunWatcher {
   }
 
   private outputs(timeMs: number): RunEvent[] {
-    const lines = this.output.lines(this.reader.logsOf(this.run))
+    const lines = this.output.lines(this.reader.logsOf(this.run), this.reader.lastLineIn)
     return lines.map((line) => ({ ...line, type: 'output', timeMs, run: this.run }))
   }
 

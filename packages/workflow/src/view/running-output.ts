@@ -1,10 +1,9 @@
 /**
  * The last line of every attempt that another process runs, from the log that it writes. A log on another machine is not
- * there, and nothing is told of it. Imports Node, the library's types and the shapes.
+ * there, and nothing is told of it. Imports types of
+ * the library and the shapes.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { TaskRecord } from 'reprise/durable'
-import { LAST_BYTES, lastLine } from '../process/last-words.js'
 import type { AttemptMark, LogFinder } from './step-look.js'
 import type { StepView } from './views.js'
 
@@ -37,7 +36,7 @@ export class RunningOutput {
   }
 
   /** Lines that were not told yet. */
-  lines(logOf: LogFinder): OutputLine[] {
+  lines(logOf: LogFinder, lastLineIn: (log: string) => string): OutputLine[] {
     return this.running.flatMap((attempt) => {
       const { step, attempts, generation, number, execution } = attempt
       const log = logOf(step, attempt)
@@ -47,22 +46,5 @@ export class RunningOutput {
       this.told.set(step, key)
       return [{ step, attempt: number, attempts, line }]
     })
-  }
-}
-
-/** Empty for a file that is gone: whoever removes a run removes its logs. */
-function lastLineIn(file: string): string {
-  let handle: number
-  try {
-    handle = openSync(file, 'r')
-  } catch {
-    return ''
-  }
-  try {
-    const { size } = fstatSync(handle)
-    const bytes = Buffer.alloc(Math.min(size, LAST_BYTES))
-    return lastLine(bytes.subarray(0, readSync(handle, bytes, 0, bytes.length, size - bytes.length)))
-  } finally {
-    closeSync(handle)
   }
 }

@@ -21,7 +21,9 @@ export function stepPage(run: RunDetail, step: StepView, nowMs: number, look: Lo
     ...facts(step, nowMs, look).flatMap((text) => wrapText('  ', text, width)),
     '',
     ...table,
-    ...(log === null || look.verbose ? [] : ['', ...wrapText('  ', `log: ${plainText(pathFromHere(log), 1000)}`, look.screen)]),
+    ...(log === null || look.verbose
+      ? []
+      : ['', ...wrapText('  ', `log: ${plainText(pathFromHere(log), 1000)}`, look.screen)]),
   ]
 }
 
@@ -73,7 +75,13 @@ function columns(nowMs: number, look: Look): FittedColumn<AttemptView>[] {
     { title: 'outcome', cell: ({ outcome }) => plainText(outcome), paint },
     { title: 'failure', cell: ({ failure }) => failureText(failure), least: 12, expendable: 3 },
     ...(look.verbose
-      ? [{ title: 'log', cell: ({ log }: AttemptView) => plainText(log === null ? '' : pathFromHere(log), 1000), expendable: 4 }]
+      ? [
+          {
+            title: 'log',
+            cell: ({ log }: AttemptView) => plainText(log === null ? '' : pathFromHere(log), 1000),
+            expendable: 4,
+          },
+        ]
       : []),
   ]
 }
