@@ -123,8 +123,9 @@ describe('a resume that is refused after the file was edited', () => {
 
   test('keeps the store, and starts the program as it was started', async () => {
     await run('r1')
-    const ended = await repriseHere({ ...scene, env: { npm_command: 'exec' } } as Scene, 'resume', 'r1')
-    expect(ended.stderr).toContain('next: npx reprise resume r1 --reset-retries\n')
+    scene.env['npm_command'] = 'exec'
+    expect((await here('resume', 'r1')).stderr).toContain('next: npx reprise resume r1 --reset-retries\n')
+    delete scene.env['npm_command']
     const named = await scene.reprise('resume', 'r1', '--store', scene.store)
     expect(named.stderr).toContain(`next: reprise resume r1 --reset-retries`)
     expect(named.stderr.includes('--store')).toBe(scene.env['REPRISE_STORE'] !== scene.store)

@@ -27,10 +27,10 @@ export async function run(
   const files = Object.keys(chosen.files).map((name) => path.join(dir, name))
   expectNothing(dir, files)
   writeAll(dir, chosen)
-  const command = commandWords(settings, world.env)
+  const words = commandWords(settings, world.env)
   const next = [
     ...(path.resolve(dir) === process.cwd() ? [] : [`cd ${shellWord(dir)}`]),
-    ...chosen.next.map((typed) => (typed.startsWith('reprise ') ? command(typed.split(' ').slice(1)) : typed)),
+    ...chosen.next.map((typed) => (typed.startsWith('reprise ') ? words(typed.split(' ').slice(1)) : typed)),
   ]
   if (settings.json) return writeJson(world.stdout, { files, next })
   for (const file of files) world.stdout.write(`${plainText(file, file.length)}\n`)

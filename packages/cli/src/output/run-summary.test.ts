@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import { attemptView, EVIL, EXIT_75, PIPE, REFUSED, runDetail, stepView } from '../testing/sample-run.js'
+import { attemptView, EVIL, EXIT_75, PIPE, REFUSED, runDetail, stepView, terminal } from '../testing/sample-run.js'
 import { commandWords } from './next-commands.js'
 import { runSummary } from './run-summary.js'
+import { DEFAULT_STORE } from '../settings.js'
+import { textWidth } from './width.js'
 
 const recovered = stepView('load', {
   state: 'recovered',
@@ -112,6 +114,26 @@ test('commands to type name the store, unless it is found without, and are safe 
   )
   expect(commandWords({ store: 'sqlite:x.db' }, { REPRISE_STORE: 'sqlite:x.db' })(['ps'])).toBe('reprise ps')
   expect(commandWords({ store: 'sqlite:.reprise/ledger.db' }, {})(['ps'])).toBe('reprise ps')
+})
+
+test('commands to type start the program as it was started', () => {
+  const ps = (env: Record<string, string>): string => commandWords({ store: DEFAULT_STORE }, env)(['ps'])
+  expect(ps({ npm_command: 'exec', PATH: '/home/me/app/node_modules/.bin:/usr/bin' })).toBe('npx reprise ps')
+  expect(ps({ npm_lifecycle_event: 'nightly' })).toBe('npx reprise ps')
+  expect(ps({ npm_execpath: '/usr/lib/npm-cli.js' })).toBe('reprise ps')
+  // Not installed, but fetched: `reprise` would be the library, which has no program.
+  expect(ps({ npm_command: 'exec', PATH: '/home/me/.npm/_npx/ab12/node_modules/.bin' })).toBe('npx @reprise/cli ps')
+})
+
+test('a report fits a narrow window, and no word of it is broken', () => {
+  const long = { ...failed, name: 'a-step-with-a-rather-long-name', failure: { ...REFUSED, message: 'no '.repeat(50) } }
+  for (const columns of [40, 60, 80, 200]) {
+    const lines = runSummary(runDetail([recovered, long], RAN_OUT), terminal(columns))
+    for (const line of lines) expect(textWidth(line), line).toBeLessThanOrEqual(columns)
+    const words = lines.join(' ').split(/\s+/)
+    for (const word of ['(attempts_exhausted)', 'nightly-7', '--reset-retries', 'logs/send-5.log'])
+      expect(words.some((one) => one.startsWith(word))).toBe(true)
+  }
 })
 
 test('what a terminal would obey is not in a summary', () => {
