@@ -118,11 +118,11 @@ test('commands to type name the store, unless it is found without, and are safe 
 
 test('commands to type start the program as it was started', () => {
   const ps = (env: Record<string, string>): string => commandWords({ store: DEFAULT_STORE }, env)(['ps'])
-  expect(ps({ npm_command: 'exec', PATH: '/home/me/app/node_modules/.bin:/usr/bin' })).toBe('npx reprise ps')
+  expect(ps({ npm_command: 'exec', PATH: '/srv/app/node_modules/.bin:/usr/bin' })).toBe('npx reprise ps')
   expect(ps({ npm_lifecycle_event: 'nightly' })).toBe('npx reprise ps')
   expect(ps({ npm_execpath: '/usr/lib/npm-cli.js' })).toBe('reprise ps')
   // Not installed, but fetched: `reprise` would be the library, which has no program.
-  expect(ps({ npm_command: 'exec', PATH: '/home/me/.npm/_npx/ab12/node_modules/.bin' })).toBe('npx @reprise/cli ps')
+  expect(ps({ npm_command: 'exec', PATH: '/srv/cache/_npx/ab12/node_modules/.bin' })).toBe('npx @reprise/cli ps')
 })
 
 test('a report fits a narrow window, and no word of it is broken', () => {
