@@ -8,6 +8,8 @@ import { defineConfig } from 'vitest/config'
 
 const conditions = ['reprise-source', ...defaultServerConditions]
 const pure = ['packages/*/src/**/*.test.ts', 'test/property/**/*.test.ts', 'test/behaviour/**/*.test.ts']
+// Programs that tests start print commands to type next, which differ where npm has started the program.
+for (const name of ['npm_command', 'npm_lifecycle_event']) delete process.env[name]
 const reportFile = process.env['TEST_REPORT']
 
 export default defineConfig({

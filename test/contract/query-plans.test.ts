@@ -1,15 +1,20 @@
 /** What a SQLite ledger looks for again and again is found by an index, however many tasks have finished. */
 import { expect, it } from 'vitest'
-import type { TaskFilter } from '../../packages/reprise/src/ledger/ledger.js'
+import type { RunFilter, TaskFilter } from '../../packages/reprise/src/ledger/ledger.js'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { migrate } from '../../packages/reprise/src/sqlite/migrations.js'
-import { listQuery } from '../../packages/reprise/src/sqlite/statements.js'
+import { listQuery, runsQuery } from '../../packages/reprise/src/sqlite/statements.js'
 
 const database = await openDatabase(':memory:')
 migrate(database, 'plans')
 
+type Query = ReturnType<typeof listQuery>
+
 function planOf(filter: TaskFilter): string {
-  const { sql, values } = listQuery(filter)
+  return planOfQuery(listQuery(filter))
+}
+
+function planOfQuery({ sql, values }: Query): string {
   const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[]
   return steps.map(({ detail }) => detail).join('; ')
 }
@@ -28,4 +33,13 @@ it.each<[string, TaskFilter]>([
 it('reads those that wait in order of their keys, so that a page costs no sort of all', () => {
   expect(planOf({ queue: 'job', statuses: ['waiting'], limit: 1000, after })).not.toContain('ORDER BY')
   expect(planOf({ statuses: ['running'], limit: 1000 })).toContain('ORDER BY')
+})
+
+it.each<[string, RunFilter]>([
+  ['sqlite_autoindex_runs_1 (id>? AND id<?)', { idPrefix: 'night-', limit: 11 }],
+  ['runs_named (name=?)', { name: 'night', statuses: ['running', 'failed'], limit: 1 }],
+])('uses the index %s for runs by %j, and sorts none but those of one time', (index, filter) => {
+  const plan = planOfQuery(runsQuery(filter))
+  expect(plan).toContain(`INDEX ${index}`)
+  expect(plan).not.toContain('USE TEMP B-TREE FOR ORDER BY')
 })

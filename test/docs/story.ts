@@ -161,7 +161,7 @@ const SHOWN_DATABASE = 'postgres://app@db.example/orders'
 /** What bash says of jobs that were killed. */
 const KILLED = /^\S+: line \d+: +\d+ (Killed|Terminated)\b/
 const DURATION =
-  /(?<!\bRetrying .* after |\bwaited |\bwaited \S+ of )\b\d+(?:\.\d+)?(?:ms|s|m|h|d)(?:\d+(?:\.\d+)?(?:ms|s|m|h))*\b/g
+  /(?<!\bRetrying .* after |(?<!\btook \S+, )\bwaited |\bwaited \S+ of )\b\d+(?:\.\d+)?(?:ms|s|m|h|d)(?:\d+(?:\.\d+)?(?:ms|s|m|h))*\b/g
 
 function withoutChance(line: string): string {
   return line

@@ -66,7 +66,11 @@ const detailOf = async (...args: string[]): Promise<RunDetail> =>
 /** All but where logs are, which a copy does not have. */
 const recorded = ({ steps, ...run }: RunDetail): unknown => ({
   ...run,
-  steps: steps.map(({ history, ...step }) => ({ ...step, history: history.map((one) => ({ ...one, log: null })) })),
+  steps: steps.map(({ history, ...step }) => ({
+    ...step,
+    log: null,
+    history: history.map((one) => ({ ...one, log: null })),
+  })),
 })
 
 describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {

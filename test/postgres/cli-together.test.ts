@@ -9,4 +9,6 @@ keepIn(database.url)
 
 // Each in a suite of its own, with its own tidying up.
 describe('together on a server', () => import('../workflow/together.test.js').then(() => undefined))
+describe('names of runs on a server', () => import('../workflow/run-names.test.js').then(() => undefined))
+describe('times on a server', () => import('../workflow/times.test.js').then(() => undefined))
 describe('zombie on a server', () => import('../workflow/zombie.test.js').then(() => undefined))

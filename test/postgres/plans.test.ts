@@ -219,6 +219,13 @@ describe.each([
     expect((await planOf(runsQuery(schema, filter).text)).indexes).toEqual(['runs_begun'])
   })
 
+  it.each<[string, RunFilter]>([
+    ['runs_pkey', { idPrefix: 'night-', limit: 11 }],
+    ['runs_named', { name: 'night', statuses: ['running', 'failed'], limit: 1 }],
+  ])('runs are found by %s for %j', async (index, filter) => {
+    expect((await planOf(runsQuery(schema, filter).text)).indexes).toEqual([index])
+  })
+
   it.each(WRITTEN.map((names) => [names.join(', '), names] as const))('writes %s by key', async (_names, names) => {
     for (const rows of [1, 3]) {
       for (const sure of [true, false]) {

@@ -134,7 +134,7 @@ const refused = new RefusedError({
   kind: 'locked',
   message: 'run r1 is held by pid 12 on \u001b[31mhost',
   details: ['since 3m'],
-  next: ['reprise watch r1'],
+  next: [['watch', 'r1']],
 })
 
 test('a refusal is exit code 4, with what to type next', async () => {

@@ -13,18 +13,20 @@ import { reportBug } from './bug-report.js'
 import { EXIT, type ExitCode } from './exit-codes.js'
 import { type CommandRefusal, RefusedError, StoreError, UsageError } from './failures.js'
 import { writeJson, writeJsonLine } from './output/json.js'
+import { commandWords } from './output/next-commands.js'
 import { printProblems } from './output/problems.js'
 import { type Style, styleFor } from './output/style.js'
 import { OutputError } from './output-error.js'
-import type { Settings } from './settings.js'
+import { DEFAULT_STORE, type Settings } from './settings.js'
 import type { Outputs } from './world.js'
 
 const MAX_TEXT = 2000
 
-export type Telling = Pick<Settings, 'json' | 'ndjson' | 'color'> & {
-  /** Where it is data, it is said in words as well. */
-  readonly isInWordsToo?: boolean
-}
+export type Telling = Pick<Settings, 'json' | 'ndjson' | 'color'> &
+  Partial<Pick<Settings, 'store'>> & {
+    /** Where it is data, it is said in words as well. */
+    readonly isInWordsToo?: boolean
+  }
 
 /** What commander found wrong with the arguments. `help` is the command that shows how it is done. */
 export function reportUsage(error: CommanderError, help: string, world: Outputs, telling: Telling): ExitCode {
@@ -99,7 +101,8 @@ function problemWith(error: unknown): LedgerError['problem'] | undefined {
 }
 
 function reportRefusal(refusal: RefusedError, world: Outputs, telling: Telling): ExitCode {
-  const { kind, message, details, next } = refusal
+  const { kind, message, details } = refusal
+  const next = refusal.next.map(commandWords({ store: telling.store ?? DEFAULT_STORE }, world.env))
   if (isData(telling)) {
     writeData(world, telling, { refused: { kind, message, details, next } })
     if (telling.isInWordsToo !== true) return EXIT.refused

@@ -30,15 +30,15 @@ export interface RefusalWords {
   readonly message: string
   /** Every difference, every fault: a line each. */
   readonly details?: readonly string[]
-  /** What to type, a command each. */
-  readonly next?: readonly string[]
+  /** Commands to type next, each as its words after the name of the program. */
+  readonly next?: readonly (readonly string[])[]
 }
 
 /** Ends the command with exit code 4: what was asked for is not done, and nothing was touched. */
 export class RefusedError extends Error {
   readonly kind: CommandRefusal
   readonly details: readonly string[]
-  readonly next: readonly string[]
+  readonly next: readonly (readonly string[])[]
 
   constructor({ kind, message, details = [], next = [] }: RefusalWords) {
     super(message)

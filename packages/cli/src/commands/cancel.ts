@@ -14,11 +14,9 @@ export async function run(
   const { world, settings } = context
   const before = await withLedger(context, (ledger) => findRun(ledger, values.run))
   const state = StateDirectory.at(stateDirectoryOf(settings.store))
-  const cancelled = await cancelRun(settings.store, values.run, recordedPlan, state)
-  if (settings.json)
-    writeJson(world.stdout, { run: values.run, cancelled, state: cancelled ? 'cancelled' : before.status })
+  const { id } = before
+  const cancelled = await cancelRun(settings.store, id, recordedPlan, state)
+  if (settings.json) writeJson(world.stdout, { run: id, cancelled, state: cancelled ? 'cancelled' : before.status })
   else if (!settings.quiet)
-    world.stderr.write(
-      cancelled ? `Run ${values.run} is cancelled.\n` : `Run ${values.run} had ended already: ${before.status}.\n`,
-    )
+    world.stderr.write(cancelled ? `Run ${id} is cancelled.\n` : `Run ${id} had ended already: ${before.status}.\n`)
 }

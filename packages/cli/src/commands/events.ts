@@ -1,12 +1,12 @@
 /** `reprise events RUN`: what happened to a run, in order. Imports the workflow package and output. */
 import { type EventView, viewEvents } from '@reprise/workflow'
-import type { Json, Ledger } from 'reprise/durable'
+import type { Json } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { writeJson, writeJsonLine } from '../output/json.js'
 import { eventLine } from '../output/runs/event-line.js'
 import { lookFor } from '../output/look.js'
-import { findRun } from '../runs/find-run.js'
+import { findRunOrLast } from '../runs/find-run.js'
 import { follow } from '../runs/follow.js'
 import { withLedger } from '../runs/store.js'
 
@@ -16,19 +16,19 @@ type Options = {
 }
 
 export async function run(
-  { values, options }: ParsedArguments<{ readonly run: string }, Options>,
+  { values, options }: ParsedArguments<{ readonly run?: string }, Options>,
   context: CommandContext,
 ): Promise<void> {
   const { world, settings } = context
   const look = lookFor(world, settings)
   const isWanted = ({ type }: EventView): boolean => options.type === undefined || options.type.includes(type)
-  const wanted = async (ledger: Ledger): Promise<EventView[]> => (await viewEvents(ledger, values.run)).filter(isWanted)
   await withLedger(context, async (ledger) => {
-    await findRun(ledger, values.run)
-    if (settings.json && options.follow !== true) return writeJson(world.stdout, { events: await wanted(ledger) })
+    const { id } = await findRunOrLast(ledger, values.run)
+    const wanted = async (): Promise<EventView[]> => (await viewEvents(ledger, id)).filter(isWanted)
+    if (settings.json && options.follow !== true) return writeJson(world.stdout, { events: await wanted() })
     const told = new Set<string>()
-    await follow(ledger, values.run, options.follow === true, async () => {
-      for (const event of await wanted(ledger)) {
+    await follow(ledger, id, options.follow === true, async () => {
+      for (const event of await wanted()) {
         const key = JSON.stringify(event)
         if (told.has(key)) continue
         told.add(key)

@@ -12,6 +12,8 @@ import { readPolicyFields } from '../input/policy-fields.js'
 import { showExplanation, showOverview } from '../output/explanation.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
+import { commandWords } from '../output/next-commands.js'
+import { wrapText } from '../output/wrap.js'
 import { policyInput } from '../simulate/policy-input.js'
 
 type Given = ParsedArguments<{ readonly file?: string; readonly step?: string }, PolicyFlagTexts>
@@ -36,10 +38,12 @@ export async function run({ values: { file: name, step }, options }: Given, cont
   if (only !== undefined && others.length === 0) world.stdout.write(showExplanation(only, titleOf(only, file), look))
   else world.stdout.write(showOverview(explanations, file ?? '', look))
   if (settings.quiet) return
-  if (others.length > 0)
-    world.stderr.write(`\n\`reprise explain ${plainText(name ?? '')} STEP\` shows one step in full.\n`)
+  const { screen } = lookFor(world, settings, world.stderr)
+  const say = (text: string): unknown => world.stderr.write(`\n${wrapText('', text, screen).join('\n')}\n`)
+  const command = commandWords(settings, world.env)(['explain', name ?? '', 'STEP'])
+  if (others.length > 0) say(`\`${command}\` shows one step in full.`)
   const keys = plainText(unread.map((key) => `\`${key}\``).join(', '))
-  if (keys !== '') world.stderr.write(`\nNot looked at: ${keys}.\n`)
+  if (keys !== '') say(`Not looked at: ${keys}.`)
 }
 
 /** As `exec` would have it with the same flags. */

@@ -11,7 +11,7 @@ import type { CommandContext } from '../command-context.js'
 import { RefusedError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
-import { shellWord } from '../output/next-commands.js'
+import { commandWords, shellWord } from '../output/next-commands.js'
 import { makeDirectory, writeNewFile } from '../output/write-file.js'
 import { type Template, type TemplateName, TEMPLATES } from '../templates/template.js'
 
@@ -27,7 +27,11 @@ export async function run(
   const files = Object.keys(chosen.files).map((name) => path.join(dir, name))
   expectNothing(dir, files)
   writeAll(dir, chosen)
-  const next = [...(path.resolve(dir) === process.cwd() ? [] : [`cd ${shellWord(dir)}`]), ...chosen.next]
+  const words = commandWords(settings, world.env)
+  const next = [
+    ...(path.resolve(dir) === process.cwd() ? [] : [`cd ${shellWord(dir)}`]),
+    ...chosen.next.map((typed) => (typed.startsWith('reprise ') ? words(typed.split(' ').slice(1)) : typed)),
+  ]
   if (settings.json) return writeJson(world.stdout, { files, next })
   for (const file of files) world.stdout.write(`${plainText(file, file.length)}\n`)
   if (settings.quiet) return
@@ -53,7 +57,7 @@ function refusal(why: string, other: string): RefusedError {
   return new RefusedError({
     kind: 'not_possible',
     message: `${why}: nothing was written.`,
-    next: [`reprise init ${shellWord(other)}`],
+    next: [['init', other]],
   })
 }
 

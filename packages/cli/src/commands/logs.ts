@@ -16,7 +16,7 @@ import { RefusedError, UsageError } from '../failures.js'
 import { harmless } from '../output/harmless-text.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
-import { findRun } from '../runs/find-run.js'
+import { findRunOrLast } from '../runs/find-run.js'
 import { recordedPlan } from '../runs/load-plan.js'
 import { follow } from '../runs/follow.js'
 import { readerOf } from '../runs/reader.js'
@@ -28,17 +28,18 @@ type Options = {
   readonly attempt?: string
 }
 
-type Given = ParsedArguments<{ readonly run: string; readonly step?: string }, Options>
+type Given = ParsedArguments<{ readonly run?: string; readonly step?: string }, Options>
 
 const CHUNK_BYTES = 64 * 1024
 const NEWLINE = 0x0a
 
-export async function run({ values: { run: runId, step }, options }: Given, context: CommandContext): Promise<void> {
+export async function run({ values: { run: named, step }, options }: Given, context: CommandContext): Promise<void> {
   const { world, settings } = context
   const attempt = options.attempt === undefined ? undefined : attemptOf(options.attempt)
   const state = StateDirectory.at(stateDirectoryOf(settings.store))
   await withLedger(context, async (ledger) => {
-    const record = await findRun(ledger, runId)
+    const record = await findRunOrLast(ledger, named)
+    const runId = record.id
     const plan = recordedPlan(record, (await ledger.definition(runId)) ?? null)
     const order = new Map(
       plan.steps.flatMap(
@@ -74,7 +75,7 @@ async function expectStep(ledger: Ledger, runId: string, step: string, context: 
   if (isId(step) && ids.includes(step)) return
   const near = nearest(step, ids)
   const message = `Run ${runId} has no step ${step}.${near === undefined ? '' : ` Did you mean ${near}?`}`
-  throw new RefusedError({ kind: 'not_found', message, next: [`reprise show ${runId}`] })
+  throw new RefusedError({ kind: 'not_found', message, next: [['show', runId]] })
 }
 
 function attemptOf(text: string): number {

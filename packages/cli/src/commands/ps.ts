@@ -14,49 +14,59 @@ type Options = {
   readonly retrying?: boolean
   readonly state?: RunState
   readonly last?: string
+  readonly limit?: string
 }
 
-/** More than anybody reads; `--last` and `--state` look further. */
-const MAX_RUNS = 50
+/** More than anybody reads; `--limit`, `--last` and `--state` look further. */
+const USUAL_LIMIT = 50
 
 export async function run({ options }: ParsedArguments<object, Options>, context: CommandContext): Promise<void> {
   const { world, settings } = context
   const lastMs = options.last === undefined ? undefined : durationOf(options.last)
+  const isBounded = options.state !== undefined || lastMs !== undefined || options.retrying === true
+  const limit = options.limit === undefined ? (isBounded ? Infinity : USUAL_LIMIT) : limitOf(options.limit)
   const look = lookFor(world, settings)
   // Ages are by the ledger's clock, as what is recorded: that of another machine may be another one.
   const print = (lines: readonly string[]): unknown => world.stdout.write(`${lines.join('\n')}\n`)
   if (options.retrying === true) {
     const found = await ifKept(context, async (ledger) => [await viewRetrying(ledger), await ledger.now()] as const)
-    const [retrying, nowMs] = found ?? [[], Date.now()]
+    const [waiting, nowMs] = found ?? [[], Date.now()]
+    const retrying = waiting.slice(0, limit)
     if (settings.json) writeJson(world.stdout, { retrying })
     else print(retryingTable(retrying, nowMs, look))
     return
   }
   const found = await ifKept(context, async (ledger) => {
     const nowMs = await ledger.now()
-    return [await viewRuns(ledger, filterOf(options.state, lastMs, nowMs)), nowMs] as const
+    return [await viewRuns(ledger, filterOf(options.state, lastMs, limit, nowMs)), nowMs] as const
   })
   const [runs, nowMs] = found ?? [[], Date.now()]
   // Whether one is interrupted is known only when its process has been looked for.
-  const shown = runs.filter(({ state }) => options.state === undefined || state === options.state)
+  const shown = runs.filter(({ state }) => options.state === undefined || state === options.state).slice(0, limit)
   if (settings.json) writeJson(world.stdout, { runs: shown })
   else print(runsTable(shown, nowMs, look))
 }
 
+/** Whether a run is running or interrupted is not known to the ledger alone: those are counted afterwards. */
 function filterOf(
   state: RunState | undefined,
   lastMs: number | undefined,
+  limit: number,
   nowMs: number,
 ): Parameters<typeof viewRuns>[1] {
-  const sinceMs = lastMs === undefined ? undefined : nowMs - lastMs
-  const isBounded = state !== undefined || lastMs !== undefined
-  const statuses =
-    state === undefined ? undefined : state === 'interrupted' ? (['running', 'interrupted'] as const) : [state]
+  const isOpen = state === 'running' || state === 'interrupted'
+  const statuses = state === undefined ? undefined : isOpen ? (['running', 'interrupted'] as const) : [state]
   return {
     ...(statuses !== undefined && { statuses }),
-    ...(sinceMs !== undefined && { sinceMs }),
-    ...(!isBounded && { limit: MAX_RUNS }),
+    ...(lastMs !== undefined && { sinceMs: nowMs - lastMs }),
+    ...(!isOpen && limit !== Infinity && { limit }),
   }
+}
+
+function limitOf(text: string): number {
+  const limit = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(limit) && limit > 0) return limit
+  throw new UsageError(`--limit ${text} is no number of runs`, 'a whole number of 1 or more')
 }
 
 export function durationOf(text: string, flag = '--last'): number {

@@ -44,7 +44,7 @@ export async function run(
     else if (!settings.quiet) world.stderr.write(`Run ${record.id} has succeeded: there is nothing left to do.\n`)
     return EXIT.done
   }
-  if (check.refusals.length > 0) throw refusedBy(check.refusals)
+  if (check.refusals.length > 0) throw refusedBy(check.refusals, ['resume', record.id, ...flagsOf(choices)])
   tellPreview(check, nowMs, options.dryRun === true, context)
   if (options.dryRun === true) return EXIT.done
   expectSecrets(plan, world.env)
@@ -65,6 +65,17 @@ function choicesOf({
   const both = done.filter((step) => rerun.includes(step))
   if (both.length > 0) throw new UsageError(`step ${both.join(', ')} cannot be both done and to be run again`)
   return { resetRetries, acceptChanges, done, rerun, force }
+}
+
+/** The choices as they are typed. */
+function flagsOf({ resetRetries, acceptChanges, done, rerun, force }: ResumeChoices): string[] {
+  return [
+    ...(resetRetries ? ['--reset-retries'] : []),
+    ...(acceptChanges ? ['--accept-changes'] : []),
+    ...done.flatMap((step) => ['--done', step]),
+    ...rerun.flatMap((step) => ['--rerun', step]),
+    ...(force ? ['--force'] : []),
+  ]
 }
 
 async function look(

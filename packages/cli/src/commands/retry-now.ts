@@ -11,11 +11,11 @@ import { withLedger } from '../runs/store.js'
 
 type Given = ParsedArguments<{ readonly run: string; readonly step: string }>
 
-export async function run({ values: { run: runId, step } }: Given, context: CommandContext): Promise<void> {
+export async function run({ values: { run: named, step } }: Given, context: CommandContext): Promise<void> {
   const { world, settings } = context
-  const isConducted = await withLedger(context, async (ledger) => {
-    const { owner } = await findRun(ledger, runId)
-    return owner !== null && (await livingOwners(ledger)).has(owner)
+  const { runId, isConducted } = await withLedger(context, async (ledger) => {
+    const { id, owner } = await findRun(ledger, named)
+    return { runId: id, isConducted: owner !== null && (await livingOwners(ledger)).has(owner) }
   })
   await retryStepNow(settings.store, runId, step, recordedPlan)
   if (settings.json) writeJson(world.stdout, { run: runId, step, hastened: true })

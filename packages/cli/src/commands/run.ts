@@ -30,7 +30,7 @@ export async function run(
   })
   const params = readParams(options.param ?? [], plan)
   if (options.dryRun === true) {
-    showPlan(plan, context)
+    showPlan(plan, params, context)
     return EXIT.done
   }
   expectSecrets(plan, context.world.env)
@@ -47,6 +47,9 @@ async function expectNew(runId: string, context: CommandContext): Promise<void> 
   throw new RefusedError({
     kind: 'not_possible',
     message: `There is a run ${runId} already.`,
-    next: [`reprise show ${runId}`, `reprise resume ${runId}`],
+    next: [
+      ['show', runId],
+      ['resume', runId],
+    ],
   })
 }

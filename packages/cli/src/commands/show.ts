@@ -8,21 +8,21 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { runPage } from '../output/runs/run-page.js'
 import { stepPage } from '../output/runs/step-page.js'
-import { findRun } from '../runs/find-run.js'
+import { findRunOrLast } from '../runs/find-run.js'
 import { readerOf } from '../runs/reader.js'
 import { withLedger } from '../runs/store.js'
 
 export async function run(
-  { values }: ParsedArguments<{ readonly run: string; readonly step?: string }>,
+  { values }: ParsedArguments<{ readonly run?: string; readonly step?: string }>,
   context: CommandContext,
 ): Promise<void> {
   const { world, settings } = context
-  const { detail, nowMs } = await withLedger(context, async (ledger) => {
-    await findRun(ledger, values.run)
+  const { id, detail, nowMs } = await withLedger(context, async (ledger) => {
+    const { id: found } = await findRunOrLast(ledger, values.run)
     // The ledger's clock, by which all of it was recorded.
-    return { detail: await viewRun(readerOf(ledger, context), values.run), nowMs: await ledger.now() }
+    return { id: found, detail: await viewRun(readerOf(ledger, context), found), nowMs: await ledger.now() }
   })
-  if (detail === undefined) throw new Error(`run ${values.run} is not there any more`)
+  if (detail === undefined) throw new Error(`run ${id} is not there any more`)
   const step = values.step === undefined ? undefined : stepOf(detail, values.step)
   if (settings.json) return writeJson(world.stdout, step ?? detail)
   const look = lookFor(world, settings)
@@ -39,5 +39,5 @@ function stepOf({ id: runId, steps }: RunDetail, name: string): StepView {
     steps.map(({ id }) => id),
   )
   const message = `Run ${runId} has no step ${name}.${near === undefined ? '' : ` Did you mean ${near}?`}`
-  throw new RefusedError({ kind: 'not_found', message, next: [`reprise show ${runId}`] })
+  throw new RefusedError({ kind: 'not_found', message, next: [['show', runId]] })
 }

@@ -3,6 +3,7 @@ import { livingOwners, type OwnerRecord, type StoreFacts } from 'reprise/durable
 import type { CommandModule } from '../command.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
+import { type CommandWords, commandWords } from '../output/next-commands.js'
 import { type OwnerView, storeStatusPage, type StoreStatus } from '../output/store-status.js'
 import { type LeftBehind, leftBehind } from '../runs/left-behind.js'
 import { factsOf, nameOf } from '../runs/store-care.js'
@@ -14,12 +15,16 @@ export const showStatus: CommandModule = {
   async run(_given, context) {
     const { world, settings } = context
     const { store } = settings
+    const command = commandWords(settings, world.env)
     const facts = await expectFound(store, () => factsOf(store))
     const found = await statusOf(facts, nameOf(store), stateDirectoryOf(store))
     // Whoever opens an older one would bring it up to date.
     const isUsable = facts.content !== undefined && facts.schema.version === facts.schema.newest && !facts.isReplica
     const left = isUsable ? await ifKept(context, leftBehind) : undefined
-    const shown = { ...found, hints: [...hintsOf(found), ...(left === undefined ? [] : hintsOfLeft(left))] }
+    const shown = {
+      ...found,
+      hints: [...hintsOf(found, command), ...(left === undefined ? [] : hintsOfLeft(left, command))],
+    }
     if (settings.json) return writeJson(world.stdout, shown)
     const lines = storeStatusPage(shown, facts.content?.nowMs ?? Date.now(), lookFor(world, settings))
     world.stdout.write(`${lines.join('\n')}\n`)
@@ -50,11 +55,11 @@ async function ownersOf({ kind }: StoreFacts, owners: readonly OwnerRecord[], no
   }))
 }
 
-function hintsOf({ schema, isReplica, durability, connections }: Found): string[] {
+function hintsOf({ schema, isReplica, durability, connections }: Found, command: CommandWords): string[] {
   const hints: readonly (readonly [boolean, string])[] = [
     [
       schema.version < schema.newest,
-      `schema ${schema.version} of ${schema.newest}: run reprise store migrate; the next run does it too, if its user may`,
+      `schema ${schema.version} of ${schema.newest}: run ${command(['store', 'migrate'])}; the next run does it too, if its user may`,
     ],
     [schema.version > schema.newest, `schema ${schema.version}, and this program knows ${schema.newest}: update it`],
     [isReplica, 'it is a replica, which cannot be used: name the primary'],
@@ -72,20 +77,18 @@ function hintsOf({ schema, isReplica, durability, connections }: Found): string[
   return given(hints)
 }
 
-function hintsOfLeft({ lostHolders, hasRuns, overdue }: LeftBehind): string[] {
+function hintsOfLeft({ lostHolders, hasRuns, overdue }: LeftBehind, command: CommandWords): string[] {
+  const interrupted = command(['ps', '--state', 'interrupted'])
   const gone = lostHolders === 1 ? 'a process is gone that held' : `${lostHolders} processes are gone that held`
   const { inStoppedRun, isRetry, untried } = overdue
   return given([
-    [lostHolders > 0 && hasRuns, `${gone} runs or tasks: reprise ps --state interrupted`],
+    [lostHolders > 0 && hasRuns, `${gone} runs or tasks: ${interrupted}`],
     [
       lostHolders > 0 && !hasRuns,
       `${gone} tasks of a program: one that is started with the same tasks takes them over`,
     ],
-    [
-      inStoppedRun,
-      'what is due has waited for more than a minute, in runs that nobody conducts: reprise ps --state interrupted',
-    ],
-    [isRetry, 'retries that are due have waited for more than a minute: reprise ps --retrying'],
+    [inStoppedRun, `what is due has waited for more than a minute, in runs that nobody conducts: ${interrupted}`],
+    [isRetry, `retries that are due have waited for more than a minute: ${command(['ps', '--retrying'])}`],
     [
       untried !== undefined,
       `${untried?.id} of queue ${untried?.queue} has been due for more than a minute: is the program started that does it?`,

@@ -11,7 +11,7 @@ import { exitCodeOf } from '../runs/conduct.js'
 import { systemFrameClock } from '../output/live/live-view.js'
 import { reporterFor } from '../output/run-reporter.js'
 import { UsageError } from '../failures.js'
-import { findRun } from '../runs/find-run.js'
+import { findRunOrLast } from '../runs/find-run.js'
 import { readerOf } from '../runs/reader.js'
 import { withLedger } from '../runs/store.js'
 import { untilSignal } from '../runs/until-signal.js'
@@ -19,7 +19,7 @@ import { untilSignal } from '../runs/until-signal.js'
 const LOOK_EVERY_MS = 250
 
 export async function run(
-  { values }: ParsedArguments<{ readonly run: string }>,
+  { values }: ParsedArguments<{ readonly run?: string }>,
   context: CommandContext,
 ): Promise<ExitCode> {
   if (context.settings.json)
@@ -28,8 +28,8 @@ export async function run(
       'use --ndjson for events as they come, or show --json',
     )
   return withLedger(context, async (ledger) => {
-    await findRun(ledger, values.run)
-    const watcher = new RunWatcher(readerOf(ledger, context), values.run)
+    const { id } = await findRunOrLast(ledger, values.run)
+    const watcher = new RunWatcher(readerOf(ledger, context), id)
     // What is told has the ledger's times.
     const aheadMs = (await ledger.now()) - Date.now()
     const clock = { ...systemFrameClock, nowMs: () => Date.now() + aheadMs }
@@ -47,7 +47,7 @@ export async function run(
       stop.end()
       await reporter.end()
     }
-    return watcher.isOver ? tellEnd(ledger, values.run, context) : EXIT.done
+    return watcher.isOver ? tellEnd(ledger, id, context) : EXIT.done
   })
 }
 
@@ -58,7 +58,7 @@ async function tellEnd(ledger: Ledger, id: string, context: CommandContext): Pro
   // Somebody has removed it, or goes on with it already.
   if (detail === undefined || detail.state === 'running') return EXIT.done
   const look = lookFor(world, settings, world.stderr)
-  const lines = runSummary(detail, await ledger.now(), look, commandWords(settings, world.env))
+  const lines = runSummary(detail, look, commandWords(settings, world.env))
   if (!settings.ndjson && lines.length > 0) world.stderr.write(`${lines.join('\n')}\n`)
   // It has not ended: whoever looked has seen all there is.
   if (detail.state === 'interrupted') return EXIT.done

@@ -13,3 +13,20 @@ export function waitedText(waitedMs: number, budgetMs: number | null): string {
   if (waitedMs === 0) return ''
   return budgetMs === null ? roundedDuration(waitedMs) : `${roundedDuration(waitedMs)} of ${roundedDuration(budgetMs)}`
 }
+
+/** A shorter time is not worth a word; `--json` has it. */
+const LEAST_SHOWN_MS = 100
+
+/** `6.3s`, `waited 12s`, `down 30s`: how long steps ran, and beside it what else the time went into. */
+export function timeWords(times: {
+  readonly activeMs: number
+  readonly waitedMs: number
+  readonly downMs: number
+}): string[] {
+  const { activeMs, waitedMs, downMs } = times
+  return [
+    roundedDuration(activeMs),
+    ...(waitedMs < LEAST_SHOWN_MS ? [] : [`waited ${roundedDuration(waitedMs)}`]),
+    ...(downMs < LEAST_SHOWN_MS ? [] : [`down ${roundedDuration(downMs)}`]),
+  ]
+}

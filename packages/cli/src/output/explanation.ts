@@ -8,19 +8,20 @@ import { waitLimitMs } from '../explain/facts.js'
 import { matcherWords } from '../explain/summary.js'
 import { attemptTable, range } from './attempt-table.js'
 import { roundedDuration } from './duration.js'
+import { type FittedColumn, fitTableWithIds } from './fitted-table.js'
 import type { Look } from './look.js'
-import { alignTable, type Column, spaceBeside } from './table.js'
 import { wrapText } from './wrap.js'
 
 const MAX_TEXT = 2000
 /** Less of a summary than this says nothing. */
 const MIN_SUMMARY = 24
+const MAX_STEP = 128
 
 export function showExplanation(explanation: Explanation, title: string, look: Look): string {
   const { style, width } = look
   const say = (lead: string, text: string): string[] => wrapText(`  ${lead}`, plainText(text, MAX_TEXT), width)
   const summary = plainText(explanation.summary, MAX_TEXT)
-  const lines = [style.bold(plainText(title)), ...wrapText('  ', summary, width, / (?=· )/)]
+  const lines = [...wrapText('', style.bold(plainText(title)), width), ...wrapText('  ', summary, width, / (?=· )/)]
   if (explanation.policy.attempts > 1) lines.push(...say('', `retries ${matcherWords(explanation.policy)}`))
   lines.push('', ...attemptTable(explanation.attempts, look), '')
   lines.push(...endings(explanation).flatMap((sentence) => say('', sentence)))
@@ -51,22 +52,22 @@ function mayWaitLonger({ stop, mostWaitedMs, policy }: Explanation): boolean {
 /** One line per step of a workflow. */
 export function showOverview(explanations: readonly Explanation[], title: string, look: Look): string {
   const { style } = look
-  const columns: Column[] = [
-    { title: 'step' },
-    { title: 'attempts', align: 'right' },
-    { title: 'waits in all', align: 'right' },
-    { title: 'stops by' },
-    { title: 'hints', align: 'right' },
-  ]
-  const rows = explanations.map(({ step, stop, attempts, hints, notes }) => {
+  const waits = ({ attempts }: Explanation): string => {
     const last = attempts.at(-1)
-    const waited = last === undefined ? '' : range(last.minWaitedMs, last.maxWaitedMs)
-    const remarks = String(hints.length + notes.length)
-    return [style.bold(plainText(step ?? '', 40)), String(stop.attempt), waited, stop.reason, remarks]
-  })
-  const space = spaceBeside(columns, rows, look.screen)
-  if (space >= MIN_SUMMARY) columns.push({ title: 'policy' })
-  const withPolicy = rows.map((row, index) => [...row, plainText(explanations[index]?.summary ?? '', space)])
-  const titled = columns.map((column) => ({ ...column, title: style.dim(column.title) }))
-  return `${[style.bold(plainText(title)), '', ...alignTable(titled, withPolicy)].join('\n')}\n`
+    return last === undefined ? '' : range(last.minWaitedMs, last.maxWaitedMs)
+  }
+  const step: FittedColumn<Explanation> = {
+    title: 'step',
+    cell: (one) => plainText(one.step ?? '', MAX_STEP),
+    paint: () => style.bold,
+  }
+  const columns: FittedColumn<Explanation>[] = [
+    { title: 'attempts', align: 'right', cell: ({ stop }) => String(stop.attempt) },
+    { title: 'waits in all', align: 'right', cell: waits, expendable: 1 },
+    { title: 'stops by', cell: ({ stop }) => stop.reason },
+    { title: 'hints', align: 'right', cell: ({ hints, notes }) => String(hints.length + notes.length), expendable: 2 },
+    { title: 'policy', cell: ({ summary }) => plainText(summary, MAX_TEXT), least: MIN_SUMMARY, expendable: 3 },
+  ]
+  const heading = wrapText('', style.bold(plainText(title)), look.screen)
+  return `${[...heading, '', ...fitTableWithIds([step], columns, explanations, look)].join('\n')}\n`
 }

@@ -42,6 +42,30 @@ export function fitTable<T>(columns: readonly FittedColumn<T>[], rows: readonly 
   return [(INDENT + look.style.dim(titles.join(GAP))).trimEnd(), ...lines]
 }
 
+/**
+ * A table whose first columns are ids, which are typed again and so never cut. Where they leave no space for the columns
+ * that cannot go, they stand on a line of their own above the rest of their row.
+ */
+export function fitTableWithIds<T>(
+  ids: readonly FittedColumn<T>[],
+  columns: readonly FittedColumn<T>[],
+  rows: readonly T[],
+  look: Look,
+): string[] {
+  const needed = [...ids, ...columns.filter(({ expendable }) => expendable === undefined)]
+  const least = needed.flatMap((column) => {
+    const measured = measure(column, rows)
+    return measured === undefined ? [] : [leastOf(measured)]
+  })
+  if (INDENT.length + least.reduce((sum, width) => sum + width + GAP.length, -GAP.length) <= look.screen)
+    return fitTable([...ids, ...columns], rows, look)
+  const indent = (line: string): string => `${INDENT}${line}`
+  const [titles = '', ...lines] = fitTable(columns, rows, { ...look, screen: look.screen - INDENT.length })
+  const idLine = (row: T): string =>
+    INDENT + ids.map(({ cell, paint }) => (paint?.(row) ?? ((text: string) => text))(cell(row))).join('  ')
+  return [indent(titles), ...rows.flatMap((row, index) => [idLine(row), indent(lines[index] ?? '')])]
+}
+
 function measure<T>(column: FittedColumn<T>, rows: readonly (T | string)[]): Measured<T> | undefined {
   const cells = rows.map((row) => (typeof row === 'string' ? '' : column.cell(row)))
   const widest = cells.reduce((most, cell) => Math.max(most, textWidth(cell)), 0)
@@ -51,7 +75,6 @@ function measure<T>(column: FittedColumn<T>, rows: readonly (T | string)[]): Mea
 function fit<T>(columns: readonly Measured<T>[], lineWidth: number): readonly Measured<T>[] {
   const over = (among: readonly Measured<T>[]): number =>
     INDENT.length + among.reduce((sum, { width }) => sum + width + GAP.length, -GAP.length) - lineWidth
-  const leastOf = ({ column, width }: Measured<T>): number => Math.min(width, column.least ?? width)
   // Would it fit if everything were cut?
   const cut = columns.map((column) => ({ ...column, width: leastOf(column) }))
   if (over(cut) > 0) {
@@ -75,4 +98,8 @@ function fit<T>(columns: readonly Measured<T>[], lineWidth: number): readonly Me
     widest.width--
   }
   return fitted
+}
+
+function leastOf<T>({ column, width }: Measured<T>): number {
+  return Math.min(width, column.least ?? width)
 }

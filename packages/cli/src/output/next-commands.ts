@@ -7,14 +7,26 @@ import { storeWithoutPassword } from './store-address.js'
 /** `(['resume', run])` → `reprise resume nightly-7`. */
 export type CommandWords = (words: readonly string[]) => string
 
-/** With the store that was named, but for its password, unless the next command finds it by itself. */
+/** Starts the program as it was started, with the store that was named, but for the password in its address. */
 export function commandWords({ store }: Pick<Settings, 'store'>, env: World['env']): CommandWords {
-  const isUsual = store === (env['REPRISE_STORE'] || DEFAULT_STORE)
-  const named = isUsual ? [] : ['--store', storeWithoutPassword(store)]
-  return (words) => ['reprise', ...words, ...named].map(shellWord).join(' ')
+  const isFound = store === (env['REPRISE_STORE'] || DEFAULT_STORE)
+  const named = isFound ? [] : ['--store', storeWithoutPassword(store)]
+  return (words) => [...programWords(env), ...words, ...named].map(shellWord).join(' ')
 }
 
 export const plainCommand: CommandWords = commandWords({ store: DEFAULT_STORE }, {})
+
+/**
+ * A program that npm has started need not be on the PATH of the shell in which the next command is typed. npm names the
+ * command it runs, and the script for `npm run`; pnpm and yarn name the script only.
+ */
+function programWords(env: World['env']): readonly string[] {
+  const isByNpm = env['npm_command'] === 'exec' || env['npm_lifecycle_event'] !== undefined
+  if (!isByNpm) return ['reprise']
+  // Fetched for this one call: `npx reprise` would fetch the package of that name, which is the library.
+  const isFetched = /[\\/]_npx[\\/]/.test(env['PATH'] ?? env['Path'] ?? '')
+  return ['npx', isFetched ? '@reprise/cli' : 'reprise']
+}
 
 /** Quoted, where it has to be. */
 export function shellWord(word: string): string {

@@ -4,20 +4,24 @@
  */
 import { fallbackId, type RunDetail, type StepView } from '@reprise/workflow'
 import { plainText } from 'reprise/observe'
-import { roundedDuration } from './duration.js'
+import { roundedDuration, timeWords } from './duration.js'
 import { attemptsText, failureReason, failureText, stopWords } from './failure-words.js'
 import type { Look } from './look.js'
 import { type CommandWords, plainCommand } from './next-commands.js'
 import { countWords, runPaint, runWord } from './state-words.js'
+import { pathFromHere } from './path-from-here.js'
 import { padText, textWidth } from './width.js'
+import { wrapCommand, wrapText } from './wrap.js'
 
 /** Of each kind, so many are listed. */
 const MAX_LISTED = 20
 const MAX_NAME = 60
+/** Fewer cells beside a name say nothing. */
+const MIN_BESIDE = 28
 
 /** Lines for people; without `--quiet`, also what went well. */
-export function runSummary(run: RunDetail, nowMs: number, look: Look, command: CommandWords = plainCommand): string[] {
-  const last = lastLines(run, nowMs, look, command)
+export function runSummary(run: RunDetail, look: Look, command: CommandWords = plainCommand): string[] {
+  const last = lastLines(run, look, command)
   if (look.quiet) return run.state === 'succeeded' ? [] : last
   const among = (state: StepView['state']): StepView[] => run.steps.filter((step) => step.state === state)
   const blocks = [
@@ -42,10 +46,14 @@ function block(
   const shown = look.verbose ? steps : steps.slice(0, MAX_LISTED)
   const nameOf = (step: StepView): string => plainText(step.name, MAX_NAME)
   const widest = shown.reduce((most, step) => Math.max(most, textWidth(nameOf(step))), 0)
+  // A long name in a narrow window leaves no space beside it.
+  const isBeside = widest + MIN_BESIDE <= look.screen
   const lines = shown.flatMap((step) => {
-    const [first = '', ...others] = linesOf(step, run)
-    const name = look.style.bold(padText(nameOf(step), widest))
-    return [`  ${name}  ${first}`, ...others.map((line) => `  ${' '.repeat(widest)}  ${line}`)]
+    const texts = linesOf(step, run)
+    const name = look.style.bold(padText(nameOf(step), isBeside ? widest : 0))
+    if (!isBeside) return [`  ${name}`, ...texts.flatMap((text) => wrapText('    ', text, look.screen))]
+    const indent = ' '.repeat(widest + 4)
+    return texts.flatMap((text, index) => wrapText(index === 0 ? `  ${name}  ` : indent, text, look.screen))
   })
   const left = steps.length - shown.length
   return [title, ...lines, ...(left > 0 ? [`  … and ${left} more: ${command(['show', run.id])}`] : [])]
@@ -58,14 +66,15 @@ function recoveredLines({ attempts, attemptsAllowed, waitedMs, history }: StepVi
 }
 
 function failedLines(step: StepView, { steps }: RunDetail): string[] {
-  const { attempts, waitedMs, stopReason, failure, history } = step
-  const log = history.findLast((attempt) => attempt.log !== null)?.log ?? null
+  const { attempts, waitedMs, stopReason, failure, log } = step
   const waited = waitedMs > 0 ? `, waited ${roundedDuration(waitedMs)}` : ''
   const why = stopReason === null ? '' : `: ${stopWords(stopReason)}`
   const fallback = steps.find(({ id }) => id === fallbackId(step))
   const instead = fallback?.state === 'succeeded' ? 'its fallback ran instead' : ''
   const lines = [`${attemptsText(attempts)}${waited}${why}`, failureText(failure), instead]
-  return [...lines, ...(log === null ? [] : [`log: ${plainText(log, 1000)}`])].filter((line) => line !== '')
+  return [...lines, ...(log === null ? [] : [`log: ${plainText(pathFromHere(log), 1000)}`])].filter(
+    (line) => line !== '',
+  )
 }
 
 function undecidedLines({ attempts, attemptsAllowed }: StepView): string[] {
@@ -74,11 +83,17 @@ function undecidedLines({ attempts, attemptsAllowed }: StepView): string[] {
   ]
 }
 
-/** Commands with what they are for. */
-function nextLines(run: RunDetail, { style }: Look, command: CommandWords): string[] {
+/** Commands with what they are for: beside them where all of them fit, else below. */
+function nextLines(run: RunDetail, { style, screen }: Look, command: CommandWords): string[] {
   const steps = nextSteps(run).map(([words, text]) => [command(words), text] as const)
   const widest = steps.reduce((most, [typed]) => Math.max(most, textWidth(typed)), 0)
-  return steps.map(([typed, text]) => `${style.cyan('next:')} ${padText(typed, widest)}  ${style.dim(text)}`)
+  const lead = `${style.cyan('next:')} `
+  const isBeside = steps.every(([, text]) => textWidth(lead) + widest + 2 + textWidth(text) <= screen)
+  return steps.flatMap(([typed, text]) =>
+    isBeside
+      ? [`${lead}${padText(typed, widest)}  ${style.dim(text)}`]
+      : [...wrapCommand(lead, typed, screen), `${' '.repeat(textWidth(lead))}${style.dim(text)}`],
+  )
 }
 
 function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[], text: string][] {
@@ -100,14 +115,16 @@ function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[
 }
 
 /** How it ended, and for one that was interrupted how to go on. */
-function lastLines(run: RunDetail, nowMs: number, look: Look, command: CommandWords): string[] {
-  const { id, name, state, startedAtMs, endedAtMs, resumes, stopReason, failedStep, counts, steps } = run
-  const took = roundedDuration(Math.max(0, (endedAtMs ?? nowMs) - startedAtMs))
+function lastLines(run: RunDetail, look: Look, command: CommandWords): string[] {
+  const { id, name, state, resumes, stopReason, failedStep, counts, steps } = run
+  const took = timeWords(run).join(', ')
   const resumed = resumes > 0 ? `, resumed ${resumes}×` : ''
   const failed = steps.find((step) => step.id === failedStep)?.name ?? failedStep
   const why = failureReason(failed, stopReason)
   const head = runPaint(state, look)(runWord(state))
-  const about = `${plainText(name, MAX_NAME)}, run ${plainText(id)}, after ${took}${resumed}`
-  const lines = [`${head}: ${about} (${countWords(counts, look)})${why === '' ? '' : `: ${why}`}`]
-  return state === 'interrupted' ? [...lines, `Resume with: ${command(['resume', id])}`] : lines
+  const about = `${plainText(name, MAX_NAME)}, run ${plainText(id)}, took ${took}${resumed}`
+  const end = `${head}: ${about} (${countWords(counts, look)})${why === '' ? '' : `: ${why}`}`
+  const lines = wrapText('', end, look.screen)
+  if (state !== 'interrupted') return lines
+  return [...lines, ...wrapCommand('Resume with: ', command(['resume', id]), look.screen)]
 }

@@ -59,7 +59,7 @@ export async function execDurably(
     else if (!settings.quiet) world.stderr.write(`${id} has succeeded before: it is not run again.\n`)
     return EXIT.done
   }
-  if (check.refusals.length > 0) throw refusedBy(check.refusals)
+  if (check.refusals.length > 0) throw refusedBy(check.refusals, ['resume', id])
   const input = { choices: CHOICES, check }
   return conductRun(context, id, plan, (session) => resumeRun(plan, id, input, session), options)
 }
@@ -92,7 +92,7 @@ async function lookAt(
       kind: 'definition_changed',
       message: `${id} was begun with another command or policy.`,
       details: check.differences.map(describeDifference),
-      next: [`reprise show ${id}`],
+      next: [['show', id]],
     })
   })
 }

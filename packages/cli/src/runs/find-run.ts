@@ -1,19 +1,75 @@
-/** The run that somebody means. Imports the library and the errors of commands. */
+/**
+ * The run that a person means by an id, the beginning of one, the name of a workflow, or `latest`. Imports the library and
+ * the errors of commands.
+ */
 import { nearest } from 'reprise'
-import { type Ledger, livingOwners, type RunRecord } from 'reprise/durable'
+import { type Ledger, livingOwners, type RunRecord, type RunStatus } from 'reprise/durable'
 import { RefusedError } from '../failures.js'
+import { relativeTime } from '../output/relative-time.js'
 
-/** Of those with a similar name. */
+/** Stands for the run that was started last. No run can have it as its id. */
+export const LATEST = 'latest'
+
+/** At most this many runs are looked at for a similar id. */
 const LOOKED_AT = 1000
+/** At most this many runs are listed in an error. */
 const SHOWN = 10
+/** A run that is being removed is found by its whole id only. */
+const KEPT: readonly RunStatus[] = [
+  'running',
+  'interrupted',
+  'succeeded',
+  'completed_with_failures',
+  'failed',
+  'cancelled',
+]
 
-export async function findRun(ledger: Ledger, id: string): Promise<RunRecord> {
-  const run = await ledger.run(id)
+/** For commands that only look: without a name, the run that was started last. */
+export async function findRunOrLast(ledger: Ledger, named: string | undefined): Promise<RunRecord> {
+  return findRun(ledger, named ?? LATEST)
+}
+
+/** A whole id comes before a name, and a name before the beginning of an id: ids begin with the name of their workflow. */
+export async function findRun(ledger: Ledger, named: string): Promise<RunRecord> {
+  if (named === LATEST) return lastRun(ledger)
+  const run = await ledger.run(named)
   if (run !== undefined) return run
-  const ids = (await ledger.runs({ limit: LOOKED_AT })).map((one) => one.id)
-  const near = nearest(id, ids)
-  const message = `There is no run ${id}.${near === undefined ? '' : ` Did you mean ${near}?`}`
-  throw new RefusedError({ kind: 'not_found', message, next: ['reprise ps'] })
+  const [last] = await ledger.runs({ name: named, statuses: KEPT, limit: 1 })
+  if (last !== undefined) return last
+  // One more than is shown tells whether there are more.
+  const found = named === '' ? [] : await ledger.runs({ idPrefix: named, statuses: KEPT, limit: SHOWN + 1 })
+  const [only] = found
+  if (only === undefined) throw await notFound(ledger, named)
+  if (found.length > 1) throw await ambiguous(ledger, named, found)
+  return only
+}
+
+async function lastRun(ledger: Ledger): Promise<RunRecord> {
+  const [last] = await ledger.runs({ statuses: KEPT, limit: 1 })
+  if (last !== undefined) return last
+  const message = 'There are no runs yet.'
+  throw new RefusedError({ kind: 'not_found', message, next: [['run', 'workflow.yaml']] })
+}
+
+async function notFound(ledger: Ledger, named: string): Promise<RefusedError> {
+  const known = (await ledger.runs({ limit: LOOKED_AT })).flatMap(({ id, name }) => [id, name])
+  const near = nearest(named, [...new Set(known)])
+  const message = `There is no run ${named}.${near === undefined ? '' : ` Did you mean ${near}?`}`
+  return new RefusedError({ kind: 'not_found', message, next: [['ps']] })
+}
+
+async function ambiguous(ledger: Ledger, named: string, found: readonly RunRecord[]): Promise<RefusedError> {
+  const nowMs = await ledger.now()
+  const shown = found.slice(0, SHOWN)
+  return new RefusedError({
+    kind: 'not_possible',
+    message: `The ids of ${found.length > SHOWN ? `more than ${SHOWN}` : found.length} runs begin with ${named}: give more of the id.`,
+    details: [
+      ...shown.map(({ id, createdAtMs }) => `${id}, started ${relativeTime(createdAtMs, nowMs)}`),
+      ...(found.length > SHOWN ? ['…'] : []),
+    ],
+    next: [['ps']],
+  })
 }
 
 /** The only one that can be resumed. */
@@ -25,9 +81,9 @@ export async function interruptedRun(ledger: Ledger): Promise<RunRecord> {
   if (only !== undefined && left.length === 1) return only
   if (only === undefined) {
     const message = 'No run was interrupted: there is nothing to resume.'
-    throw new RefusedError({ kind: 'not_found', message, next: ['reprise ps'] })
+    throw new RefusedError({ kind: 'not_found', message, next: [['ps']] })
   }
-  const more = left.length > SHOWN ? ['reprise ps --state interrupted'] : []
-  const next = [...left.slice(0, SHOWN).map(({ id }) => `reprise resume ${id}`), ...more]
+  const more = left.length > SHOWN ? [['ps', '--state', 'interrupted']] : []
+  const next = [...left.slice(0, SHOWN).map(({ id }) => ['resume', id]), ...more]
   throw new RefusedError({ kind: 'not_possible', message: `${left.length} runs were interrupted: say which.`, next })
 }

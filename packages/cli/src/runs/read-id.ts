@@ -2,10 +2,12 @@
 import { isId } from '@reprise/workflow'
 import { plainText } from 'reprise/observe'
 import { UsageError } from '../failures.js'
+import { LATEST } from './find-run.js'
 
 const RULE = '1 to 128 letters, digits, dots, underscores and dashes, the first one a letter or digit'
 
 export function readId(text: string, flag: string): string {
+  if (text === LATEST) throw new UsageError(`${flag}: ${LATEST} stands for the run that was started last`, RULE)
   if (isId(text)) return text
   const shown = text === '' ? 'the empty text' : JSON.stringify(plainText(text, 60))
   throw new UsageError(`${flag}: ${shown} cannot be the id of a run`, RULE)

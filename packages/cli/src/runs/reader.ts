@@ -1,6 +1,6 @@
 /** What looks at runs in a ledger: their plans from what is recorded, their logs from the state directory. */
 import { existsSync } from 'node:fs'
-import { type Plan, type RunReader, StateDirectory } from '@reprise/workflow'
+import { lastLineIn, type Plan, type RunReader, StateDirectory } from '@reprise/workflow'
 import type { Ledger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { recordedPlan } from './load-plan.js'
@@ -12,6 +12,7 @@ export function readerOf(ledger: Ledger, { settings }: CommandContext, plan?: Pl
   return {
     ledger,
     planOf: async (run) => plan ?? recordedPlan(run, (await ledger.definition(run.id)) ?? null),
+    lastLineIn,
     logsOf: (run) => {
       // Most steps of a long run say nothing: they have no directory, and need not be looked for one by one.
       const talkative = new Set(state.stepsOf(run))

@@ -2,25 +2,24 @@
 import { describeDifference, type Refusal } from '@reprise/workflow'
 import { RefusedError } from '../failures.js'
 
-/** The first names the kind; all are told. */
-export function refusedBy(refusals: readonly Refusal[]): RefusedError {
+/** The first names the kind; all are told. `resume`: the words of the command that was refused, with its flags. */
+export function refusedBy(refusals: readonly Refusal[], resume: readonly string[]): RefusedError {
   const [first] = refusals as readonly [Refusal, ...Refusal[]]
   const details = refusals.flatMap((refusal, index) => [
     ...(index === 0 ? [] : [refusal.message]),
     ...(refusal.differences ?? []).map(describeDifference),
     ...(refusal.faults ?? []),
   ])
-  const next = nextOf(refusals)
-  return new RefusedError({ kind: first.kind, message: first.message, details, next })
+  return new RefusedError({ kind: first.kind, message: first.message, details, next: nextOf(refusals, resume) })
 }
 
-/** One command that answers all of them, where flags do; else what each says. */
-function nextOf(refusals: readonly Refusal[]): string[] {
-  const flags = refusals.map(({ next }) =>
-    next.map((command) => /^(reprise resume \S+) (--.*)$/.exec(command)).find(Boolean),
-  )
-  const [, command] = flags[0] ?? []
-  if (refusals.length < 2 || command === undefined || flags.some((found) => !found))
-    return refusals.flatMap(({ next }) => next)
-  return [`${command} ${flags.map((found) => found?.[2] ?? '').join(' ')}`]
+/** The refused command with every flag that is missing; where no flag helps, what to look at. */
+function nextOf(refusals: readonly Refusal[], resume: readonly string[]): (readonly string[])[] {
+  const isCurable = refusals.every(({ flags }) => flags.length > 0)
+  const choices = isCurable ? Math.max(...refusals.map(({ flags }) => flags.length)) : 0
+  const commands = Array.from({ length: choices }, (_, choice) => [
+    ...resume,
+    ...refusals.flatMap(({ flags }) => flags[choice] ?? flags[0] ?? []),
+  ])
+  return [...refusals.flatMap(({ look }) => look), ...commands]
 }

@@ -14,7 +14,6 @@ export class RunEnding {
   private readonly runId: string
   private readonly plan: Plan
   private detail: RunDetail | undefined = undefined
-  private nowMs = 0
 
   constructor(context: CommandContext, runId: string, plan: Plan) {
     this.context = context
@@ -26,7 +25,6 @@ export class RunEnding {
     const { json, ndjson, quiet } = this.context.settings
     if (ndjson || (quiet && !json && state === 'succeeded')) return
     this.detail = await viewRun(readerOf(ledger, this.context, this.plan), this.runId)
-    this.nowMs = await ledger.now()
     if (this.detail === undefined) throw new Error(`run ${this.runId} is not there any more`)
   }
 
@@ -35,7 +33,7 @@ export class RunEnding {
     const { world, settings } = this.context
     if (settings.json) return writeJson(world.stdout, { ...this.detail, undecided })
     const look = lookFor(world, settings, world.stderr)
-    const lines = runSummary(this.detail, this.nowMs, look, commandWords(settings, world.env))
+    const lines = runSummary(this.detail, look, commandWords(settings, world.env))
     world.stderr.write(`${lines.join('\n')}\n`)
   }
 }

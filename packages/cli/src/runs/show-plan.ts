@@ -1,33 +1,40 @@
 /** What a workflow would run, without running it. Imports the explanation of policies and output. */
-import type { Plan, StepPlan } from '@reprise/workflow'
+import { fillKnown, type Plan, type StepPlan } from '@reprise/workflow'
 import { normalizePolicy } from 'reprise'
+import type { Json } from 'reprise/durable'
 import { plainText } from 'reprise/observe'
 import type { CommandContext } from '../command-context.js'
 import { writeJson } from '../output/json.js'
 import { roundedDuration } from '../output/duration.js'
-import { alignTable } from '../output/table.js'
+import { type FittedColumn, fitTableWithIds } from '../output/fitted-table.js'
+import { flatText } from '../output/flat-text.js'
+import { lookFor } from '../output/look.js'
+import { wrapText } from '../output/wrap.js'
 
-export function showPlan(plan: Plan, { world, settings }: CommandContext): void {
-  if (settings.json) {
-    const { name, file, params, secrets, steps, fingerprint } = plan
-    writeJson(world.stdout, { name, file, fingerprint, params, secrets, steps })
-    return
-  }
-  const columns = [
-    { title: 'step' },
-    { title: 'does' },
-    { title: 'attempts', align: 'right' as const },
-    { title: 'if it fails' },
+/** `given`: the parameters that were given; they stand for their defaults, also in what the steps do. */
+export function showPlan(plan: Plan, given: Readonly<Record<string, Json>>, { world, settings }: CommandContext): void {
+  const { name, file, secrets, fingerprint } = plan
+  const params = { ...plan.params, ...given }
+  const steps = plan.steps.map((step): StepPlan => ({ ...step, action: filled(step.action, params) }))
+  if (settings.json) return writeJson(world.stdout, { name, file, fingerprint, params, secrets, steps })
+  const look = lookFor(world, settings)
+  const ids: FittedColumn<StepPlan>[] = [{ title: 'step', cell: ({ id }) => plainText(id) }]
+  const columns: FittedColumn<StepPlan>[] = [
+    { title: 'does', cell: (step) => plainText(actionText(step)), least: 16 },
+    { title: 'attempts', align: 'right', cell: attemptsText, expendable: 2 },
+    { title: 'if it fails', cell: failureText, expendable: 1 },
   ]
-  const rows = plan.steps.map((step) => [
-    plainText(step.id),
-    plainText(actionText(step)),
-    attemptsText(step),
-    failureText(step),
-  ])
-  world.stdout.write(
-    `${[`${plainText(plan.name)}: ${plan.steps.length} steps, nothing is run`, '', ...alignTable(columns, rows)].join('\n')}\n`,
-  )
+  const lines = [
+    ...wrapText('', `${plainText(name)}: ${plan.steps.length} steps, nothing is run`, look.screen),
+    ...(Object.keys(params).length === 0 ? [] : wrapText('  ', `with ${flatText(params)}`, look.screen)),
+    '',
+    ...fitTableWithIds(ids, columns, steps, look),
+  ]
+  world.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function filled(action: StepPlan['action'], params: Readonly<Record<string, Json>>): StepPlan['action'] {
+  return fillKnown(action as unknown as Json, params) as unknown as StepPlan['action']
 }
 
 const MAX_TEXT = 60

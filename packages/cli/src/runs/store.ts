@@ -55,7 +55,7 @@ export async function expectFound<T>(store: string, act: () => Promise<T | undef
     kind: 'not_found',
     message: `There are no runs here: ${what}`,
     details: [where],
-    next: ['reprise run workflow.yaml'],
+    next: [['run', 'workflow.yaml']],
   })
 }
 

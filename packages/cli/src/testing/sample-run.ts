@@ -30,6 +30,8 @@ export function terminal(columns: number): Look {
   return { ...PIPE, screen: columns, width: Math.min(100, columns), bars: true, blocks: true }
 }
 
+const NO_TIME = { activeMs: 0, waitedMs: 0, downMs: 0 } as const
+
 type StepEventType = Extract<RunEvent, { readonly attempts: number }>['type']
 type EventOf<T> = Extract<RunEvent, { readonly type: T }>
 
@@ -63,12 +65,21 @@ export function stepEvent<T extends StepEventType>(
 
 export function runStarted(steps: readonly string[], fields: Partial<EventOf<'run_started'>> = {}): RunEvent {
   const listed = steps.map((id) => ({ id, name: id, state: 'pending' as const }))
-  return { type: 'run_started', timeMs: START, run: 'nightly-7', name: 'import', steps: listed, resumes: 0, ...fields }
+  return {
+    type: 'run_started',
+    timeMs: START,
+    run: 'nightly-7',
+    name: 'import',
+    steps: listed,
+    resumes: 0,
+    ...NO_TIME,
+    ...fields,
+  }
 }
 
 export function runFinished(fields: Partial<EventOf<'run_finished'>> = {}): RunEvent {
-  const base = { timeMs: START, run: 'nightly-7', state: 'succeeded', stopReason: null, durationMs: 72_000 } as const
-  return { ...base, type: 'run_finished', ...fields }
+  const base = { timeMs: START, run: 'nightly-7', state: 'succeeded', stopReason: null } as const
+  return { ...base, type: 'run_finished', ...NO_TIME, activeMs: 72_000, ...fields }
 }
 
 /** One step in every state that a run may show. */
@@ -123,6 +134,7 @@ export function stepView(id: string, fields: Partial<StepView> = {}): StepView {
     attempts: 1,
     attemptsAllowed: 5,
     nextAttemptAtMs: null,
+    activeMs: 1000,
     waitedMs: 0,
     retryBudgetMs: null,
     stopReason: null,
@@ -130,6 +142,7 @@ export function stepView(id: string, fields: Partial<StepView> = {}): StepView {
     startedAtMs: START,
     endedAtMs: START + 1000,
     correlationId: null,
+    log: `.reprise/runs/nightly-7/${id}/1.1.1.log`,
     history: [attemptView(1)],
     ...fields,
   }
@@ -146,6 +159,8 @@ export function runDetail(steps: readonly StepView[], fields: Partial<RunDetail>
     state: 'succeeded',
     startedAtMs: START,
     endedAtMs: START + 72_000,
+    ...NO_TIME,
+    activeMs: 72_000,
     resumes: 0,
     stopReason: null,
     failedStep: null,
@@ -154,6 +169,7 @@ export function runDetail(steps: readonly StepView[], fields: Partial<RunDetail>
     params: {},
     steps,
     resumedAtMs: [],
+    sessions: [{ fromMs: START, toMs: START + 72_000 }],
     ...fields,
   }
 }

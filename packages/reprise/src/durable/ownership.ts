@@ -64,6 +64,20 @@ export async function livingOwners(
   )
 }
 
+/**
+ * When a process last renewed its lease, by the ledger's clock: it lived then, and for less than a third of its lease
+ * after. Undefined if its row is gone, or if the clock has been set back since.
+ */
+export async function lastHeardOf(
+  ledger: Pick<Ledger, 'leaseNow' | 'now' | 'owners'>,
+  id: string,
+): Promise<number | undefined> {
+  const owner = (await ledger.owners()).find((one) => one.id === id)
+  if (owner?.leaseMs === undefined) return undefined
+  const silentMs = (await ledger.leaseNow()) - (owner.leaseUntilMs - owner.leaseMs)
+  return silentMs < 0 ? undefined : (await ledger.now()) - silentMs
+}
+
 export class Ownership {
   private readonly parts: OwnershipParts
   private readonly worker: Worker

@@ -8,7 +8,7 @@ import type { Json, RunRecord } from '../ledger/records.js'
 import { DurableRun, runEvent, type RunParts } from './durable-run.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
-import type { OtherOwner, Ownership } from './ownership.js'
+import { lastHeardOf, type OtherOwner, type Ownership } from './ownership.js'
 import { expectId } from './tasks.js'
 
 export interface NewRun {
@@ -79,6 +79,9 @@ export class Runs {
     const seen = await this.expectRun(id)
     if (!force) await this.expectFree(seen)
     const resumeId = randomUUID()
+    // Of a process that was killed, nothing else says until when it conducted the run.
+    const isLost = seen.status === 'running' && seen.owner !== null
+    const heardOfAtMs = isLost ? await lastHeardOf(ledger, seen.owner ?? '') : undefined
     const record = await ledger.transact({ tasks: [], runs: [id] }, (view) => {
       const run = view.run(id)
       if (run?.fence !== (fence ?? seen.fence))
@@ -92,7 +95,8 @@ export class Runs {
         updatedAtMs: view.now,
         endedAtMs: null,
       }
-      const events = [runEvent('run_resumed', run, view.now, { from: run.owner, resumeId, status: run.status })]
+      const before = { from: run.owner, status: run.status, ...(heardOfAtMs !== undefined && { heardOfAtMs }) }
+      const events = [runEvent('run_resumed', run, view.now, { resumeId, ...before })]
       return { runs: [{ run: next }], events, result: next }
     })
     return new DurableRun(this.parts, record, { resumeId, force })

@@ -79,6 +79,9 @@ export interface RunChange {
 }
 
 export interface RunFilter {
+  /** Runs whose id begins with this text. They come in descending order of their ids, so that a limit bounds the reading. */
+  readonly idPrefix?: string
+  readonly name?: string
   readonly kind?: string
   readonly statuses?: readonly RunStatus[]
   /** Begun at this time or later. */

@@ -165,13 +165,19 @@ export class MemoryLedger implements Ledger {
     return this.tables.runs.get(id)?.run
   }
 
-  async runs({ kind, statuses, sinceMs = -Infinity, limit = Infinity }: RunFilter): Promise<readonly RunRecord[]> {
+  async runs(filter: RunFilter): Promise<readonly RunRecord[]> {
+    const { idPrefix, name, kind, statuses, sinceMs = -Infinity, limit = Infinity } = filter
     return [...this.tables.runs.values()]
       .map(({ run }) => run)
-      .filter((run) => kind === undefined || run.kind === kind)
-      .filter((run) => statuses === undefined || statuses.includes(run.status))
-      .filter((run) => run.createdAtMs >= sinceMs)
-      .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1))
+      .filter(
+        (run) =>
+          run.id.startsWith(idPrefix ?? '') &&
+          (name === undefined || run.name === name) &&
+          (kind === undefined || run.kind === kind) &&
+          (statuses === undefined || statuses.includes(run.status)) &&
+          run.createdAtMs >= sinceMs,
+      )
+      .toSorted((a, b) => (idPrefix === undefined ? b.createdAtMs - a.createdAtMs : 0) || (a.id < b.id ? 1 : -1))
       .slice(0, limit)
   }
 

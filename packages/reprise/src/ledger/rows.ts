@@ -130,6 +130,9 @@ export function attemptOf(row: SqlRow, run: string, id: string): AttemptRow {
   }
 }
 
+/** Greater than every id that begins with a prefix, once it stands behind it: stores compare ids byte by byte. */
+export const AFTER_PREFIX = '\u{10ffff}'
+
 export const RUN_COLUMNS = `id, kind, name, status, owner, fence, resumes, fingerprint, detail, correlation_id, created_at,
   updated_at, ended_at`
 

@@ -16,7 +16,7 @@ export {
 export type { DurableContext } from '../durable/execution.js'
 export { type FaultyTask, faultsOfTasks } from '../durable/inspection.js'
 export { failureOf } from '../durable/failure-record.js'
-export { livingOwners, type OtherOwner } from '../durable/ownership.js'
+export { lastHeardOf, livingOwners, type OtherOwner } from '../durable/ownership.js'
 export { type FieldChange, fingerprint } from '../durable/policy-record.js'
 export {
   type BreakerSettings,

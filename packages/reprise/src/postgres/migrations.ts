@@ -134,6 +134,7 @@ export const MIGRATIONS: readonly string[] = [
     since float8 NOT NULL
   ) WITH (fillfactor = 50);
   `,
+  'CREATE INDEX runs_named ON $schema.runs (name, created_at)',
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

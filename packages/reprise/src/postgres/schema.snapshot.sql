@@ -138,6 +138,7 @@ CREATE UNIQUE INDEX meta_pkey ON meta USING btree (one);
 CREATE UNIQUE INDEX owners_pkey ON owners USING btree (id);
 CREATE UNIQUE INDEX policies_pkey ON policies USING btree (hash);
 CREATE INDEX runs_begun ON runs USING btree (created_at);
+CREATE INDEX runs_named ON runs USING btree (name, created_at);
 CREATE UNIQUE INDEX runs_pkey ON runs USING btree (id);
 CREATE INDEX tasks_due ON tasks USING btree (queue, policy_hash, due_at) WHERE (status = 'waiting'::text);
 CREATE INDEX tasks_finished ON tasks USING btree (status, updated_at) WHERE (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text]));

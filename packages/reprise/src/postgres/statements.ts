@@ -1,7 +1,7 @@
 /** Every statement of the PostgreSQL ledger that reads, locks or keeps one row, for one schema. Imports its own layer. */
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
-import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
+import { AFTER_PREFIX, RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
 import { CLOCK, NOW, type Statement, statementsFor } from './connections.js'
 import { PARTS } from './write-statement.js'
 
@@ -143,15 +143,20 @@ function statusIs(statuses: readonly TaskStatus[]): string {
   return quoted.length === 1 ? `status = ${quoted[0]}` : `status IN (${quoted.join(', ') || 'NULL'})`
 }
 
-export function runsQuery(schema: string, { kind, statuses, sinceMs, limit }: RunFilter): Query {
+export function runsQuery(schema: string, filter: RunFilter): Query {
+  const { idPrefix, name, kind, statuses, sinceMs, limit } = filter
   const where = new Conditions()
+  // A range instead of LIKE: the server plans it by the primary key without knowing the prefix.
+  if (idPrefix !== undefined) where.add('id >= ? AND id < ?', idPrefix, idPrefix + AFTER_PREFIX)
+  if (name !== undefined) where.add('name = ?', name)
   if (kind !== undefined) where.add('kind = ?', kind)
   if (sinceMs !== undefined) where.add('created_at >= ?', sinceMs)
   if (statuses !== undefined) {
     const quoted = statuses.map((status) => `'${RUN_STATUSES.find((known) => known === status)}'`)
     where.add(`status IN (${quoted.join(', ') || 'NULL'})`)
   }
-  const text = `SELECT ${RUN_COLUMNS} FROM ${schema}.runs${where.text} ORDER BY created_at DESC, id DESC`
+  const order = idPrefix === undefined ? 'created_at DESC, id DESC' : 'id DESC'
+  const text = `SELECT ${RUN_COLUMNS} FROM ${schema}.runs${where.text} ORDER BY ${order}`
   return withLimit(text, where.values, limit)
 }
 

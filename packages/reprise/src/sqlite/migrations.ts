@@ -117,6 +117,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE gates ADD COLUMN settings TEXT;
   ALTER TABLE gates ADD COLUMN decree INTEGER NOT NULL DEFAULT 0;
   `,
+  'CREATE INDEX runs_named ON runs (name, created_at)',
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

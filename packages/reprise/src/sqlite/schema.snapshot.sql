@@ -75,6 +75,8 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_begun ON runs (created_at);
 
+CREATE INDEX runs_named ON runs (name, created_at);
+
 CREATE TABLE sqlite_sequence(name,seq);
 
 CREATE TABLE tasks (

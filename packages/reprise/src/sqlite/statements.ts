@@ -4,7 +4,7 @@
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
-import { RUN_COLUMNS, type SqlValue, TASK_COLUMNS, UPDATED_COLUMNS } from '../ledger/rows.js'
+import { AFTER_PREFIX, RUN_COLUMNS, type SqlValue, TASK_COLUMNS, UPDATED_COLUMNS } from '../ledger/rows.js'
 
 const INSERTED = ['run', 'id', 'payload_hash', 'input', 'correlation_id', 'created_at', ...UPDATED_COLUMNS]
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')
@@ -146,13 +146,19 @@ function statusIs(statuses: readonly TaskStatus[]): string {
   return statuses.length === 1 && first !== 'waiting' ? `status = ${quoted[0]}` : `status IN (${quoted.join(', ')})`
 }
 
-export function runsQuery({ kind, statuses, sinceMs, limit }: RunFilter): { sql: string; values: SqlValue[] } {
+export function runsQuery(filter: RunFilter): { sql: string; values: SqlValue[] } {
+  const { idPrefix, name, kind, statuses, sinceMs, limit } = filter
   const conditions: string[] = []
   const values: SqlValue[] = []
   const where = (condition: string, value: SqlValue): void => {
     conditions.push(condition)
     values.push(value)
   }
+  if (idPrefix !== undefined) {
+    where('id >= ?', idPrefix)
+    where('id < ?', idPrefix + AFTER_PREFIX)
+  }
+  if (name !== undefined) where('name = ?', name)
   if (kind !== undefined) where('kind = ?', kind)
   if (sinceMs !== undefined) where('created_at >= ?', sinceMs)
   if (statuses !== undefined) {
@@ -160,6 +166,7 @@ export function runsQuery({ kind, statuses, sinceMs, limit }: RunFilter): { sql:
     conditions.push(`status IN (${quoted.join(', ')})`)
   }
   const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  const sql = `SELECT ${RUN_COLUMNS} FROM runs${condition} ORDER BY created_at DESC, id DESC LIMIT ?`
+  const order = idPrefix === undefined ? 'created_at DESC, id DESC' : 'id DESC'
+  const sql = `SELECT ${RUN_COLUMNS} FROM runs${condition} ORDER BY ${order} LIMIT ?`
   return { sql, values: [...values, limit ?? -1] }
 }

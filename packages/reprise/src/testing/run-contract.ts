@@ -102,6 +102,22 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
     same(await ids({ sinceMs: 2 }), ['b', 'c'])
   },
 
+  'finds runs by the beginning of their id, the last id first, and by name': async (ledger) => {
+    const names = { 'day-1': 'day', 'day-2': 'other', 'day-2b': 'day', dayz: 'day', 'Day-2': 'day', e: 'day' }
+    let createdAtMs = 100
+    for (const [id, name] of Object.entries(names))
+      await put(ledger, sampleRun({ id, name, createdAtMs: createdAtMs-- }), { steps: [] })
+    const ids = async (filter: Parameters<Ledger['runs']>[0]): Promise<string[]> =>
+      (await ledger.runs(filter)).map(({ id }) => id)
+    same(await ids({ idPrefix: 'day-' }), ['day-2b', 'day-2', 'day-1'])
+    same(await ids({ idPrefix: 'day-', limit: 2 }), ['day-2b', 'day-2'])
+    same(await ids({ idPrefix: 'day-2', statuses: ['failed'] }), [])
+    same(await ids({ idPrefix: 'day-1' }), ['day-1'])
+    same(await ids({ idPrefix: 'day_1' }), [])
+    same(await ids({ name: 'day', limit: 2 }), ['day-1', 'day-2b'])
+    same(await ids({ name: 'da' }), [])
+  },
+
   'gives the attempts and results of one run by task, and counts its tasks': async (ledger) => {
     const key = (id: string): { run: string; id: string } => ({ run: 'night-1', id })
     const ends = { status: 'succeeded', dueAtMs: null } as const

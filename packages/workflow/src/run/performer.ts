@@ -11,6 +11,7 @@ import { type MaskedOutput, maskOutput } from '../masking/masked-output.js'
 import type { Masker } from '../masking/masker.js'
 import type { Action, Plan, StepPlan } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
+import { lastLine } from '../state/last-line.js'
 import type { StateDirectory } from '../state/state-directory.js'
 import { StateError } from '../state/state-error.js'
 import { performAction } from '../steps/perform.js'
@@ -161,7 +162,7 @@ export class Performer {
     let toldAtMs = -Infinity
     return (bytes) => {
       if (performance.now() - toldAtMs < OUTPUT_EVERY_MS) return
-      const line = lastLineOf(bytes)
+      const line = lastLine(bytes)
       if (line === '') return
       toldAtMs = performance.now()
       this.parts.onLine(taskId, attempt, line)
@@ -220,12 +221,4 @@ function resultOf(step: StepPlan, output: StepOutput, attempts: number): StepRes
     attempts,
     ...(step.capture !== null && { output: captured(step.capture.format, output.output) }),
   }
-}
-
-const decoder = new TextDecoder()
-
-/** Of the last bytes: what a long one began with is not worth the reading. */
-function lastLineOf(bytes: Uint8Array): string {
-  const lines = decoder.decode(bytes.subarray(-1000)).split(/[\r\n]+/)
-  return lines.findLast((line) => line.trim() !== '')?.trim() ?? ''
 }

@@ -31,8 +31,10 @@ export type RefusalReason =
 export interface Refusal {
   readonly kind: RefusalReason
   readonly message: string
-  /** What to type instead, a command each. */
-  readonly next: readonly string[]
+  /** Flags with which the resume would not be refused for this reason; several are a choice. Empty: no flag helps. */
+  readonly flags: readonly (readonly string[])[]
+  /** Commands that show why, as their words after the name of the program. */
+  readonly look: readonly (readonly string[])[]
   readonly differences?: readonly Difference[]
   readonly faults?: readonly string[]
 }
@@ -97,10 +99,8 @@ async function lockRefusal(ledger: Ledger, run: RunRecord, { force }: ResumeChoi
     kind: 'locked',
     message: `Run ${run.id} is conducted by process ${pid} on ${host} since ${since}. ${lease}`,
     // Who is seen to live, and to say so, is not to be robbed.
-    next: [
-      `reprise watch ${run.id}`,
-      ...(leaseLeftMs > 0 && (await isSeen(ledger, run.owner)) ? [] : [`reprise resume ${run.id} --force`]),
-    ],
+    flags: leaseLeftMs > 0 && (await isSeen(ledger, run.owner)) ? [] : [['--force']],
+    look: [['watch', run.id]],
   }
 }
 
@@ -120,7 +120,8 @@ function changeRefusal(
   return {
     kind: 'definition_changed',
     message: `The workflow has changed since run ${run.id} began.`,
-    next: [`reprise resume ${run.id} --accept-changes`],
+    flags: [['--accept-changes']],
+    look: [],
     differences,
   }
 }
@@ -132,8 +133,8 @@ function endRefusal(
   { resetRetries }: ResumeChoices,
 ): Refusal | undefined {
   if (resetRetries) return undefined
-  const next = [`reprise resume ${run.id} --reset-retries`]
-  if (run.status === 'cancelled') return { kind: 'not_possible', message: `Run ${run.id} was cancelled.`, next }
+  const cure = { flags: [['--reset-retries']], look: [] }
+  if (run.status === 'cancelled') return { kind: 'not_possible', message: `Run ${run.id} was cancelled.`, ...cure }
   const final = failed.filter(
     ({ id }) => (run.status !== 'running' && run.status !== 'interrupted') || endsRun(plan, id),
   )
@@ -144,7 +145,7 @@ function endRefusal(
     return `${id} (${stopReason ?? 'failed'} after ${count} ${count === 1 ? 'attempt' : 'attempts'})`
   })
   const message = `Out of attempts: ${list.join(', ')}. A resume does not run them again by itself.`
-  return { kind: 'exhausted', message, next }
+  return { kind: 'exhausted', message, ...cure }
 }
 
 /** Whether nothing comes after it once it has failed. */
@@ -158,7 +159,7 @@ async function faultRefusals(ledger: Ledger, run: RunRecord, open: readonly Task
   if (faulty.length === 0) return []
   const faults = faulty.flatMap(({ task, faults: found }) => found.map((fault) => `${task.id}: ${fault}`))
   const message = `What the ledger says of run ${run.id} cannot be; nothing was touched.`
-  return [{ kind: 'inconsistent', message, next: [], faults }]
+  return [{ kind: 'inconsistent', message, flags: [], look: [], faults }]
 }
 
 function undecidedRefusals(run: RunRecord, open: readonly TaskRecord[], { done, rerun }: ResumeChoices): Refusal[] {
@@ -169,13 +170,18 @@ function undecidedRefusals(run: RunRecord, open: readonly TaskRecord[], { done, 
     .map((id) => ({
       kind: 'undecided',
       message: `Step ${id} was interrupted, and only you can say whether it happened.`,
-      next: [`reprise resume ${run.id} --done ${id}`, `reprise resume ${run.id} --rerun ${id}`],
+      flags: [
+        ['--done', id],
+        ['--rerun', id],
+      ],
+      look: [],
     }))
   for (const id of answered.filter((one) => !undecided.includes(one)))
     refusals.push({
       kind: 'not_possible',
       message: `Nobody is asked about step ${id}.`,
-      next: [`reprise show ${run.id}`],
+      flags: [],
+      look: [['show', run.id]],
     })
   return refusals
 }

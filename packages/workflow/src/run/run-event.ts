@@ -4,10 +4,10 @@
  */
 import type { FailureRecord } from 'reprise/durable'
 import type { StopReason } from 'reprise'
-import type { RunState, StepState } from '../view/views.js'
+import type { RunState, RunTimes, StepState } from '../view/views.js'
 
 export type RunEvent =
-  | {
+  | ({
       readonly type: 'run_started'
       readonly timeMs: number
       readonly run: string
@@ -15,7 +15,7 @@ export type RunEvent =
       readonly steps: readonly { readonly id: string; readonly name: string; readonly state: StepState }[]
       /** How often it was resumed before, this time included. */
       readonly resumes: number
-    }
+    } & RunTimes)
   | (StepBase & { readonly type: 'attempt_started' })
   | (StepBase & {
       readonly type: 'attempt_failed'
@@ -36,6 +36,7 @@ export type RunEvent =
   | (StepBase & {
       readonly type: 'step_finished'
       readonly state: StepState
+      /** Of all its attempts together, also those of earlier processes. */
       readonly durationMs: number
       readonly waitedMs: number
       readonly stopReason: StopReason | null
@@ -67,14 +68,13 @@ export type RunEvent =
     }
   /** The last line that a step has said; not more often than a few times a second. */
   | (StepBase & { readonly type: 'output'; readonly line: string })
-  | {
+  | ({
       readonly type: 'run_finished'
       readonly timeMs: number
       readonly run: string
       readonly state: RunState
       readonly stopReason: StopReason | null
-      readonly durationMs: number
-    }
+    } & RunTimes)
 
 interface StepBase {
   readonly timeMs: number

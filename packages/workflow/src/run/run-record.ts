@@ -1,6 +1,7 @@
 /** What a workflow keeps with its run beside the document, and with its steps. Imports types of the library. */
 import type { StopReason } from 'reprise'
 import type { Json, RunRecord } from 'reprise/durable'
+import type { RunTimes } from '../view/views.js'
 
 export const WORKFLOW_KIND = 'workflow'
 
@@ -16,6 +17,8 @@ export interface RunNotes {
   readonly failedStep: string | null
   /** Steps of the document. */
   readonly steps: number
+  /** What its time went into, until a process last ended or left it; absent before, and in older records. */
+  readonly times?: RunTimes & { readonly resumes: number }
   /** Where it was conducted, the last places; absent in older records. */
   readonly places?: readonly RunPlace[]
 }

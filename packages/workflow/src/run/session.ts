@@ -11,6 +11,7 @@ import {
   type Ledger,
   openDurable,
   openLedger,
+  type TaskRecord,
   TaskRefusedError,
 } from 'reprise/durable'
 import { maskCommandEnd } from '../masking/masked-output.js'
@@ -30,7 +31,11 @@ import { Conductor, type RunEnd } from './conductor.js'
 import { budgetsOf } from './gates.js'
 import { Performer } from './performer.js'
 import { type RecordedStep, recordedSteps } from './recorded-steps.js'
+import { RunClock } from './run-clock.js'
 import { notesAsJson, type RunNotes } from './run-record.js'
+import { runEvents } from '../view/read-times.js'
+import { attemptMs, type AttemptTime, NO_TIME, sessionsOf, timesOf } from '../view/run-times.js'
+import type { RunTimes } from '../view/views.js'
 import { Scope } from './scope.js'
 import { type Listener, RunTelling } from './telling.js'
 
@@ -62,6 +67,8 @@ interface SessionParts {
   readonly state: StateDirectory
   readonly masker: Masker
   readonly telling: RunTelling
+  readonly tell: Listener
+  readonly clock: RunClock
 }
 
 /** What the hands of a run are made of. */
@@ -93,8 +100,12 @@ export class Session {
   static async open(plan: Plan, runId: string, settings: RunSettings, accept = false): Promise<Session> {
     const state = StateDirectory.open(settings.stateDirectory)
     expectOwnStore(settings.store, settings.stateDirectory)
-    const listener = settings.listener ?? (() => undefined)
-    const telling = new RunTelling(runId, plan, listener, Date.now)
+    const clock = new RunClock()
+    const tell: Listener = (event) => {
+      clock.tell(event)
+      settings.listener?.(event)
+    }
+    const telling = new RunTelling(runId, plan, tell, Date.now)
     const secrets = Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? '']))
     const masker = new Masker({ ...secrets, '--store': secretAddress(settings.store) })
     // They are made by another process while this one opens the ledger.
@@ -109,7 +120,7 @@ export class Session {
         // Whoever uses it next is told, and the close at the latest.
         onFailure: () => undefined,
       })
-      return new Session({ plan, settings, ledger, durable, state, masker, telling })
+      return new Session({ plan, settings, ledger, durable, state, masker, telling, tell, clock })
     } catch (error) {
       await ledger.close()
       throw error
@@ -148,7 +159,7 @@ export class Session {
       stop()
     }
     const { performer, conductor } = this.handsOf({ run, notes, scripts, recorded, onStateFailure })
-    this.tellStart(run, recorded)
+    await this.tellStart(run, recorded)
     settings.signal?.addEventListener('abort', stop, { once: true })
     if (settings.signal?.aborted === true) stop()
     const unwatch = this.watch(run, stop)
@@ -213,7 +224,10 @@ export class Session {
   }
 
   private async conclude(run: DurableRun, end: RunEnd, notes: RunNotes): Promise<void> {
-    const detail = this.mask(notesAsJson({ ...notes, stopReason: end.stopReason, failedStep: end.failedStep }))
+    const { stopReason, failedStep } = end
+    const times = this.parts.clock.at(Date.now())
+    const counted = { ...times, resumes: run.record.resumes }
+    const detail = this.mask(notesAsJson({ ...notes, stopReason, failedStep, times: counted }))
     try {
       if (end.state === 'interrupted') await run.leave(detail)
       else await run.finish(end.state, detail)
@@ -222,25 +236,49 @@ export class Session {
       const isWritten = end.state === 'cancelled' && error instanceof TaskRefusedError && error.kind === 'run_lost'
       if (!isWritten) throw error
     }
-    const { record } = run
-    this.tell({
-      type: 'run_finished',
-      timeMs: Date.now(),
-      run: run.id,
-      state: end.state,
-      stopReason: end.stopReason,
-      durationMs: Math.max(0, record.updatedAtMs - record.createdAtMs),
-    })
+    const { id } = run
+    this.parts.tell({ type: 'run_finished', timeMs: Date.now(), run: id, state: end.state, stopReason, ...times })
   }
 
-  private tellStart(run: DurableRun, recorded: ReadonlyMap<string, RecordedStep>): void {
-    const { plan } = this.parts
+  private async tellStart(run: DurableRun, recorded: ReadonlyMap<string, RecordedStep>): Promise<void> {
+    const { plan, telling, tell } = this.parts
+    const { times, stepMs } = await this.timesBefore(run)
+    telling.recall(stepMs)
     const steps = plan.steps.map(({ id, name }) => {
       return { id, name, state: recorded.get(id)?.state ?? ('pending' as const) }
     })
     const { id, record } = run
-    this.tell({ type: 'run_started', timeMs: Date.now(), run: id, name: plan.name, steps, resumes: record.resumes })
+    tell({
+      type: 'run_started',
+      timeMs: Date.now(),
+      run: id,
+      name: plan.name,
+      steps,
+      resumes: record.resumes,
+      ...times,
+    })
   }
 
-  private tell: Listener = (event) => this.parts.settings.listener?.(event)
+  /** What was spent on the run, and on each of its steps, until now: by earlier processes, and by taking it up. */
+  private async timesBefore({
+    id,
+    record,
+  }: DurableRun): Promise<{ readonly times: RunTimes; readonly stepMs: ReadonlyMap<string, number> }> {
+    const { ledger } = this.parts
+    const now = await ledger.now()
+    if (record.resumes === 0)
+      return { times: { ...NO_TIME, activeMs: Math.max(0, now - record.createdAtMs) }, stepMs: new Map() }
+    const [events, attempts] = [await runEvents(ledger, id), await ledger.attemptsOfRun(id)]
+    const open = await ledger.list({ run: id, statuses: ['waiting', 'parked', 'running'] })
+    const sessions = sessionsOf(record, events, attempts, now)
+    const stepMs = new Map<string, number>()
+    const cut = open.flatMap((task) => interruptedAttempt(task))
+    for (const row of [...attempts, ...cut]) stepMs.set(row.id, (stepMs.get(row.id) ?? 0) + attemptMs(row, sessions))
+    return { times: timesOf(sessions, attempts, open), stepMs }
+  }
+}
+
+/** An attempt that was in flight when its process was killed: it has no row yet. */
+function interruptedAttempt({ id, status, progress: { current } }: TaskRecord): (AttemptTime & { id: string })[] {
+  return status === 'running' && current ? [{ id, startedAtMs: current.startedAtMs, endedAtMs: Infinity }] : []
 }

@@ -22,7 +22,6 @@ export interface StepEnd {
 interface Sums {
   readonly attempts: number
   readonly waitedMs: number
-  readonly elapsedMs: number
 }
 
 export class RunTelling implements Observer {
@@ -33,6 +32,8 @@ export class RunTelling implements Observer {
   /** Of steps that have ended in this process, until that is told. */
   private readonly sums = new Map<string, Sums>()
   private readonly waited = new Map<string, number>()
+  /** How long the attempts of steps ran that have not ended; with those of earlier processes. */
+  private readonly active = new Map<string, number>()
 
   constructor(run: string, plan: Plan, listener: Listener, now: () => number) {
     this.run = run
@@ -41,22 +42,32 @@ export class RunTelling implements Observer {
     this.steps = new Map(plan.steps.map((step) => [step.id, step]))
   }
 
+  /** What is recorded of the attempts of earlier processes. */
+  recall(activeMs: ReadonlyMap<string, number>): void {
+    for (const [step, ms] of activeMs) this.active.set(step, ms)
+  }
+
   onEvent(event: RepriseEvent): void {
     const step = event.taskId ?? ''
+    // What was interrupted by a kill is recorded, and recalled.
+    if (event.type === 'attempt_finished' && event.outcome !== 'interrupted')
+      this.active.set(step, (this.active.get(step) ?? 0) + event.durationMs)
     const told = this.toldOf(event, step)
     if (told !== undefined) this.listener(told)
   }
 
   finished({ id }: Pick<StepPlan, 'id'>, end: StepEnd): void {
-    const { attempts, waitedMs, elapsedMs } = this.sums.get(id) ?? { attempts: 0, waitedMs: 0, elapsedMs: 0 }
+    const { attempts, waitedMs } = this.sums.get(id) ?? { attempts: 0, waitedMs: 0 }
+    const durationMs = this.active.get(id) ?? 0
     this.sums.delete(id)
+    this.active.delete(id)
     const { state, stopReason, failure, continued } = end
     const base = this.base(id, attempts)
     this.listener({
       ...base,
       type: 'step_finished',
       state: state === 'succeeded' && attempts > 1 ? 'recovered' : state,
-      durationMs: elapsedMs,
+      durationMs,
       waitedMs,
       stopReason,
       failure,
@@ -124,8 +135,7 @@ export class RunTelling implements Observer {
         }
       case 'call_succeeded':
       case 'call_failed': {
-        const { attemptsMade, totalDelayMs, elapsedMs } = event
-        this.sums.set(step, { attempts: attemptsMade, waitedMs: totalDelayMs, elapsedMs })
+        this.sums.set(step, { attempts: event.attemptsMade, waitedMs: event.totalDelayMs })
         return undefined
       }
       default:

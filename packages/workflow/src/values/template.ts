@@ -8,7 +8,7 @@
 import type { Json } from 'reprise/durable'
 import type { Values } from '../steps/step-context.js'
 import { isList, lookUp, readReference, type Reference } from './reference.js'
-import { SetupError } from './setup-error.js'
+import { SetupError, TextError } from './setup-error.js'
 
 export interface Template {
   /** Texts and references in turn; never empty texts. */
@@ -73,6 +73,35 @@ export function fillJson(data: Json, values: Values): Json {
   if (isList(data)) return data.map((item) => fillJson(item, values))
   // `fromEntries` defines own properties, so that a key `__proto__` is one.
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, fillJson(value, values)]))
+}
+
+/** For people to read before a run: values that are known are filled in, everything else stays as it is written. */
+export function fillKnown(data: Json, values: Values): Json {
+  if (typeof data === 'string') return fillKnownText(data, values)
+  if (typeof data !== 'object' || data === null) return data
+  if (isList(data)) return data.map((item) => fillKnown(item, values))
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, fillKnown(value, values)]))
+}
+
+function fillKnownText(text: string, values: Values): string {
+  let [filled, at] = ['', 0]
+  for (let dollar = text.indexOf('${'); dollar !== -1; dollar = text.indexOf('${', at)) {
+    const known = text[dollar - 1] === '$' ? undefined : knownReference(text, dollar, values)
+    filled += text.slice(at, dollar) + (known?.value ?? '${')
+    at = known?.end ?? dollar + 2
+  }
+  return filled + text.slice(at)
+}
+
+/** Undefined for what the shell or a later step gives a value to. */
+function knownReference(text: string, start: number, values: Values): { value: string; end: number } | undefined {
+  try {
+    const { reference, end } = readReference(text, start)
+    return { value: textOf(lookUp(values, reference)), end }
+  } catch (error) {
+    if (error instanceof SetupError || error instanceof TextError) return undefined
+    throw error
+  }
 }
 
 /** Every reference in the strings of data. */

@@ -4,18 +4,27 @@
  */
 import type { AttemptRow, Ledger, StoredEvent, TaskRecord } from 'reprise/durable'
 import { retryStateOf } from './retry-state.js'
+import { attemptMs, sessionsOf } from './run-times.js'
 import { taskState } from './step-look.js'
-import type { EventView } from './views.js'
+import type { EventView, SessionView } from './views.js'
 
 const PAGE = 1000
 
 /** All of it, attempts that run now included. */
 export async function viewEvents(ledger: Ledger, run: string): Promise<EventView[]> {
-  const events: EventView[] = (await storedEvents(ledger, run)).map(storedView)
-  const rows = grouped(await ledger.attemptsOfRun(run))
+  const [stored, all, record] = [
+    await storedEvents(ledger, run),
+    await ledger.attemptsOfRun(run),
+    await ledger.run(run),
+  ]
+  const sessions = record === undefined ? [] : sessionsOf(record, stored, all, Infinity)
+  const events: EventView[] = stored.map(storedView)
+  const rows = grouped(all)
   for (const task of await ledger.list({ run })) {
     const attempts = rows.get(task.id) ?? []
-    events.push(...attempts.flatMap((row, index) => attemptViews(row, attempts[index - 1], task.correlationId)))
+    events.push(
+      ...attempts.flatMap((row, index) => attemptViews(row, attempts[index - 1], task.correlationId, sessions)),
+    )
     events.push(...currentViews(task), ...endViews(task))
   }
   return events.toSorted((a, b) => a.timeMs - b.timeMs || order(a) - order(b))
@@ -41,7 +50,12 @@ function storedView({ type, id, atMs, correlationId, detail }: StoredEvent): Eve
 }
 
 /** The wait before it began when the attempt before it had ended. */
-function attemptViews(row: AttemptRow, before: AttemptRow | undefined, correlationId: string): EventView[] {
+function attemptViews(
+  row: AttemptRow,
+  before: AttemptRow | undefined,
+  correlationId: string,
+  sessions: readonly SessionView[],
+): EventView[] {
   const { id, number, execution, generation, startedAtMs, endedAtMs, outcome, failure, delayBeforeMs } = row
   const base = { step: id, attempt: number, correlationId }
   const which = { generation, execution }
@@ -66,7 +80,7 @@ function attemptViews(row: AttemptRow, before: AttemptRow | undefined, correlati
       detail: {
         ...which,
         outcome,
-        durationMs: endedAtMs - startedAtMs,
+        durationMs: attemptMs(row, sessions),
         failure: failure === null ? null : { ...failure },
       },
     },

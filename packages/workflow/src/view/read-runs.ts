@@ -14,26 +14,28 @@ import {
 import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
 import type { Plan } from '../plan/plan.js'
 import { notesOf } from '../run/run-record.js'
+import { readTimes, runEvents, timesFrom } from './read-times.js'
 import { retryStateOf } from './retry-state.js'
 import { type LogFinder, Policies, STATE_OF, StepLook } from './step-look.js'
-import type { OwnerView, RetryingView, RunDetail, RunState, RunView, StepState, StepView } from './views.js'
+import type { OwnerView, RetryingView, RunDetail, RunState, RunTimes, RunView, StepState, StepView } from './views.js'
 
 export interface RunReader {
   readonly ledger: Ledger
   readonly planOf: (run: RunRecord) => Plan | Promise<Plan>
   /** For the run as it is now. */
   readonly logsOf: (run: string) => LogFinder
+  /** Of a log; empty if there is none. */
+  readonly lastLineIn: (log: string) => string
 }
-
-/** Of those that are looked through for resumes. */
-const MAX_EVENTS = 10_000
 
 export async function viewRuns(ledger: Ledger, filter: RunFilter): Promise<RunView[]> {
   const found = await ledger.runs(filter)
   // What is being removed is there only for whoever asks for it.
   const runs = filter.statuses === undefined ? found.filter(({ status }) => status !== 'removing') : found
   const living = await livingOwners(ledger)
-  return Promise.all(runs.map(async (run) => runView(run, living, await countsOf(ledger, run))))
+  return Promise.all(
+    runs.map(async (run) => runView(run, living, await countsOf(ledger, run), await readTimes(ledger, run, living))),
+  )
 }
 
 export async function viewRun(reader: RunReader, id: string): Promise<RunDetail | undefined> {
@@ -43,7 +45,13 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
   const plan = await planOf(run)
   const records = await ledger.list({ run: id })
   const tasks = new Map(records.map((task) => [task.id, task]))
-  const look = new StepLook(await Policies.of(ledger, records), await ledger.attemptsOfRun(id), reader.logsOf(id))
+  const [attempts, events, living] = [
+    await ledger.attemptsOfRun(id),
+    await runEvents(ledger, id),
+    await livingOwners(ledger),
+  ]
+  const { times, sessions } = await timesFrom(ledger, run, { events, attempts, open: records }, living)
+  const look = new StepLook(await Policies.of(ledger, records), { attempts, sessions, logOf: reader.logsOf(id) })
   // Looked for only where there are any: a run may have very many steps.
   const hasFallbacks = records.some(({ id: task }) => isFallbackId(task))
   const known = new Set<TaskRecord>()
@@ -61,9 +69,8 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
   if (known.size < records.length) for (const task of records) if (!known.has(task)) steps.push(look.task(task, ''))
   const counts: Partial<Record<StepState, number>> = {}
   for (const { state } of steps) counts[state] = (counts[state] ?? 0) + 1
-  const events = await ledger.events(0, MAX_EVENTS, id)
   const resumedAtMs = events.filter(({ type }) => type === 'run_resumed').map(({ atMs }) => atMs)
-  return { ...runView(run, await livingOwners(ledger), counts), params: notesOf(run).params, steps, resumedAtMs }
+  return { ...runView(run, living, counts, times), params: notesOf(run).params, steps, resumedAtMs, sessions }
 }
 
 /** What waits now, in all runs or in one; the next to come first. */
@@ -99,7 +106,12 @@ async function stoppedRuns(ledger: Ledger): Promise<ReadonlySet<string>> {
   return new Set(open.filter(({ owner }) => owner === null || !living.has(owner)).map(({ id }) => id))
 }
 
-function runView(run: RunRecord, living: ReadonlyMap<string, OtherOwner>, counts: RunView['counts']): RunView {
+function runView(
+  run: RunRecord,
+  living: ReadonlyMap<string, OtherOwner>,
+  counts: RunView['counts'],
+  times: RunTimes,
+): RunView {
   const notes = notesOf(run)
   const owner = run.owner === null ? undefined : living.get(run.owner)
   return {
@@ -110,6 +122,7 @@ function runView(run: RunRecord, living: ReadonlyMap<string, OtherOwner>, counts
     state: stateOf(run, owner),
     startedAtMs: run.createdAtMs,
     endedAtMs: run.endedAtMs,
+    ...times,
     resumes: run.resumes,
     stopReason: notes.stopReason ?? null,
     failedStep: notes.failedStep ?? null,

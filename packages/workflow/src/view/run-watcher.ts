@@ -8,8 +8,9 @@ import type { RunEvent } from '../run/run-event.js'
 import type { StepResult } from '../run/run-record.js'
 import { type RunReader, viewRun } from './read-runs.js'
 import { retryStateOf } from './retry-state.js'
+import { RunningOutput } from './running-output.js'
 import { taskState } from './step-look.js'
-import type { RunDetail, RunState, StepView } from './views.js'
+import type { RunDetail, RunState, RunTimes, StepView } from './views.js'
 
 const ENDED: ReadonlySet<RunState> = new Set([
   'succeeded',
@@ -23,6 +24,7 @@ export class RunWatcher {
   private readonly reader: RunReader
   private readonly run: string
   private readonly seen = new Map<string, TaskRecord>()
+  private readonly output = new RunningOutput()
   private mark: number | undefined = undefined
   private started = false
   /** Nothing more will happen by itself. */
@@ -38,18 +40,27 @@ export class RunWatcher {
     const { ledger } = this.reader
     const mark = await ledger.changeMark()
     // Whether its process lives can change without anybody writing.
-    if (mark === this.mark && this.started && !(await this.isLost(ledger))) return []
+    if (mark === this.mark && this.started && !(await this.isLost(ledger))) return this.outputs(await ledger.now())
     this.mark = mark
+    // Before the details, so that those of a step that has ended are complete; what comes between is told at the next look.
+    const seen = await ledger.list({ run: this.run })
     const detail = await viewRun(this.reader, this.run)
     if (detail === undefined) return undefined
+    this.isOver = ENDED.has(detail.state)
     const events: RunEvent[] = []
     const now = await ledger.now()
     if (!this.started) events.push(startOf(detail, now))
-    const tasks = await ledger.list({ run: this.run })
+    const listed = this.isOver ? await ledger.list({ run: this.run }) : seen
+    const tasks = new Map(listed.map((task) => [task.id, task]))
     const steps = new Map(detail.steps.map((step) => [step.id, step]))
-    for (const task of tasks) events.push(...this.changesOf(task, steps, now))
+    // In the order of the workflow: a step has ended before the next one begins.
+    for (const { id } of detail.steps) {
+      const task = tasks.get(id)
+      if (task !== undefined) events.push(...this.changesOf(task, steps, now))
+    }
+    this.output.note(detail.steps, tasks)
+    events.push(...this.outputs(now))
     this.started = true
-    this.isOver = ENDED.has(detail.state)
     if (this.isOver) events.push(endOf(detail, now))
     return events
   }
@@ -58,6 +69,11 @@ export class RunWatcher {
     const run = await ledger.run(this.run)
     if (run?.status !== 'running') return false
     return run.owner === null || !(await livingOwners(ledger)).has(run.owner)
+  }
+
+  private outputs(timeMs: number): RunEvent[] {
+    const lines = this.output.lines(this.reader.logsOf(this.run), this.reader.lastLineIn)
+    return lines.map((line) => ({ ...line, type: 'output', timeMs, run: this.run }))
   }
 
   private changesOf(task: TaskRecord, steps: ReadonlyMap<string, StepView>, now: number): RunEvent[] {
@@ -86,7 +102,7 @@ function eventsOf(run: string, task: TaskRecord, step: StepView, now: number): R
   const { current, lastFailure } = task.progress
   const retry = retryStateOf(task)
   const base = { timeMs: now, run, step: step.id, attempts: step.attemptsAllowed }
-  const sums = { durationMs: Math.max(0, task.updatedAtMs - task.createdAtMs), waitedMs: retry.totalDelayMs }
+  const sums = { durationMs: step.activeMs, waitedMs: retry.totalDelayMs }
   switch (task.status) {
     case 'running':
       return [
@@ -126,12 +142,17 @@ function reasonOf({ result }: TaskRecord): string {
   return (result as Partial<StepResult> | null | undefined)?.skipped ?? 'when'
 }
 
-function startOf({ id, name, steps, resumes }: RunDetail, timeMs: number): RunEvent {
+function startOf(detail: RunDetail, timeMs: number): RunEvent {
+  const { id, name, steps, resumes } = detail
   const states = steps.map((step) => ({ id: step.id, name: step.name, state: step.state }))
-  return { type: 'run_started', timeMs, run: id, name, steps: states, resumes }
+  return { type: 'run_started', timeMs, run: id, name, steps: states, resumes, ...timesIn(detail) }
 }
 
-function endOf({ id, state, stopReason, startedAtMs, endedAtMs }: RunDetail, timeMs: number): RunEvent {
-  const durationMs = Math.max(0, (endedAtMs ?? timeMs) - startedAtMs)
-  return { type: 'run_finished', timeMs, run: id, state, stopReason, durationMs }
+function endOf(detail: RunDetail, timeMs: number): RunEvent {
+  const { id, state, stopReason } = detail
+  return { type: 'run_finished', timeMs, run: id, state, stopReason, ...timesIn(detail) }
+}
+
+function timesIn({ activeMs, waitedMs, downMs }: RunTimes): RunTimes {
+  return { activeMs, waitedMs, downMs }
 }

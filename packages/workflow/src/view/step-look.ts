@@ -7,22 +7,33 @@ import { attemptsOf } from '../plan/attempts.js'
 import type { StepPlan } from '../plan/plan.js'
 import type { StepResult } from '../run/run-record.js'
 import { isOlder, retryStateOf } from './retry-state.js'
-import type { AttemptView, StepState, StepView } from './views.js'
+import { attemptMs } from './run-times.js'
+import type { AttemptView, SessionView, StepState, StepView } from './views.js'
 
 /** Where the output of an attempt is, if there is any. */
-export type LogFinder = (step: string, attempt: AttemptRow) => string | null
+export type LogFinder = (step: string, attempt: AttemptMark) => string | null
+
+export type AttemptMark = Pick<AttemptRow, 'generation' | 'number' | 'execution'>
+
+export interface StepRows {
+  readonly attempts: readonly AttemptRow[]
+  readonly sessions: readonly SessionView[]
+  readonly logOf: LogFinder
+}
 
 export class StepLook {
   private readonly policies: Policies
   private readonly attempts: ReadonlyMap<string, readonly AttemptRow[]>
+  private readonly sessions: readonly SessionView[]
   private readonly logOf: LogFinder
 
-  /** `rows`: the attempts of all steps. */
-  constructor(policies: Policies, rows: readonly AttemptRow[], logOf: LogFinder) {
+  /** `rows`: the attempts of all steps, and when processes conducted their run. */
+  constructor(policies: Policies, rows: StepRows) {
     this.policies = policies
-    this.logOf = logOf
+    this.sessions = rows.sessions
+    this.logOf = rows.logOf
     const attempts = new Map<string, AttemptRow[]>()
-    for (const row of rows) {
+    for (const row of rows.attempts) {
       const known = attempts.get(row.id)
       if (known === undefined) attempts.set(row.id, [row])
       else known.push(row)
@@ -41,6 +52,7 @@ export class StepLook {
       attempts: 0,
       attemptsAllowed: attemptsOf(step),
       nextAttemptAtMs: null,
+      activeMs: 0,
       waitedMs: 0,
       retryBudgetMs: null,
       stopReason: null,
@@ -48,6 +60,7 @@ export class StepLook {
       startedAtMs: null,
       endedAtMs: null,
       correlationId: null,
+      log: null,
       history: [],
     }
   }
@@ -58,6 +71,7 @@ export class StepLook {
     const { lastFailure } = task.progress
     const retry = retryStateOf(task)
     const rows = this.attempts.get(task.id) ?? []
+    const history = rows.map((row) => attemptView(row, this.logOf(task.id, row)))
     const isOver = task.owner === null && task.dueAtMs === null
     return {
       id: task.id,
@@ -68,6 +82,7 @@ export class StepLook {
       attempts: retry.launched,
       attemptsAllowed: attempts,
       nextAttemptAtMs: task.dueAtMs,
+      activeMs: this.activeMs(task, rows),
       waitedMs: retry.totalDelayMs,
       retryBudgetMs,
       stopReason: task.stopReason,
@@ -75,8 +90,21 @@ export class StepLook {
       startedAtMs: rows[0]?.startedAtMs ?? task.progress.current?.startedAtMs ?? task.createdAtMs,
       endedAtMs: isOver ? task.updatedAtMs : null,
       correlationId: task.correlationId,
-      history: rows.map((row) => attemptView(row, this.logOf(task.id, row))),
+      log:
+        this.runningLog(task) ?? history.findLast((one) => one.generation === task.generation && one.log)?.log ?? null,
+      history,
     }
+  }
+
+  private runningLog({ id, generation, status, progress: { current } }: TaskRecord): string | null {
+    return status === 'running' && current ? this.logOf(id, { ...current, generation }) : null
+  }
+
+  private activeMs({ status, progress }: TaskRecord, rows: readonly AttemptRow[]): number {
+    const { current } = progress
+    const isRunning = status === 'running' && current !== null && current !== undefined
+    const running = isRunning ? [{ startedAtMs: current.startedAtMs, endedAtMs: Infinity }] : []
+    return [...rows, ...running].reduce((sum, row) => sum + attemptMs(row, this.sessions), 0)
   }
 }
 

@@ -31,7 +31,17 @@ export const STEP_STATES = [
 /** `retrying`: waits for its next attempt. `parked`: stands in a budget's line. `recovered`: succeeded after a failure. */
 export type StepState = (typeof STEP_STATES)[number]
 
-export interface RunView {
+/** What the time of a run went into; the three add up to the time from its start to its end, or to its last sign of life. */
+export interface RunTimes {
+  /** Steps ran. */
+  readonly activeMs: number
+  /** No attempt ran: a step waited for its next one, or in a budget's queue. */
+  readonly waitedMs: number
+  /** No process conducted the run: from a stop or a kill to the next resume. */
+  readonly downMs: number
+}
+
+export interface RunView extends RunTimes {
   readonly id: string
   readonly kind: string
   readonly name: string
@@ -59,6 +69,14 @@ export interface RunDetail extends RunView {
   readonly steps: readonly StepView[]
   /** When it was resumed, in order. */
   readonly resumedAtMs: readonly number[]
+  /** When processes conducted it, in order. */
+  readonly sessions: readonly SessionView[]
+}
+
+export interface SessionView {
+  readonly fromMs: number
+  /** Of one that conducts it now, the time of looking; of one that was killed, the last that is known of it. */
+  readonly toMs: number
 }
 
 export interface StepView {
@@ -71,6 +89,9 @@ export interface StepView {
   readonly attempts: number
   readonly attemptsAllowed: number
   readonly nextAttemptAtMs: number | null
+  /** The durations of all its attempts together, with the one that runs now. */
+  readonly activeMs: number
+  /** The waits before its attempts as they were chosen, in this generation. */
   readonly waitedMs: number
   readonly retryBudgetMs: number | null
   readonly stopReason: StopReason | null
@@ -78,6 +99,8 @@ export interface StepView {
   readonly startedAtMs: number | null
   readonly endedAtMs: number | null
   readonly correlationId: string | null
+  /** What the last attempt that wrote anything has written, of this generation; also while it runs. */
+  readonly log: string | null
   /** Of all generations, in order; with executions that were interrupted. */
   readonly history: readonly AttemptView[]
 }

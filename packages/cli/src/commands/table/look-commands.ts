@@ -12,6 +12,12 @@ export const STATE_CHOICES = [
   'cancelled',
 ] as const satisfies readonly RunState[]
 
+const RUN_TEXT = 'an id, the beginning of one, a workflow, or latest; the last run unless said'
+
+const RUN_HELP = `Ids are printed whole. Every command that takes a run takes its id, any beginning
+of it that no other id has, the name of a workflow for the last run of it, or
+\`latest\`. What only looks takes the last run when none is given.`
+
 export const LOOK_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'ps',
@@ -20,6 +26,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
       { flags: '--retrying', text: 'what waits now: attempt, next in, waited of its budget, last error' },
       { flags: '--state <state>', text: 'only runs in this state', choices: STATE_CHOICES },
       { flags: '--last <time>', text: 'only runs that were begun within it' },
+      { flags: '--limit <n>', text: 'at most this many runs (default: 50, unless --state or --last is given)' },
     ],
     examples: [
       ['ps', 'the runs'],
@@ -27,14 +34,16 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
       ['ps --state failed --last 24h', ''],
       ["ps --json | jq '.runs[].id'", ''],
     ],
-    more: '--json prints { runs } or { retrying }.',
+    more: `${RUN_HELP}
+
+--json prints { runs } or { retrying }.`,
     load: () => import('../ps.js'),
   },
   {
     name: 'show',
     summary: 'show a run: its steps, attempts and waits, why it stopped; across resumes',
     values: [
-      ['<run>', 'the run'],
+      ['[run]', RUN_TEXT],
       ['[step]', 'one step, with every attempt'],
     ],
     examples: [
@@ -47,7 +56,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'watch',
     summary: 'watch a run live, whichever process runs it',
-    values: [['<run>', 'the run']],
+    values: [['[run]', RUN_TEXT]],
     examples: [
       ['watch nightly-7', 'until it ends, with its exit code; Ctrl-C stops watching, not the run'],
       ['watch nightly-7 --ndjson', 'as lines of JSON'],
@@ -58,7 +67,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
     name: 'logs',
     summary: 'print what the steps have written',
     values: [
-      ['<run>', 'the run'],
+      ['[run]', RUN_TEXT],
       ['[step]', 'one step; all of them unless said'],
     ],
     options: [
@@ -75,7 +84,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'events',
     summary: 'print what happened to a run, in order',
-    values: [['<run>', 'the run']],
+    values: [['[run]', RUN_TEXT]],
     options: [
       { flags: '-f, --follow', text: 'go on until the run ends' },
       { flags: '--type <type>', text: 'only this type', repeats: true },

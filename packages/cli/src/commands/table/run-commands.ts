@@ -83,7 +83,7 @@ writes nothing: 0.`,
   {
     name: 'resume',
     summary: 'say what is kept, run again and waited for, then go on with a run',
-    values: [['[run]', 'the run; unless said, the only one that was interrupted']],
+    values: [['[run]', 'an id, the beginning of one, a workflow, or latest; the only interrupted run unless said']],
     options: [
       { flags: '--dry-run', text: 'only say it' },
       { flags: '--reset-retries', text: 'grant failed steps a fresh set of attempts; it is recorded' },

@@ -1,11 +1,13 @@
 /** Commands that change what runs and what is kept. Imports types only. */
 import type { CommandEntry } from '../../command.js'
 
+const RUN_TEXT = 'an id, the beginning of one, a workflow for its last run, or latest'
+
 export const STEER_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'cancel',
     summary: 'end a run: its attempt is stopped, nothing more is started',
-    values: [['<run>', 'the run']],
+    values: [['<run>', RUN_TEXT]],
     examples: [['cancel nightly-7', '']],
     more: 'It works from any process. A cancelled run is resumed only with --reset-retries.',
     load: () => import('../cancel.js'),
@@ -14,7 +16,7 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
     name: 'retry-now',
     summary: 'end the wait of a step: its next attempt starts at once',
     values: [
-      ['<run>', 'the run'],
+      ['<run>', RUN_TEXT],
       ['<step>', 'a step that waits'],
     ],
     examples: [['retry-now nightly-7 fetch', '']],

@@ -228,3 +228,27 @@ test('no picture is higher or wider than the window, and nothing in it is obeyed
     }),
   )
 })
+
+test('the id of a run is whole or not there, and the name of its workflow gives way to it', () => {
+  const model = new RunModel()
+  const id = 'nightly-import-of-orders-261118-b7bccc'
+  model.tell(runStarted(['fetch'], { run: id, name: 'nightly-import-of-orders', resumes: 2 }))
+  const titleAt = (columns: number): string =>
+    composeFrame(model, START, { columns, rows: 24 }, terminal(columns))[0] ?? ''
+  expect(titleAt(120)).toBe(`nightly-import-of-orders  run ${id}, resumed 2×`)
+  expect(titleAt(65)).toBe(`nightly…  run ${id}, resumed 2×`)
+  expect(titleAt(58)).toBe(`nightly-impo…  run ${id}`)
+  expect(titleAt(46)).toBe(`run ${id}`)
+  expect(titleAt(40)).toBe('nightly-import-of-orders')
+})
+
+test('the time that a run waits, or lay still, is apart from the time that it took', () => {
+  const model = new RunModel()
+  model.tell(runStarted(['fetch'], { activeMs: 1000, downMs: 30_000, resumes: 1 }))
+  model.tell(stepEvent('attempt_started', 'fetch'))
+  model.tell(stepEvent('waiting', 'fetch', { timeMs: START + 2000, nextAttemptAtMs: START + 9000 }))
+  const lastAt = (ms: number): string =>
+    composeFrame(model, START + ms, { columns: 80, rows: 24 }, terminal(80)).at(-1) ?? ''
+  expect(lastAt(1000)).toContain('0/1 steps  2.0s  down 30s')
+  expect(lastAt(5000)).toContain('0/1 steps  3.0s  waited 3.0s  down 30s')
+})

@@ -3,6 +3,7 @@
  * window, and as cheap with a hundred thousand steps as with ten. Imports the model, rows, words and widths.
  */
 import { plainText } from 'reprise/observe'
+import { roundedDuration } from '../duration.js'
 import { plural } from '../failure-words.js'
 import type { Look } from '../look.js'
 import { coarseDuration, elapsed } from '../relative-time.js'
@@ -22,6 +23,10 @@ const MAX_HEIGHT = 40
 const MAX_SHOWN = 8
 const FEW = 4
 const NARROW = 64
+/** Less of a name than this says nothing. */
+const MIN_NAME = 8
+/** Shorter waits and downtimes are not worth a word. */
+const LEAST_APART_MS = 100
 /** A rate of fewer says nothing. */
 const MIN_FOR_RATE = 10
 
@@ -101,23 +106,32 @@ function first<T>(values: Iterable<T>, count: number): T[] {
   return taken
 }
 
+/** The id is typed again, and so whole or not there: the name of the workflow is cut, and goes, before it. */
 function titleLine({ name, run, resumes }: RunModel, cells: number, { style }: Look): string {
-  const title = cutText(plainText(name), cells)
-  const about = [`run ${plainText(run)}`, ...(resumes > 0 ? [`resumed ${resumes}×`] : [])].join(', ')
-  const rest = cutText(about, cells - textWidth(title) - 2)
-  return style.bold(title) + (rest === '' ? '' : `  ${style.dim(rest)}`)
+  const id = `run ${plainText(run)}`
+  const about = [id, ...(resumes > 0 ? [`resumed ${resumes}×`] : [])].join(', ')
+  const rest = [about, id].find((text) => textWidth(text) + 2 + MIN_NAME <= cells) ?? (textWidth(id) <= cells ? id : '')
+  const title = cutText(plainText(name), rest === '' ? cells : Math.max(0, cells - textWidth(rest) - 2))
+  const shown = rest !== '' && textWidth(title) < Math.min(MIN_NAME, textWidth(plainText(name))) ? '' : title
+  return [style.bold(shown), style.dim(rest)].filter((text) => textWidth(text) > 0).join('  ')
 }
 
-/** `[████░░░░] 12/20 steps  1m12s  1 FAILED  9 ok  3.1/s, about 2m left`; what has no space is left out. */
+/** `[████░░░░] 12/20 steps  1m12s  1 FAILED  9 ok  waited 4s  3.1/s, about 2m left`; what has no space is left out. */
 function progressLine(model: RunModel, nowMs: number, cells: number, look: Look): string {
   const isNarrow = cells < NARROW
-  const { done, total, startedAtMs, counts } = model
+  const { done, total, counts } = model
+  const { activeMs, waitedMs, downMs } = model.clock.at(nowMs)
+  // Once it is over, the figures are those of every later report.
+  const show = model.state === null ? elapsed : roundedDuration
+  const apart = (word: string, ms: number): string => (ms < LEAST_APART_MS ? '' : `${word} ${show(ms)}`)
   const bar = drawBar(total === 0 ? 0 : done / total, isNarrow ? 10 : 20, look)
   const plain = (text: string): { text: string; painted: string } => ({ text, painted: text })
   const parts = [
     plain(`${done}/${total}${isNarrow ? '' : ' steps'}`),
-    plain(startedAtMs === null ? '' : elapsed(nowMs - startedAtMs)),
+    plain(show(activeMs)),
     ...countParts(counts, look),
+    plain(apart('waited', waitedMs)),
+    plain(apart('down', downMs)),
     plain(rateText(model, nowMs)),
   ]
   const gap = isNarrow ? ' ' : '  '

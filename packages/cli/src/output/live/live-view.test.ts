@@ -117,7 +117,7 @@ test('a window that was made narrower has broken the lines: all of them are draw
 
 test('at the end plain lines stay, and no timer', () => {
   const { view, writes, ticks, pass } = stage()
-  for (const event of [...STORY, runFinished({ state: 'interrupted' })]) view.tell(event)
+  for (const event of [...STORY, runFinished({ state: 'interrupted', activeMs: 1000 })]) view.tell(event)
   pass(100)
   view.end()
   view.end()
@@ -131,7 +131,7 @@ test('at the end plain lines stay, and no timer', () => {
     '▶ running    clean    1/5  0.0s',
     '↻ retrying   report   2/5  next in 5.5s  6s of 12s  connect ECONNREFUSED 10.0.…',
     '‖ parked     archive  2/5  in line 0.0s             budget api',
-    '[███████████░░░░░░░░░]  4/7 steps  0.1s  1 FAILED  1 ok  1 recovered  1 skipped',
+    '[███████████░░░░░░░░░]  4/7 steps  1s  1 FAILED  1 ok  1 recovered  1 skipped',
     '',
   ])
 })

@@ -2,9 +2,9 @@
  * What a live view knows of a run: the steps that run, retry or are parked, the last few that have ended, and counts.
  *
  * Invariants: an event takes the same time however many steps there are; what has ended is counted and soon forgotten,
- * so that memory is that of the steps in hand and of the list the run began with. Imports types only.
+ * so that memory is that of the steps in hand and of the list the run began with. Imports the clock of a run and types.
  */
-import type { RunEvent, RunState, StepState } from '@reprise/workflow'
+import { RunClock, type RunEvent, type RunState, type StepState } from '@reprise/workflow'
 import type { StopReason } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
 
@@ -54,6 +54,8 @@ export class RunModel {
   name = ''
   resumes = 0
   startedAtMs: number | null = null
+  /** What its time goes into, with that of earlier processes. */
+  readonly clock = new RunClock()
   /** Null while it goes on. */
   state: RunState | null = null
   /** In the order in which steps came to the state. */
@@ -90,6 +92,7 @@ export class RunModel {
   }
 
   tell(event: RunEvent): void {
+    this.clock.tell(event)
     switch (event.type) {
       case 'run_started':
         return this.begin(event)

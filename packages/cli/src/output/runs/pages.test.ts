@@ -25,6 +25,7 @@ const NOW = RESUMED + 60_000
 const load = stepView('load', {
   state: 'recovered',
   attempts: 3,
+  activeMs: 5000,
   waitedMs: 3000,
   endedAtMs: START + 8000,
   history: [
@@ -44,6 +45,7 @@ const send = stepView('send', {
   state: 'failed',
   generation: 2,
   attempts: 1,
+  activeMs: 6000,
   waitedMs: 3000,
   retryBudgetMs: 12_000,
   stopReason: 'attempts_exhausted',
@@ -73,6 +75,13 @@ const RUN: RunDetail = runDetail(
     resumes: 1,
     resumedAtMs: [RESUMED],
     endedAtMs: RESUMED + 8000,
+    activeMs: 14_000,
+    waitedMs: 4000,
+    downMs: 2 * HOUR - 10_000,
+    sessions: [
+      { fromMs: START, toMs: START + 10_000 },
+      { fromMs: RESUMED, toMs: RESUMED + 8000 },
+    ],
     params: { day: '2026-01-31' },
   },
 )
@@ -86,14 +95,14 @@ test('a run on a terminal: runs solid, waits hatched, a divider where it was res
 import  run nightly-7
   ✗ FAILED: step send: every attempt failed (attempts_exhausted)
   1 FAILED, 1 ok, 1 recovered, 1 skipped, 1 pending
-  took 2h8s, started 2h1m ago, ended 52s ago, resumed 1×
+  took 14s, waited 4s, down 1h59m50s, started 2h1m ago, ended 52s ago, resumed 1×
   from import.yaml
   with day=2026-01-31
 
   step     state         attempts      waited   took                                    last error
   fetch    ✓ ok               1/5                 1s   █               ┊
-  load     ✓ recovered        3/5          3s     8s   █░░█░░░░████    ┊
-  send     ✗ FAILED           1/5   3s of 12s     2h               ██░█┊█     ███████   (attempts_exhausted) exit code…
+  load     ✓ recovered        3/5          3s     5s   █░░█░░░░████    ┊
+  send     ✗ FAILED           1/5   3s of 12s     6s               ██░█┊█     ███████   (attempts_exhausted) exit code…
   notify   - skipped                                                   ┊
   report   · pending                                                   ┊
 `)
@@ -103,8 +112,8 @@ test('a run in a pipe is a table without pictures, and nothing is left out', () 
   expect(text(runPage(RUN, NOW, PIPE).slice(7))).toBe(`
   step     state         attempts      waited   took   last error
   fetch    + ok               1/5                 1s
-  load     + recovered        3/5          3s     8s
-  send     x FAILED           1/5   3s of 12s     2h   (attempts_exhausted) exit code 75: no route
+  load     + recovered        3/5          3s     5s
+  send     x FAILED           1/5   3s of 12s     6s   (attempts_exhausted) exit code 75: no route
   notify   - skipped
   report   . pending
 `)
@@ -116,20 +125,22 @@ test('a run that goes on says who has it, and when what waits is tried next', ()
     state: 'retrying' as const,
     attempts: 2,
     endedAtMs: null,
+    activeMs: 2000,
     nextAttemptAtMs: START + 8200,
     history: load.history.slice(0, 2),
   }
   const owner = { host: 'vm', pid: 12, sinceMs: START }
-  const run = runDetail([retrying], { state: 'running', endedAtMs: null, owner, file: null })
+  const times = { activeMs: 2000, waitedMs: 3000, sessions: [{ fromMs: START, toMs: START + 5000 }] }
+  const run = runDetail([retrying], { state: 'running', endedAtMs: null, owner, file: null, ...times })
   expect(text(runPage(run, START + 5000, terminal(120)))).toBe(`
 import  run nightly-7
   ▶ running
   1 retrying
-  started 5s ago
+  took 2s, waited 3s, started 5s ago
   held by pid 12 on vm, since 5s ago
 
   step   state        attempts   waited   took                                    last error
-  load   ↻ retrying        2/5       3s   5.0s   ██████░░░░░░██████░░░░░░░░░░░░   next in 3.2s: connect ECONNREFUSED 10…
+  load   ↻ retrying        2/5       3s     2s   ██████░░░░░░██████░░░░░░░░░░░░   next in 3.2s: connect ECONNREFUSED 10…
 `)
 })
 
@@ -147,17 +158,19 @@ test('an attempt that runs is drawn up to now, after the wait before it', () => 
     endedAtMs: null,
     history: [attemptView(1, FAILURE)],
   })
-  const run = runDetail([running], { state: 'running', endedAtMs: null })
-  expect(drawStep(running, runAxis(run, START + 10_000, 10), START + 10_000, { blocks: true })).toBe('█░░░░█████')
+  const sessions = [{ fromMs: START, toMs: START + 10_000 }]
+  expect(drawStep(running, runAxis({ sessions }, 10), START + 10_000, { blocks: true })).toBe('█░░░░█████')
   const first = { ...running, history: [], waitedMs: 0 }
-  expect(drawStep(first, runAxis(run, START + 10_000, 10), START + 10_000, { blocks: false })).toBe('##########')
+  expect(drawStep(first, runAxis({ sessions }, 10), START + 10_000, { blocks: false })).toBe('##########')
 })
 
 test('however often it was resumed, a picture has its size', () => {
-  const resumedAtMs = Array.from({ length: 30 }, (_, index) => START + (index + 1) * 1000)
-  const run = runDetail([send], { resumedAtMs, resumes: 30 })
+  const sessions = Array.from({ length: 31 }, (_, index) => ({
+    fromMs: START + index * 1000,
+    toMs: START + index * 1000 + 900,
+  }))
   for (const cells of [1, 7, 20, 200]) {
-    const axis = runAxis(run, NOW, cells)
+    const axis = runAxis({ sessions }, cells)
     expect(drawStep(send, axis, NOW, { blocks: true })).toHaveLength(cells)
     expect(axis.dividers.length).toBe(cells >= 120 ? 30 : 0)
     for (const time of [START - HOUR, START, RESUMED, NOW + HOUR]) {
@@ -189,7 +202,7 @@ send  shell step of run nightly-7
   -- generation 2: a fresh set of attempts
             1   56s ago             -     4s   failure       exit code 75: no route
 
-  log: .reprise/runs/nightly-7/fetch/1-1-1.log
+  log: .reprise/runs/nightly-7/send/1.1.1.log
 `)
 })
 
@@ -199,7 +212,13 @@ test('with -v every attempt names its log', () => {
 })
 
 test('a step that waits says when it is tried next; one that was not begun that it was not', () => {
-  const waiting = stepView('s1', { name: 'Send it', state: 'retrying', nextAttemptAtMs: NOW + 61_000, history: [] })
+  const waiting = stepView('s1', {
+    name: 'Send it',
+    state: 'retrying',
+    nextAttemptAtMs: NOW + 61_000,
+    log: null,
+    history: [],
+  })
   expect(text(stepPage(RUN, waiting, NOW, PIPE))).toBe(`
 Send it  shell step of run nightly-7
   ~ retrying

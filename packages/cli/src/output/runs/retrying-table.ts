@@ -3,23 +3,25 @@ import type { RetryingView } from '@reprise/workflow'
 import { plainText } from 'reprise/observe'
 import { waitedText } from '../duration.js'
 import { failureText } from '../failure-words.js'
-import { type FittedColumn, fitTable } from '../fitted-table.js'
+import { type FittedColumn, fitTableWithIds } from '../fitted-table.js'
 import type { Look } from '../look.js'
 import { countdown } from '../relative-time.js'
 import { stepLabel, stepPaint } from '../state-words.js'
 
 export function retryingTable(waiting: readonly RetryingView[], nowMs: number, look: Look): string[] {
   if (waiting.length === 0) return ['Nothing waits.']
+  const ids: FittedColumn<RetryingView>[] = [
+    { title: 'run', cell: (one) => plainText(one.run) },
+    { title: 'step', cell: (one) => plainText(one.step), paint: () => look.style.bold },
+  ]
   const columns: FittedColumn<RetryingView>[] = [
-    { title: 'run', cell: (one) => plainText(one.run), least: 10, expendable: 1 },
-    { title: 'step', cell: (one) => plainText(one.step), paint: () => look.style.bold, least: 8 },
     { title: 'state', cell: (one) => stepLabel(one.state, look), paint: (one) => stepPaint(one.state, look) },
     { title: 'attempt', align: 'right', cell: (one) => `${one.attempt}/${one.attemptsAllowed}` },
     { title: 'next in', align: 'right', cell: (one) => nextIn(one, nowMs) },
     { title: 'waited', align: 'right', cell: (one) => waitedText(one.waitedMs, one.retryBudgetMs), expendable: 2 },
-    { title: 'last error', cell: (one) => failureText(one.failure), least: 12, expendable: 3 },
+    { title: 'last error', cell: (one) => failureText(one.failure), least: 12, expendable: 1 },
   ]
-  return fitTable(columns, waiting, look)
+  return fitTableWithIds(ids, columns, waiting, look)
 }
 
 function nextIn({ nextAttemptAtMs, state }: RetryingView, nowMs: number): string {

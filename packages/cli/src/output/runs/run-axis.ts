@@ -23,16 +23,15 @@ interface Session {
 /** More resumes than this share of the cells are not marked: there would be nothing else. */
 const MAX_DIVIDERS = 1 / 4
 
-export function runAxis(run: RunDetail, nowMs: number, cells: number): RunAxis {
-  const starts = [run.startedAtMs, ...run.resumedAtMs.filter((timeMs) => timeMs > run.startedAtMs)]
-  const ends = starts.map((fromMs, index) => lastActivity(run, fromMs, starts[index + 1], nowMs))
-  const gap = starts.length - 1 > cells * MAX_DIVIDERS ? 0 : 1
-  const space = cells - gap * (starts.length - 1)
-  const lengths = starts.map((fromMs, index) => Math.max(1, (ends[index] ?? fromMs) - fromMs))
+export function runAxis(run: Pick<RunDetail, 'sessions'>, cells: number): RunAxis {
+  const { sessions: conducted } = run
+  const gap = conducted.length - 1 > cells * MAX_DIVIDERS ? 0 : 1
+  const space = cells - gap * (conducted.length - 1)
+  const lengths = conducted.map(({ fromMs, toMs }) => Math.max(1, toMs - fromMs))
   const allMs = lengths.reduce((sum, ms) => sum + ms, 0)
   let cell = 0
-  const sessions = starts.map((fromMs, index): Session => {
-    const own = { fromMs, toMs: ends[index] ?? fromMs, cell, cells: ((lengths[index] ?? 0) / allMs) * space }
+  const sessions = conducted.map(({ fromMs, toMs }, index): Session => {
+    const own = { fromMs, toMs, cell, cells: ((lengths[index] ?? 0) / allMs) * space }
     cell += own.cells + gap
     return own
   })
@@ -46,17 +45,4 @@ function place(sessions: readonly Session[], timeMs: number): number {
   const { fromMs, toMs, cell, cells } = session
   const share = toMs <= fromMs ? 0 : Math.min(1, Math.max(0, (timeMs - fromMs) / (toMs - fromMs)))
   return cell + share * cells
-}
-
-/** The last thing that is known to have happened before the next resume. */
-function lastActivity(run: RunDetail, fromMs: number, nextMs: number | undefined, nowMs: number): number {
-  if (nextMs === undefined && run.state === 'running') return nowMs
-  const untilMs = nextMs ?? Infinity
-  const times = run.steps.flatMap(({ history, startedAtMs, endedAtMs }) => [
-    startedAtMs ?? fromMs,
-    endedAtMs ?? fromMs,
-    ...history.flatMap((attempt) => [attempt.startedAtMs, attempt.endedAtMs]),
-  ])
-  if (nextMs === undefined && run.endedAtMs !== null) times.push(run.endedAtMs)
-  return times.reduce((last, timeMs) => (timeMs < untilMs && timeMs > last ? timeMs : last), fromMs)
 }

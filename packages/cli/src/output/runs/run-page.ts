@@ -1,14 +1,14 @@
 /** `reprise show RUN`: a run with its steps, and on a terminal when each of them ran. Imports tables, words and types. */
 import type { RunDetail, StepView } from '@reprise/workflow'
 import { plainText } from 'reprise/observe'
-import { roundedDuration, waitedText } from '../duration.js'
+import { roundedDuration, timeWords, waitedText } from '../duration.js'
 import { failureReason, failureText } from '../failure-words.js'
 import { type FittedColumn, fitTable } from '../fitted-table.js'
 import { flatText } from '../flat-text.js'
 import type { Look } from '../look.js'
-import { countdown, elapsed, relativeTime } from '../relative-time.js'
+import { countdown, relativeTime } from '../relative-time.js'
 import { countWords, runLabel, runPaint, stepLabel, stepPaint } from '../state-words.js'
-import { wrapText } from '../wrap.js'
+import { titleLines, wrapText } from '../wrap.js'
 import { runAxis } from './run-axis.js'
 import { drawStep, paintStep } from './waterfall.js'
 
@@ -18,16 +18,16 @@ const MAX_BAR = 40
 
 export function runPage(run: RunDetail, nowMs: number, look: Look): string[] {
   const { style } = look
-  const title = `${style.bold(plainText(run.name))}  ${style.dim(`run ${plainText(run.id)}`)}`
+  const title = titleLines(style.bold(plainText(run.name)), style.dim(`run ${plainText(run.id)}`), look)
   const table = run.steps.length === 0 ? ['  It has no steps.'] : fitTable(columns(run, nowMs, look), run.steps, look)
-  return [title, ...factLines(run, nowMs, look), '', ...table]
+  return [...title, ...factLines(run, nowMs, look), '', ...table]
 }
 
 function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
   const { state, startedAtMs, endedAtMs, resumes, owner, file, params } = run
   const why = failureReason(run.failedStep, run.stopReason)
   const times = [
-    endedAtMs === null ? '' : `took ${roundedDuration(endedAtMs - startedAtMs)}`,
+    `took ${timeWords(run).join(', ')}`,
     `started ${relativeTime(startedAtMs, nowMs)}`,
     endedAtMs === null ? '' : `ended ${relativeTime(endedAtMs, nowMs)}`,
     resumes === 0 ? '' : `resumed ${resumes}×`,
@@ -42,8 +42,8 @@ function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
   ]
   const head = `${runPaint(state, look)(runLabel(state, look))}${why === '' ? '' : `: ${why}`}`
   return [
-    `  ${head}`,
-    `  ${countWords(run.counts, look)}`,
+    ...wrapText('  ', head, look.screen),
+    ...wrapText('  ', countWords(run.counts, look), look.screen),
     ...facts.filter((text) => text !== '').flatMap((text) => wrapText('  ', text, look.width)),
   ]
 }
@@ -52,7 +52,7 @@ function columns(run: RunDetail, nowMs: number, look: Look): FittedColumn<StepVi
   const { style } = look
   const bar: FittedColumn<StepView>[] = []
   if (look.bars && look.screen >= MIN_SCREEN) {
-    const axis = runAxis(run, nowMs, Math.min(MAX_BAR, look.screen >> 2))
+    const axis = runAxis(run, Math.min(MAX_BAR, look.screen >> 2))
     const cell = (step: StepView): string => drawStep(step, axis, nowMs, look)
     bar.push({ title: '', cell, paint: () => (text) => paintStep(text, look), expendable: 2 })
   }
@@ -61,7 +61,7 @@ function columns(run: RunDetail, nowMs: number, look: Look): FittedColumn<StepVi
     { title: 'state', cell: (step) => stepLabel(step.state, look), paint: (step) => stepPaint(step.state, look) },
     { title: 'attempts', align: 'right', cell: attempts },
     { title: 'waited', align: 'right', cell: (step) => waitedText(step.waitedMs, step.retryBudgetMs), expendable: 4 },
-    { title: 'took', align: 'right', cell: (step) => took(step, nowMs), expendable: 3 },
+    { title: 'took', align: 'right', cell: took, expendable: 3 },
     ...bar,
     { title: 'last error', cell: (step) => lastWords(step, nowMs), least: 12, expendable: 1 },
   ]
@@ -72,10 +72,8 @@ function attempts({ attempts: made, attemptsAllowed, state }: StepView): string 
   return state === 'pending' || state === 'skipped' ? '' : `${made}/${attemptsAllowed}`
 }
 
-function took({ startedAtMs, endedAtMs, state }: StepView, nowMs: number): string {
-  if (startedAtMs === null || state === 'skipped') return ''
-  if (endedAtMs !== null) return roundedDuration(endedAtMs - startedAtMs)
-  return state === 'pending' ? '' : elapsed(nowMs - startedAtMs)
+function took({ activeMs, state }: StepView): string {
+  return state === 'pending' || state === 'skipped' ? '' : roundedDuration(activeMs)
 }
 
 function lastWords({ state, failure, nextAttemptAtMs, stopReason, history }: StepView, nowMs: number): string {

@@ -5,22 +5,25 @@ import { roundedDuration, waitedText } from '../duration.js'
 import { failureText, stopWords } from '../failure-words.js'
 import { type FittedColumn, fitTable } from '../fitted-table.js'
 import type { Look } from '../look.js'
+import { pathFromHere } from '../path-from-here.js'
 import { countdown, relativeTime } from '../relative-time.js'
 import { stepLabel, stepPaint } from '../state-words.js'
-import { wrapText } from '../wrap.js'
+import { titleLines, wrapText } from '../wrap.js'
 
 export function stepPage(run: RunDetail, step: StepView, nowMs: number, look: Look): string[] {
   const { style, width } = look
-  const title = `${style.bold(plainText(step.name))}  ${style.dim(`${plainText(step.kind)} step of run ${plainText(run.id)}`)}`
+  const about = style.dim(`${plainText(step.kind)} step of run ${plainText(run.id)}`)
   const rows = withMarks(step.history, run.resumedAtMs, nowMs)
   const table = rows.length === 0 ? ['  No attempt has ended.'] : fitTable(columns(nowMs, look), rows, look)
-  const log = step.history.findLast((attempt) => attempt.log !== null)?.log ?? null
+  const { log } = step
   return [
-    title,
+    ...titleLines(style.bold(plainText(step.name)), about, look),
     ...facts(step, nowMs, look).flatMap((text) => wrapText('  ', text, width)),
     '',
     ...table,
-    ...(log === null || look.verbose ? [] : ['', `  log: ${plainText(log, 1000)}`]),
+    ...(log === null || look.verbose
+      ? []
+      : ['', ...wrapText('  ', `log: ${plainText(pathFromHere(log), 1000)}`, look.screen)]),
   ]
 }
 
@@ -72,7 +75,13 @@ function columns(nowMs: number, look: Look): FittedColumn<AttemptView>[] {
     { title: 'outcome', cell: ({ outcome }) => plainText(outcome), paint },
     { title: 'failure', cell: ({ failure }) => failureText(failure), least: 12, expendable: 3 },
     ...(look.verbose
-      ? [{ title: 'log', cell: ({ log }: AttemptView) => plainText(log ?? '', 1000), expendable: 4 }]
+      ? [
+          {
+            title: 'log',
+            cell: ({ log }: AttemptView) => plainText(log === null ? '' : pathFromHere(log), 1000),
+            expendable: 4,
+          },
+        ]
       : []),
   ]
 }

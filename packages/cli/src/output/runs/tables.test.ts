@@ -33,16 +33,30 @@ test('runs are a line each', () => {
   expect(text(runsTable([failed, running], NOW, PIPE))).toBe(`
   run         state       workflow   steps   started    took   resumes   why
   nightly-7   x FAILED    import       2/2    3m ago   1m12s         2   step send (not_retryable)
-  nightly-8   > running   import       1/2    3m ago      3m             pid 12 on vm
+  nightly-8   > running   import       1/2    3m ago   1m12s             pid 12 on vm
 `)
 })
 
-test('a narrow window keeps what runs are called, their states and when they began', () => {
-  expect(text(runsTable([failed, interrupted], NOW, terminal(50)))).toBe(`
-  run                      state           started
-  nightly-7                ✗ FAILED         3m ago
-  a-run-that-somebody-g…   ‖ interrupted    3m ago
+test('at 80 columns a run keeps its whole id, its state and why it ended', () => {
+  const named = { ...failed, id: 'import-orders-261118-a1b2c3', name: 'import orders' }
+  expect(text(runsTable([named, running], NOW, terminal(80)))).toBe(`
+  run                           state       started   why
+  import-orders-261118-a1b2c3   ✗ FAILED     3m ago   step send (not_retryable)
+  nightly-8                     ▶ running    3m ago   pid 12 on vm
 `)
+})
+
+test('an id that leaves no space for the rest stands on a line of its own, and is never cut', () => {
+  expect(text(runsTable([{ ...failed, id: interrupted.id }, interrupted], NOW, terminal(50)))).toBe(`
+    state           started   why
+  a-run-that-somebody-gave-a-very-long-name
+    ✗ FAILED         3m ago   step send (not_retr…
+  a-run-that-somebody-gave-a-very-long-name
+    ‖ interrupted    3m ago
+`)
+  const wait = { ...waiting, run: interrupted.id, step: 'a-step-with-a-name-that-is-long' }
+  for (const columns of [40, 80, 200])
+    expect(retryingTable([wait], NOW, terminal(columns)).join('\n')).toContain(wait.run)
 })
 
 const waiting: RetryingView = {
@@ -166,7 +180,8 @@ test('no table is wider than the window, from 40 columns on, and nothing is obey
       resumePreview({ ...PREVIEW, run: EVIL, reset: [EVIL], warnings: [EVIL] }, NOW, look),
     ]
     for (const line of tables.flat()) {
-      expect(textWidth(line), line).toBeLessThanOrEqual(columns)
+      // An id is never cut.
+      if (!line.includes(interrupted.id)) expect(textWidth(line), line).toBeLessThanOrEqual(columns)
       expect(line).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e]/u)
     }
   }

@@ -1,0 +1,78 @@
+/**
+ * What the time of a run goes into while it is told of, event by event: the same three figures that are read from its
+ * record, without reading it. Imports the shapes.
+ */
+import { NO_TIME } from '../view/run-times.js'
+import type { RunTimes } from '../view/views.js'
+import type { RunEvent } from './run-event.js'
+
+export class RunClock {
+  /** When the run was taken up, and what was counted by then. */
+  private startedAtMs = 0
+  private before: RunTimes = NO_TIME
+  private final: RunTimes | undefined = undefined
+  private readonly running = new Set<string>()
+  private readonly waiting = new Set<string>()
+  private waitedMs = 0
+  /** Since when steps only wait. */
+  private idleSinceMs: number | undefined = undefined
+
+  tell(event: RunEvent): void {
+    switch (event.type) {
+      case 'run_started':
+        return this.begin(event, event.timeMs)
+      case 'run_finished':
+        this.final = event
+        return
+      case 'attempt_started':
+        this.waiting.delete(event.step)
+        this.running.add(event.step)
+        return this.note(event.timeMs)
+      case 'waiting':
+      case 'parked':
+        this.running.delete(event.step)
+        this.waiting.add(event.step)
+        return this.note(event.timeMs)
+      case 'step_finished':
+      case 'step_skipped':
+        this.running.delete(event.step)
+        this.waiting.delete(event.step)
+        return this.note(event.timeMs)
+      default:
+        return
+    }
+  }
+
+  at(nowMs: number): RunTimes {
+    if (this.final !== undefined) {
+      const { activeMs, waitedMs, downMs } = this.final
+      return { activeMs, waitedMs, downMs }
+    }
+    const idleMs = this.idleSinceMs === undefined ? 0 : Math.max(0, nowMs - this.idleSinceMs)
+    const waitedMs = this.waitedMs + idleMs
+    return {
+      activeMs: this.before.activeMs + Math.max(0, nowMs - this.startedAtMs - waitedMs),
+      waitedMs: this.before.waitedMs + waitedMs,
+      downMs: this.before.downMs,
+    }
+  }
+
+  private begin(before: RunTimes, timeMs: number): void {
+    this.startedAtMs = timeMs
+    this.before = before
+    this.final = undefined
+    this.running.clear()
+    this.waiting.clear()
+    this.waitedMs = 0
+    this.idleSinceMs = undefined
+  }
+
+  /** A watcher tells of what began before it looked: that was counted already. */
+  private note(eventMs: number): void {
+    const timeMs = Math.max(eventMs, this.startedAtMs)
+    const isIdle = this.running.size === 0 && this.waiting.size > 0
+    if (isIdle === (this.idleSinceMs !== undefined)) return
+    if (this.idleSinceMs !== undefined) this.waitedMs += Math.max(0, timeMs - this.idleSinceMs)
+    this.idleSinceMs = isIdle ? timeMs : undefined
+  }
+}

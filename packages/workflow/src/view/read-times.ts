@@ -1,0 +1,67 @@
+/** Reads what the time of a run went into from a ledger. Imports the library, the run's notes and the sums. */
+import {
+  type AttemptRow,
+  type Ledger,
+  lastHeardOf,
+  type OtherOwner,
+  type RunRecord,
+  type StoredEvent,
+  type TaskRecord,
+} from 'reprise/durable'
+import { notesOf } from '../run/run-record.js'
+import { sessionsOf, timesOf } from './run-times.js'
+import type { RunTimes, SessionView } from './views.js'
+
+/** At most this many events of a run are looked through for its sessions. */
+const MAX_EVENTS = 10_000
+
+export interface RunRows {
+  readonly events: readonly StoredEvent[]
+  readonly attempts: readonly AttemptRow[]
+  /** Tasks that have not ended; others do no harm. */
+  readonly open: readonly TaskRecord[]
+}
+
+export function runEvents(ledger: Ledger, run: string): Promise<readonly StoredEvent[]> {
+  return ledger.events(0, MAX_EVENTS, run)
+}
+
+/** The sums that the last conductor recorded, if nothing has happened to the run since; else from its attempts. */
+export async function readTimes(
+  ledger: Ledger,
+  run: RunRecord,
+  living: ReadonlyMap<string, OtherOwner>,
+): Promise<RunTimes> {
+  const recorded = recordedTimes(run)
+  if (recorded !== undefined) return recorded
+  const [events, attempts] = [await runEvents(ledger, run.id), await ledger.attemptsOfRun(run.id)]
+  const open = await ledger.list({ run: run.id, statuses: ['waiting', 'parked', 'running'] })
+  return (await timesFrom(ledger, run, { events, attempts, open }, living)).times
+}
+
+export async function timesFrom(
+  ledger: Ledger,
+  run: RunRecord,
+  { events, attempts, open }: RunRows,
+  living: ReadonlyMap<string, OtherOwner>,
+): Promise<{ readonly times: RunTimes; readonly sessions: readonly SessionView[] }> {
+  const sessions = sessionsOf(run, events, attempts, await lastSign(ledger, run, living))
+  return { times: recordedTimes(run) ?? timesOf(sessions, attempts, open), sessions }
+}
+
+function recordedTimes(run: RunRecord): RunTimes | undefined {
+  const { times } = notesOf(run)
+  if (times === undefined || times.resumes !== run.resumes || run.status === 'running') return undefined
+  const { activeMs, waitedMs, downMs } = times
+  return { activeMs, waitedMs, downMs }
+}
+
+/** Until when somebody conducted it, as far as the ledger knows. */
+async function lastSign(
+  ledger: Ledger,
+  { status, owner, createdAtMs, updatedAtMs, endedAtMs }: RunRecord,
+  living: ReadonlyMap<string, OtherOwner>,
+): Promise<number> {
+  if (status !== 'running' || owner === null) return endedAtMs ?? updatedAtMs
+  return living.has(owner) ? ledger.now() : ((await lastHeardOf(ledger, owner)) ?? createdAtMs)
+}

@@ -1,0 +1,155 @@
+/**
+ * How long a run took is one figure everywhere, and what it waited and lay still is apart from it. Real processes and
+ * `kill -9`. Needs a build.
+ */
+import type { RunDetail, RunEvent, RunView } from '@reprise/workflow'
+import { afterEach, expect, test } from 'vitest'
+import { repriseHere } from './here.js'
+import { Scene, until } from './scene.js'
+
+let scene: Scene
+afterEach(() => scene.remove())
+
+const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
+const DOWN_MS = 1500
+const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+const eventsOf = (ndjson: string): RunEvent[] =>
+  ndjson
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as RunEvent)
+
+const finishOf = (ndjson: string): Extract<RunEvent, { type: 'run_finished' }> =>
+  eventsOf(ndjson).find((event) => event.type === 'run_finished')!
+
+test('a run that was killed and resumed: the same figures in events, summary, show, watch and ps', async () => {
+  scene = new Scene(`
+steps:
+  - { id: first, shell: echo x }
+  - id: second
+    shell: test -e go
+    retry: { attempts: 3, backoff: fixed, initial_delay: 500ms }
+`)
+  await scene.killed(RUN, () => scene.waits('second', 1))
+  await pass(DOWN_MS)
+  scene.write('go', '')
+  const resumed = await scene.reprise('resume', 'r1', '--ndjson')
+  const { activeMs, waitedMs, downMs } = finishOf(resumed.stdout)
+  const detail = await scene.show('r1')
+  const { runs } = JSON.parse((await repriseHere(scene, 'ps', '--json')).stdout) as { runs: RunView[] }
+  const watched = finishOf((await repriseHere(scene, 'watch', 'r1', '--ndjson')).stdout)
+  for (const times of [detail, runs[0], watched]) expect(times).toMatchObject({ activeMs, waitedMs, downMs })
+
+  expect(downMs).toBeGreaterThanOrEqual(DOWN_MS)
+  expect(activeMs).toBeLessThan(downMs)
+  expectWhole(detail)
+  // A step took as long as its attempts, however long it lay still between them.
+  for (const { history, activeMs: stepMs } of detail.steps) {
+    const attempts = history.reduce((sum, { startedAtMs, endedAtMs }) => sum + endedAtMs - startedAtMs, 0)
+    expect(stepMs).toBeCloseTo(attempts, 3)
+  }
+  const ended = eventsOf(resumed.stdout).find((event) => event.type === 'step_finished')
+  const second = detail.steps.find(({ id }) => id === 'second')
+  expect((ended as { durationMs: number }).durationMs).toBeCloseTo(second?.activeMs ?? -1, -1.5)
+})
+
+test('waits are apart from what ran, and add up with it to the whole time', async () => {
+  scene = new Scene(`
+steps:
+  - id: flaky
+    shell: test -e go || { touch go; exit 1; }
+    retry: { attempts: 2, backoff: fixed, initial_delay: 800ms }
+`)
+  await scene.reprise(...RUN)
+  const detail = await scene.show('r1')
+  const { activeMs, waitedMs, downMs, steps } = detail
+  expect(waitedMs).toBeGreaterThanOrEqual(700)
+  expect(downMs).toBe(0)
+  expect(activeMs).toBeGreaterThanOrEqual(steps[0]?.activeMs ?? Infinity)
+  expectWhole(detail)
+  const { stderr } = await repriseHere(scene, 'watch', 'r1')
+  expect(stderr).toMatch(/succeeded: workflow, run r1, took \S+, waited \S+ \(1 recovered\)/)
+})
+
+test('an attempt that was killed counts for as long as its process is known to have lived', async () => {
+  scene = new Scene('steps: [{ id: work, shell: "touch begun; test -e go || sleep 60" }]')
+  await scene.killed(RUN, () => scene.has('begun'))
+  await pass(DOWN_MS)
+  scene.write('go', '')
+  const before = await scene.show('r1')
+  expect([before.state, before.downMs]).toEqual(['interrupted', 0])
+  expect(before.steps[0]?.activeMs).toBeLessThan(DOWN_MS)
+  const { stderr } = await scene.reprise('resume', 'r1')
+  const after = await scene.show('r1')
+  expect(after.steps[0]?.activeMs).toBeLessThan(DOWN_MS)
+  expect(after.downMs).toBeGreaterThanOrEqual(DOWN_MS)
+  expect(stderr).toMatch(/ok work \(\d+ms\)/)
+})
+
+test('watched after a resume: steps in their order, with the last line that they wrote', async () => {
+  scene = new Scene(`
+steps:
+  - { id: zebra, shell: "echo x >> begun; until test -e go; do sleep 0.05; done" }
+  - { id: ant, shell: "echo first; echo last; until test -e seen; do sleep 0.05; done" }
+`)
+  await scene.killed(RUN, () => scene.count('begun') === 1)
+  const going = await scene.startUntil(['resume', 'r1'], () => scene.count('begun') === 2)
+  const watching = scene.start('watch', 'r1', '--ndjson')
+  const tells = (word: string): Promise<void> =>
+    until(
+      () => watching.said().includes(word),
+      () => `${word} in what is watched: ${watching.said()}`,
+      watching,
+    )
+  await tells('"step":"zebra"')
+  scene.write('go', '')
+  await tells('"line":"last"')
+  scene.write('seen', '')
+  const [watched] = await Promise.all([watching.ended, going.ended])
+  const steps = eventsOf(watched.stdout).flatMap((event) =>
+    'step' in event && event.type !== 'output' ? [`${event.type} ${event.step}`] : [],
+  )
+  expect(steps).toEqual(['attempt_started zebra', 'step_finished zebra', 'attempt_started ant', 'step_finished ant'])
+})
+
+test('after a reset, a step names the log of its last attempts, not that of an earlier generation', async () => {
+  scene = new Scene('steps: [{ id: work, shell: "test -e mute || echo said; exit 1" }]')
+  await scene.reprise(...RUN)
+  const shown = async (): Promise<string> => (await scene.reprise('show', 'r1', 'work')).stdout
+  expect(await shown()).toMatch(/log: .*1\.1\.1\.log/)
+  await scene.reprise('resume', 'r1', '--reset-retries')
+  expect(await shown()).toMatch(/log: .*2\.1\.1\.log/)
+  scene.write('mute', '')
+  await scene.reprise('resume', 'r1', '--reset-retries')
+  expect(await shown()).not.toContain('log:')
+})
+
+test('a dry run fills in parameters, and leaves what only the run knows', async () => {
+  scene = new Scene(`
+params: { day: today, region: null }
+steps:
+  - { id: a, shell: "echo \${day} \${region} $\${day} \${HOME:-x}", capture: said }
+  - { id: b, run: [echo, "\${said}", "\${env.HOME}"] }
+`)
+  const { stdout } = await repriseHere(scene, 'run', scene.path('workflow.yaml'), '--dry-run', '--param', 'region=eu')
+  expect(stdout).toContain('with day=today region=eu')
+  expect(stdout).toContain('echo today eu $${day} ${HOME:-x}')
+  expect(stdout).toContain('echo ${said} ${env.HOME}')
+  const json = await repriseHere(
+    scene,
+    'run',
+    scene.path('workflow.yaml'),
+    '--dry-run',
+    '--param',
+    'region=eu',
+    '--json',
+  )
+  expect(JSON.parse(json.stdout)).toMatchObject({ params: { day: 'today', region: 'eu' } })
+})
+
+/** The three parts are the time from start to end; the last write of a run is in none of them. */
+function expectWhole({ activeMs, waitedMs, downMs, startedAtMs, endedAtMs }: RunDetail): void {
+  const missingMs = (endedAtMs ?? 0) - startedAtMs - activeMs - waitedMs - downMs
+  expect(Math.abs(missingMs)).toBeLessThan(500)
+}
