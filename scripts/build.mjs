@@ -92,9 +92,11 @@ async function writeLicences(file, modules) {
  */
 const CLI_FILES = {
   // All that `--version` needs.
-  frame: ['exit-codes', 'failures', 'output-loss', 'version', 'write-failure', 'compile-cache'].map(
-    (name) => `packages/cli/src/${name}.`,
-  ),
+  frame: [
+    ...['exit-codes', 'failures', 'output-loss', 'version', 'write-failure', 'compile-cache', 'live-command'].map(
+      (name) => `packages/cli/src/${name}.`,
+    ),
+  ],
   // What every command prints with, and what policies are made of.
   kernel: [
     ...['duration', 'failure-words', 'json', 'look', 'problems', 'style', 'table', 'width', 'wrap'].map(

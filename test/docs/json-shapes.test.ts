@@ -62,7 +62,7 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
 ]
 
 /** Described elsewhere, or without `--json`; the page says so below its table. */
-const ELSEWHERE = ['explain', 'simulate', 'schema', 'watch']
+const ELSEWHERE = ['explain', 'simulate', 'schema', 'watch', 'completion']
 
 /** Nothing here makes a step stand in line: two would have to run at once. */
 const NOT_SEEN = ['parked']

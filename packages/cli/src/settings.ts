@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander'
 import { UsageError } from './failures.js'
 import type { World } from './world.js'
 
-const COLOR_MODES = ['auto', 'always', 'never'] as const
+export const COLOR_MODES = ['auto', 'always', 'never'] as const
 export const DEFAULT_STORE = 'sqlite:.reprise/ledger.db'
 const TRUE = /^(1|true|yes|on)$/i
 export type ColorMode = (typeof COLOR_MODES)[number]

@@ -38,13 +38,14 @@ export async function openDatabase(
   file: string,
   driver?: SqliteDriverName,
   load: Importer = (name) => import(name),
+  readOnly = false,
 ): Promise<SqliteDatabase> {
   const causes: unknown[] = []
   for (const name of driver === undefined ? SQLITE_DRIVERS : [driver]) {
     try {
       const open = openerOf(name, await load(name))
       expectSafeVersion(name, open)
-      return new Handle(open(file, false), file, open)
+      return new Handle(open(file, readOnly), file, open)
     } catch (error) {
       if (!isMissing(error) && !isNotBuilt(error) && !(error instanceof OldSqlite)) throw error
       causes.push(error)

@@ -39,7 +39,7 @@ Nothing of a file is executed. Editors: see \`reprise schema --help\`.`,
   {
     name: 'schema',
     summary: 'print the JSON Schema of files, for completion and checks in editors',
-    values: [['[kind]', 'of which files: workflow, which it is unless said, or policy']],
+    values: [['[kind]', 'the kind of files (default: workflow)', ['workflow', 'policy']]],
     examples: [
       ['schema > workflow.schema.json', 'what a workflow may hold'],
       ['schema policy > policy.schema.json', 'the same for a file with a policy alone'],
