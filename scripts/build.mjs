@@ -114,8 +114,11 @@ const CLI_FILES = {
   ],
   // What looks after a store.
   store: [
-    ...['index.', 'maintenance.', 'new-file.'].map((name) => `packages/reprise/src/sqlite/${name}`),
-    'packages/cli/src/runs/store-care.',
+    ...['index.', 'maintenance.', 'new-file.', 'integrity.', 'readable-rows.', 'cut-off-file.'].map(
+      (name) => `packages/reprise/src/sqlite/${name}`,
+    ),
+    ...['ledger-check.', 'task-check.', 'gate-check.'].map((name) => `packages/reprise/src/durable/${name}`),
+    ...['runs/store-care.', 'runs/doctor'].map((name) => `packages/cli/src/${name}`),
   ],
   // What looks into a ledger.
   ledger: [

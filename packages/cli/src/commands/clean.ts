@@ -1,14 +1,16 @@
 /** `reprise clean`: forgets runs that have ended, with their logs. Imports the workflow package and the state directory. */
 import { createInterface } from 'node:readline/promises'
 import { cleanableRuns, removeRuns, StateDirectory } from '@reprise/workflow'
+import type { Ledger } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
-import { UsageError } from '../failures.js'
+import { RefusedError, UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { runsTable } from '../output/runs/runs-table.js'
 import { durationOf } from './ps.js'
+import { findRun } from '../runs/find-run.js'
 import { recordedPlan } from '../runs/load-plan.js'
 import { ifKept, stateDirectoryOf } from '../runs/store.js'
 
@@ -18,12 +20,17 @@ type Options = {
   readonly yes?: boolean
 }
 
-export async function run({ options }: ParsedArguments<object, Options>, context: CommandContext): Promise<ExitCode> {
+export async function run(
+  { values, options }: ParsedArguments<{ readonly runs: readonly string[] }, Options>,
+  context: CommandContext,
+): Promise<ExitCode> {
   const { world, settings } = context
-  const olderThanMs = durationOf(options.olderThan ?? '7d', '--older-than')
+  // Whoever names a run means it, however young it is.
+  const olderThanMs = durationOf(options.olderThan ?? (values.runs.length === 0 ? '7d' : '0s'), '--older-than')
   const code = await ifKept(context, async (ledger) => {
     const nowMs = await ledger.now()
-    const runs = await cleanableRuns(ledger, nowMs - olderThanMs)
+    for (const id of values.runs) await expectEnded(ledger, id)
+    const runs = await cleanableRuns(ledger, nowMs - olderThanMs, values.runs)
     if (runs.length === 0) return nothing(context)
     const isDry = options.dryRun === true
     if (!settings.json && !settings.quiet)
@@ -37,6 +44,13 @@ export async function run({ options }: ParsedArguments<object, Options>, context
     return EXIT.done
   })
   return code ?? nothing(context)
+}
+
+async function expectEnded(ledger: Ledger, id: string): Promise<void> {
+  const { status, endedAtMs } = await findRun(ledger, id)
+  if (endedAtMs !== null && status !== 'running' && status !== 'interrupted') return
+  const message = `Run ${id} has not ended, so it is not removed.`
+  throw new RefusedError({ kind: 'not_possible', message, next: [`reprise cancel ${id}`] })
 }
 
 function nothing({ world, settings }: CommandContext): ExitCode {

@@ -91,6 +91,7 @@ function completedValue(value: string, choices: readonly string[] | undefined, p
     case 'command':
       return { type: 'command' }
     case 'run':
+    case 'runs':
       return { type: 'live', kind: 'runs' }
     case 'step':
       return stepOf(path)

@@ -179,3 +179,4 @@ const RESULT_CODES: Readonly<Record<string, number>> = {
 }
 
 export const BUSY = 5
+export const CONSTRAINT = 19

@@ -23,15 +23,17 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'clean',
-    summary: 'forget runs that have ended, with their logs',
+    summary: 'remove runs that have ended, with their logs',
+    values: [['[runs...]', 'only these runs, however recently they ended']],
     options: [
-      { flags: '--older-than <time>', text: 'those that ended longer ago (default: 7d)' },
-      { flags: '--dry-run', text: 'only say which' },
+      { flags: '--older-than <time>', text: 'only runs that ended longer ago than this (default: 7d)' },
+      { flags: '--dry-run', text: 'list the runs, and remove nothing' },
       { flags: '-y, --yes', text: 'do not ask' },
     ],
     examples: [
       ['clean --dry-run', 'what would go'],
       ['clean --older-than 30d --yes', ''],
+      ['clean nightly-7 --yes', 'one run'],
     ],
     more: 'What runs, waits or can be resumed is never removed.',
     load: () => import('../clean.js'),
