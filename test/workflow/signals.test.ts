@@ -120,7 +120,7 @@ steps:
       expect(code).toBe(exitCode)
       // It has a grace of five seconds.
       expect(performance.now() - startMs).toBeLessThan(4000)
-      expect(stderr).toContain('a resume runs what was under way again. Resume with: reprise resume r1')
+      expect(stderr).toContain('a resume runs the interrupted attempt again. Resume with: reprise resume r1')
       expect(stderr).not.toContain('saved')
       await scene.isClean()
       expect(performance.now() - startMs).toBeLessThan(4500)

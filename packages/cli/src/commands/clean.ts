@@ -55,14 +55,14 @@ async function expectEnded(ledger: Ledger, id: string): Promise<void> {
 
 function nothing({ world, settings }: CommandContext): ExitCode {
   if (settings.json) writeJson(world.stdout, { removed: [], runs: [] })
-  else if (!settings.quiet) world.stderr.write('There is nothing to remove.\n')
+  else if (!settings.quiet) world.stderr.write('No run has ended long enough ago to be removed.\n')
   return EXIT.done
 }
 
 async function expectYes(count: number, { world, settings }: CommandContext): Promise<void> {
   const hint = 'add --yes, or --dry-run to see which'
   if (settings.json || !settings.input || world.stdin.isTTY !== true)
-    throw new UsageError(`${count} runs would be removed, and nobody may be asked`, hint)
+    throw new UsageError(`${count} runs would be removed, and there is no terminal to confirm it`, hint)
   const questions = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const answer = await questions.question(

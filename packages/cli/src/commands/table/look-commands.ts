@@ -15,11 +15,14 @@ export const STATE_CHOICES = [
 export const LOOK_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'ps',
-    summary: 'list runs, newest first; or what waits for its next attempt',
+    summary: 'list runs, newest first, or the steps that wait for their next attempt',
     options: [
-      { flags: '--retrying', text: 'what waits now: attempt, next in, waited of its budget, last error' },
+      {
+        flags: '--retrying',
+        text: 'steps that wait now: attempt, time to the next one, wait used of the budget, last error',
+      },
       { flags: '--state <state>', text: 'only runs in this state', choices: STATE_CHOICES },
-      { flags: '--last <time>', text: 'only runs that were begun within it' },
+      { flags: '--last <time>', text: 'only runs that started within this time' },
     ],
     examples: [
       ['ps', 'the runs'],
@@ -32,7 +35,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'show',
-    summary: 'show a run: its steps, attempts and waits, why it stopped; across resumes',
+    summary: 'show a run: its steps, attempts and waits across resumes, and why it stopped',
     values: [
       ['<run>', 'the run'],
       ['[step]', 'one step, with every attempt'],
@@ -56,19 +59,19 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'logs',
-    summary: 'print what the steps have written',
+    summary: 'print what the steps wrote to stdout and stderr',
     values: [
       ['<run>', 'the run'],
-      ['[step]', 'one step; all of them unless said'],
+      ['[step]', 'only this step (default: all steps)'],
     ],
     options: [
-      { flags: '-f, --follow', text: 'go on until the run ends' },
-      { flags: '--attempt <n>', text: 'one attempt; all of them unless said' },
+      { flags: '-f, --follow', text: 'keep printing until the run ends' },
+      { flags: '--attempt <n>', text: 'only this attempt (default: all attempts)' },
     ],
     examples: [
       ['logs nightly-7', 'of all steps, in order'],
       ['logs nightly-7 fetch --attempt 2', ''],
-      ['logs nightly-7 -f', 'and what is still to come'],
+      ['logs nightly-7 -f', 'and keep printing until it ends'],
     ],
     load: () => import('../logs.js'),
   },
@@ -77,7 +80,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
     summary: 'print what happened to a run, in order',
     values: [['<run>', 'the run']],
     options: [
-      { flags: '-f, --follow', text: 'go on until the run ends' },
+      { flags: '-f, --follow', text: 'keep printing until the run ends' },
       { flags: '--type <type>', text: 'only this type', repeats: true },
     ],
     examples: [

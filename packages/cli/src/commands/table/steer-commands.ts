@@ -4,10 +4,10 @@ import type { CommandEntry } from '../../command.js'
 export const STEER_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'cancel',
-    summary: 'end a run: its attempt is stopped, nothing more is started',
+    summary: 'end a run: the running attempt is stopped, and nothing further is started',
     values: [['<run>', 'the run']],
     examples: [['cancel nightly-7', '']],
-    more: 'It works from any process. A cancelled run is resumed only with --reset-retries.',
+    more: 'It can be called from any process that uses the store. A cancelled run is resumed\nonly with --reset-retries.',
     load: () => import('../cancel.js'),
   },
   {
@@ -18,7 +18,7 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
       ['<step>', 'a step that waits'],
     ],
     examples: [['retry-now nightly-7 fetch', '']],
-    more: 'It is recorded. Attempts and budgets count as before.',
+    more: 'The change is recorded. Attempts and budgets count as before.',
     load: () => import('../retry-now.js'),
   },
   {
