@@ -111,7 +111,7 @@ steps:
       const going = await startedWorking(STUBBORN)
       going.child.kill(first)
       await until(
-        () => going.said().includes('Once more'),
+        () => going.said().includes('again to stop at once'),
         () => 'word of the first',
       )
       going.child.kill(second)
@@ -143,7 +143,7 @@ export default function () {
     const going = await scene.startUntil(RUN, () => scene.count('ran') === 1)
     going.child.kill('SIGINT')
     await until(
-      () => going.said().includes('Once more'),
+      () => going.said().includes('again to stop at once'),
       () => 'word of the first',
     )
     going.child.kill('SIGINT')

@@ -91,7 +91,7 @@ async function lockRefusal(ledger: Ledger, run: RunRecord, { force }: ResumeChoi
   const since = new Date(run.updatedAtMs).toISOString()
   const lease =
     leaseLeftMs > 0
-      ? `Its lease runs out, without a further heartbeat, in ${Math.ceil(leaseLeftMs / 1000)} s.`
+      ? `Without a further heartbeat its lease runs out in ${Math.ceil(leaseLeftMs / 1000)} s.`
       : 'Its process exists, but its heartbeat is overdue: it may be stopped.'
   return {
     kind: 'locked',

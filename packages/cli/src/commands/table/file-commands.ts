@@ -19,7 +19,7 @@ export const FILE_COMMANDS: readonly CommandEntry[] = [
       ['init demo --template library', 'a program that uses the library'],
     ],
     more: `No file is overwritten: if one exists, the command is refused with exit code 4
-and writes nothing. --json prints { files, next }: the files, and what to type next.`,
+and writes nothing. --json prints { files, next }: the files, and what to type.`,
     load: () => import('../init.js'),
   },
   {

@@ -7,7 +7,7 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
     summary: 'end a run: the running attempt is stopped, and nothing further is started',
     values: [['<run>', 'the run']],
     examples: [['cancel nightly-7', '']],
-    more: 'It can be called from any process that uses the store. A cancelled run is resumed\nonly with --reset-retries.',
+    more: 'It can be called from any process that uses the store. A cancelled run is\nresumed only with --reset-retries.',
     load: () => import('../cancel.js'),
   },
   {

@@ -28,7 +28,7 @@ export const STORE_COMMANDS: readonly CommandEntry[] = [
           ['store migrate', 'says from which version to which'],
           ['store migrate --dry-run > migrate.sql', 'for an administrator to run'],
         ],
-        more: 'The first run does it too, if its user has the rights. Migrations only go forward,\nand two at once do no harm.',
+        more: 'The first run does it too, if its user has the rights. Migrations only go\nforward, and two at once do no harm.',
         load: async () => (await import('../store.js')).migrate,
       },
       {
