@@ -92,9 +92,10 @@ async function writeLicences(file, modules) {
  */
 const CLI_FILES = {
   // All that `--version` needs.
-  frame: ['exit-codes', 'failures', 'output-loss', 'version', 'write-failure', 'compile-cache', 'node-warnings'].map(
-    (name) => `packages/cli/src/${name}.`,
-  ),
+  frame: [
+    ...['exit-codes', 'failures', 'output-loss', 'version', 'write-failure', 'compile-cache', 'live-command'],
+    'node-warnings',
+  ].map((name) => `packages/cli/src/${name}.`),
   // What every start knows of commands, and some of them read by.
   table: ['flag-table.', 'output-mode.', 'commands/table/'].map((name) => `packages/cli/src/${name}`),
   // What every command prints with, and what policies are made of.
@@ -118,8 +119,11 @@ const CLI_FILES = {
   ],
   // What looks after a store.
   store: [
-    ...['index.', 'maintenance.', 'new-file.'].map((name) => `packages/reprise/src/sqlite/${name}`),
-    'packages/cli/src/runs/store-care.',
+    ...['index.', 'maintenance.', 'new-file.', 'integrity.', 'readable-rows.', 'cut-off-file.'].map(
+      (name) => `packages/reprise/src/sqlite/${name}`,
+    ),
+    ...['ledger-check.', 'task-check.', 'gate-check.'].map((name) => `packages/reprise/src/durable/${name}`),
+    ...['runs/store-care.', 'runs/doctor'].map((name) => `packages/cli/src/${name}`),
   ],
   // What looks into a ledger.
   ledger: [

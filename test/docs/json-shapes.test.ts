@@ -52,6 +52,8 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`store migrate`', 'store migrate', 0],
   ['`store backup FILE`', 'store backup copy.db', 0],
   ['`store restore FILE`', 'store restore copy.db --store sqlite:again/ledger.db', 0],
+  ['`doctor`', 'doctor', 0],
+  ['`doctor --salvage FILE`', 'doctor --salvage salvaged.db', 0],
   ['`retry-now RUN STEP`', 'retry-now w1 waits', 0],
   ['a command that is refused, exit code 4', 'resume r1', 4],
   ['`resume RUN`', 'resume p1', 4],
@@ -62,7 +64,7 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
 ]
 
 /** Described elsewhere, or without `--json`; the page says so below its table. */
-const ELSEWHERE = ['explain', 'simulate', 'schema', 'watch']
+const ELSEWHERE = ['explain', 'simulate', 'schema', 'watch', 'completion']
 
 /** Nothing here makes a step stand in line: two would have to run at once. */
 const NOT_SEEN = ['parked']

@@ -56,8 +56,12 @@ describe('a stored state that cannot be', () => {
       withRetry({ lastDelayMs: 2000 }),
       ['the last delay is longer than all delays together'],
     ],
-    ['a bad time', withRetry({ expiresAtMs: -5 }), ['expiresAtMs is -5, which is no time']],
-    ['a time beyond time', withRetry({ deadlineAtMs: 9e15 }), ['deadlineAtMs is 9000000000000000, which is no time']],
+    ['a bad time', withRetry({ expiresAtMs: -5 }), ['expiresAtMs is -5, which is not a time']],
+    [
+      'a time beyond time',
+      withRetry({ deadlineAtMs: 9e15 }),
+      ['deadlineAtMs is 9000000000000000, which is not a time'],
+    ],
     [
       'a history that disagrees',
       withRetry({ launched: 2, failures: 2 }),
@@ -77,7 +81,7 @@ describe('a stored state that cannot be', () => {
     [
       'an attempt in flight that was never begun',
       (task) => ({ ...task, progress: { ...task.progress, current: { number: 2, execution: 0, startedAtMs: -1 } } }),
-      ['attempt 2 is in flight, and 1 were begun', 'its execution is 0', 'it started at -1, which is no time'],
+      ['attempt 2 is in flight, and 1 were begun', 'its execution is 0', 'it started at -1, which is not a time'],
     ],
   ])('is refused, named and left as it is: %s', async (_what, change, faults) => {
     const world = await spoiled(change)

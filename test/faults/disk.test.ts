@@ -217,7 +217,7 @@ describe('a damaged file', () => {
   /** Refused, and exactly as it was; with the copy in its place everything goes on. */
   async function refused(): Promise<void> {
     const before = hash(scene.file)
-    expectStop(await run(2000), 'corrupt', /restore it from a copy/)
+    expectStop(await run(2000), 'corrupt', /restore a backup/)
     expect(hash(scene.file)).toBe(before)
     for (const suffix of ['-wal', '-shm']) rmSync(`${scene.file}${suffix}`, { force: true })
     renameSync(`${scene.file}.copy`, scene.file)
@@ -245,7 +245,7 @@ describe('a damaged file', () => {
   it('is refused when it is none of ours', { timeout: 60_000 }, async () => {
     writeFileSync(scene.file, 'Dear diary, today nothing was retried.\n'.repeat(100))
     const before = hash(scene.file)
-    expectStop(await run(), 'corrupt', /no SQLite database/)
+    expectStop(await run(), 'corrupt', /not a SQLite database/)
     expect(hash(scene.file)).toBe(before)
     expect(existsSync(`${scene.file}-wal`)).toBe(false)
   })

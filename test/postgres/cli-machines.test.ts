@@ -85,7 +85,7 @@ describe('a run that was killed on another machine', () => {
     await killedElsewhere()
     const refused = await scene.reprise('resume', 'r1')
     expect(refused.code).toBe(4)
-    expect(refused.stderr).toMatch(/conducted by process \d+ on elsewhere since \S+\. .* runs out in \d+ s\./)
+    expect(refused.stderr).toMatch(/being executed by process \d+ on elsewhere since \S+\. .* runs out in \d+ s\./)
     expect(refused.stderr).toContain('reprise resume r1 --force')
     expect(JSON.parse((await scene.reprise('ps', '--json')).stdout)).toMatchObject({ runs: [{ state: 'running' }] })
     expect(scene.count('work')).toBe(1)

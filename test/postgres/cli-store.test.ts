@@ -212,7 +212,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
     scene.write('other.db', 'no database at all, but long enough to be taken for one'.repeat(40))
     scene.write('empty.db', '')
     for (const [file, said] of [
-      ['other.db', 'no SQLite database'],
+      ['other.db', 'not a SQLite database'],
       ['empty.db', 'has no ledger in it'],
     ] as const) {
       const { code, stderr } = await scene.reprise('store', 'restore', file)

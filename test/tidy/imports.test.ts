@@ -46,12 +46,25 @@ const WORDS = ['output/duration.ts', 'output/figures.ts', 'output/scale.ts']
 const COMMAND_LINE: Table = {
   words: ['reprise'],
   templates: [],
+  completion: ['frame', ...PACKAGES, 'node:fs'],
   input: ['frame', ...PACKAGES],
   explain: ['words', ...PACKAGES],
   simulate: ['words', 'input', 'explain', ...PACKAGES],
   output: ['words', 'explain', 'simulate', 'frame', ...PACKAGES, 'node'],
   runs: ['words', 'input', 'output', 'frame', ...PACKAGES, 'node'],
-  commands: ['words', 'templates', 'input', 'explain', 'simulate', 'output', 'runs', 'frame', ...PACKAGES, 'node'],
+  commands: [
+    'words',
+    'templates',
+    'completion',
+    'input',
+    'explain',
+    'simulate',
+    'output',
+    'runs',
+    'frame',
+    ...PACKAGES,
+    'node',
+  ],
 }
 
 interface Import {

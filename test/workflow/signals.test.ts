@@ -111,7 +111,7 @@ steps:
       const going = await startedWorking(STUBBORN)
       going.child.kill(first)
       await until(
-        () => going.said().includes('Once more'),
+        () => going.said().includes('again to stop at once'),
         () => 'word of the first',
       )
       going.child.kill(second)
@@ -120,7 +120,7 @@ steps:
       expect(code).toBe(exitCode)
       // It has a grace of five seconds.
       expect(performance.now() - startMs).toBeLessThan(4000)
-      expect(stderr).toContain('a resume runs what was under way again. Resume with: reprise resume r1')
+      expect(stderr).toContain('a resume runs the interrupted attempt again. Resume with: reprise resume r1')
       expect(stderr).not.toContain('saved')
       await scene.isClean()
       expect(performance.now() - startMs).toBeLessThan(4500)
@@ -143,7 +143,7 @@ export default function () {
     const going = await scene.startUntil(RUN, () => scene.count('ran') === 1)
     going.child.kill('SIGINT')
     await until(
-      () => going.said().includes('Once more'),
+      () => going.said().includes('again to stop at once'),
       () => 'word of the first',
     )
     going.child.kill('SIGINT')

@@ -1,5 +1,5 @@
 /** From the table of commands to commander. Imports commander and types. */
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { type CommandEntry, type CommandGroup, type CommandModule, type CommandOption, isThere } from './command.js'
 import type { CommandContext } from './command-context.js'
 import { EXIT, type ProgramExitCode } from './exit-codes.js'
@@ -29,7 +29,10 @@ function addCommand(
   const { name, summary, values = [], options = [], examples, more, subcommands = [], load } = entry
   const command = parent.command(name).description(summary).addHelpText('before', examplesHelp(examples))
   if (more !== undefined) command.addHelpText('after', `\n${more}`)
-  for (const [value, text] of values) command.argument(value, text)
+  for (const [value, text, choices] of values) {
+    const argument = new Argument(value, text)
+    command.addArgument(choices === undefined ? argument : argument.choices(choices))
+  }
   for (const option of options) addOption(command, option)
   for (const subcommand of subcommands) addCommand(command, subcommand, context, onEnd)
   if (load !== undefined) command.action(() => call(command, load, context(), onEnd))

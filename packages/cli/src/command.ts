@@ -43,8 +43,8 @@ export interface CommandEntry {
   readonly name: string
   /** Half a sentence. */
   readonly summary: string
-  /** `<file>`, `[step]`, `<files...>`, and what they are. */
-  readonly values?: readonly (readonly [value: string, text: string])[]
+  /** `<file>`, `[step]`, `<files...>`, what they are, and the words they may be where these are known. */
+  readonly values?: readonly (readonly [value: string, text: string, choices?: readonly string[]])[]
   readonly options?: readonly CommandOption[]
   readonly examples: readonly Example[]
   /** Shown after the options. */

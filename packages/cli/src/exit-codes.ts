@@ -43,7 +43,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[
   ['2', 'wrong usage, or an invalid file or setting: nothing was executed'],
   ['3', 'the run completed, with failures'],
   ['4', 'refused, and nothing was touched: locked, changed, exhausted, inconsistent, undecided, newer format'],
-  ['70', 'a bug of ours: please report it with the trace that is named'],
+  ['70', 'a bug in Reprise: please report it with the trace whose path is printed'],
   ['74', 'the store, a log or the output cannot be read or written, or something else is in its place'],
   [
     '130, 143',

@@ -131,14 +131,18 @@ function problemOf(error: Error & { readonly suggestion?: string | undefined }):
 
 function usageProblem({ code, message }: CommanderError, help: string): Problem {
   if (code === 'commander.help') return { message: 'no command is given', suggestion: `try \`${help}\`` }
-  const [said = '', near] = message.replace(/^error: /, '').split('\n')
-  const suggestion = near?.replace(/^\((.*)\)$/, '$1') ?? nearestChoice(said) ?? `try \`${help}\``
-  return { message: said, suggestion }
+  const [first = '', near] = message.replace(/^error: /, '').split('\n')
+  const suggestion = near?.replace(/^\((.*)\)$/, '$1') ?? nearestChoice(first) ?? `try \`${help}\``
+  return { message: first.replace(WRONG_ARGUMENT, '$1 is not a $2: it is one of $3'), suggestion }
 }
+
+const WRONG_ARGUMENT =
+  /^command-argument value '([^']*)' is invalid for argument '([^']*)'\. Allowed choices are (.*)\.$/
 
 /** Commander names the words that would have been right, but not the one that was meant. */
 function nearestChoice(said: string): string | undefined {
-  const [, word, choices] = /'([^']*)' is invalid\. Allowed choices are (.*)\.$/.exec(said) ?? []
+  const [, word, choices] =
+    /'([^']*)' is invalid(?: for argument '[^']*')?\. Allowed choices are (.*)\.$/.exec(said) ?? []
   if (word === undefined || choices === undefined) return undefined
   const near = nearest(word, choices.split(', '))
   return near === undefined ? undefined : `Did you mean ${near}?`

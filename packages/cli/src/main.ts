@@ -3,6 +3,7 @@
  * it is needed: who asks for the version waits for nothing else. What Node can keep of the rest, compiled, it keeps.
  * The exit code is set rather than forced, so that everything written reaches a slow pipe.
  */
+import { LIVE_COMMAND } from './live-command.js'
 import { cacheCompiled } from './compile-cache.js'
 import { hideSqliteWarning } from './node-warnings.js'
 import { tellOutputLoss } from './output-loss.js'
@@ -26,6 +27,12 @@ for (const stream of [process.stdout, process.stderr]) {
 const args = process.argv.slice(2)
 if (args[0] === '--version' || args[0] === '-V') {
   process.stdout.write(`${ownVersion()}\n`)
+} else if (args[0] === LIVE_COMMAND) {
+  cacheCompiled(process.env)
+  const { completeLive } = await import('./completion/live.js')
+  await completeLive(args.slice(1), process)
+  // A connection to a server that does not answer would keep the shell waiting.
+  process.stdout.write('', () => process.exit(0))
 } else {
   hideSqliteWarning()
   cacheCompiled(process.env)

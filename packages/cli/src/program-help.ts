@@ -11,8 +11,8 @@ const FIRST: readonly Example[] = [
   ['simulate policy.yaml', 'what it does in a storm, beside well-known policies'],
   ['run workflow.yaml', 'a workflow, with retries that survive a crash'],
   ['exec --attempts 5 -- ./deploy.sh', 'one command, retried'],
-  ['ps --retrying', 'what waits for its next attempt now'],
-  ['resume', 'go on with what was interrupted'],
+  ['ps --retrying', 'what is waiting for its next attempt'],
+  ['resume', 'continue the run that was interrupted'],
 ]
 
 export function programExamples(groups: readonly CommandGroup[]): string {

@@ -27,7 +27,7 @@ export async function runProgram(
   const context = (): CommandContext => ({ world, settings: (settings ??= readSettings(program, world.env)) })
   program
     .description(
-      'Retries as a system: see what a policy does, run workflows that survive a crash, go on where they stopped.',
+      'Retries as a system: see what a policy does, run workflows that survive a crash, and continue them where they stopped.',
     )
     .version(ownVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')

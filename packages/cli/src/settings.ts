@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander'
 import { UsageError } from './failures.js'
 import type { World } from './world.js'
 
-const COLOR_MODES = ['auto', 'always', 'never'] as const
+export const COLOR_MODES = ['auto', 'always', 'never'] as const
 export const DEFAULT_STORE = 'sqlite:.reprise/ledger.db'
 const TRUE = /^(1|true|yes|on)$/i
 export type ColorMode = (typeof COLOR_MODES)[number]
@@ -30,9 +30,9 @@ export const SETTINGS: readonly (readonly [flags: string, variable: string, text
   ['--json', 'REPRISE_JSON', 'print data for programs'],
   ['--ndjson', 'REPRISE_NDJSON', 'print events while they happen, a line of JSON each'],
   ['-q, --quiet', 'REPRISE_QUIET', 'print only what was asked for, and failures'],
-  ['-v, --verbose', 'REPRISE_VERBOSE', 'leave nothing out'],
+  ['-v, --verbose', 'REPRISE_VERBOSE', 'print every detail'],
   ['--color <when>', 'REPRISE_COLOR', 'when to use colours'],
-  ['--no-input', 'REPRISE_NO_INPUT', 'never ask, never wait for somebody to type'],
+  ['--no-input', 'REPRISE_NO_INPUT', 'never prompt for input'],
 ]
 
 export function addSettings(program: Command): void {

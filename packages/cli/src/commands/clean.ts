@@ -1,14 +1,16 @@
 /** `reprise clean`: forgets runs that have ended, with their logs. Imports the workflow package and the state directory. */
 import { createInterface } from 'node:readline/promises'
 import { cleanableRuns, removeRuns, StateDirectory } from '@reprise/workflow'
+import type { Ledger } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
-import { UsageError } from '../failures.js'
+import { RefusedError, UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { runsTable } from '../output/runs/runs-table.js'
 import { durationOf } from './ps.js'
+import { findRun } from '../runs/find-run.js'
 import { recordedPlan } from '../runs/load-plan.js'
 import { ifKept, stateDirectoryOf } from '../runs/store.js'
 
@@ -18,12 +20,18 @@ type Options = {
   readonly yes?: boolean
 }
 
-export async function run({ options }: ParsedArguments<object, Options>, context: CommandContext): Promise<ExitCode> {
+export async function run(
+  { values, options }: ParsedArguments<{ readonly runs: readonly string[] }, Options>,
+  context: CommandContext,
+): Promise<ExitCode> {
   const { world, settings } = context
-  const olderThanMs = durationOf(options.olderThan ?? '7d', '--older-than')
+  // Whoever names a run means it, however young it is.
+  const olderThanMs = durationOf(options.olderThan ?? (values.runs.length === 0 ? '7d' : '0s'), '--older-than')
   const code = await ifKept(context, async (ledger) => {
     const nowMs = await ledger.now()
-    const runs = await cleanableRuns(ledger, nowMs - olderThanMs)
+    const ids: string[] = []
+    for (const named of values.runs) ids.push(await endedRun(ledger, named))
+    const runs = await cleanableRuns(ledger, nowMs - olderThanMs, ids)
     if (runs.length === 0) return nothing(context)
     const isDry = options.dryRun === true
     if (!settings.json && !settings.quiet)
@@ -39,16 +47,24 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   return code ?? nothing(context)
 }
 
+/** The id of a run that may be removed. */
+async function endedRun(ledger: Ledger, named: string): Promise<string> {
+  const { id, status, endedAtMs } = await findRun(ledger, named)
+  if (endedAtMs !== null && status !== 'running' && status !== 'interrupted') return id
+  const message = `Run ${id} has not ended, so it is not removed.`
+  throw new RefusedError({ kind: 'not_possible', message, next: [['cancel', id]] })
+}
+
 function nothing({ world, settings }: CommandContext): ExitCode {
   if (settings.json) writeJson(world.stdout, { removed: [], runs: [] })
-  else if (!settings.quiet) world.stderr.write('There is nothing to remove.\n')
+  else if (!settings.quiet) world.stderr.write('No run has ended long enough ago to be removed.\n')
   return EXIT.done
 }
 
 async function expectYes(count: number, { world, settings }: CommandContext): Promise<void> {
   const hint = 'add --yes, or --dry-run to see which'
   if (settings.json || !settings.input || world.stdin.isTTY !== true)
-    throw new UsageError(`${count} runs would be removed, and nobody may be asked`, hint)
+    throw new UsageError(`${count} runs would be removed, and there is no terminal to confirm it`, hint)
   const questions = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const answer = await questions.question(

@@ -8,6 +8,7 @@ import { GATE_COMMANDS } from './table/gate-commands.js'
 import { LOOK_COMMANDS } from './table/look-commands.js'
 import { POLICY_COMMANDS } from './table/policy-commands.js'
 import { RUN_COMMANDS } from './table/run-commands.js'
+import { SETUP_COMMANDS } from './table/setup-commands.js'
 import { STEER_COMMANDS } from './table/steer-commands.js'
 import { STORE_COMMANDS } from './table/store-commands.js'
 
@@ -19,4 +20,5 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: 'Steer', commands: STEER_COMMANDS },
   { title: 'Shared gates', commands: GATE_COMMANDS },
   { title: 'Store', commands: STORE_COMMANDS },
+  { title: 'Set up', commands: SETUP_COMMANDS },
 ]

@@ -79,19 +79,16 @@ function hintsOf({ schema, isReplica, durability, connections }: Found, command:
 
 function hintsOfLeft({ lostHolders, hasRuns, overdue }: LeftBehind, command: CommandWords): string[] {
   const interrupted = command(['ps', '--state', 'interrupted'])
-  const gone = lostHolders === 1 ? 'a process is gone that held' : `${lostHolders} processes are gone that held`
+  const gone = lostHolders === 1 ? '1 process ended while it held' : `${lostHolders} processes ended while they held`
   const { inStoppedRun, isRetry, untried } = overdue
   return given([
     [lostHolders > 0 && hasRuns, `${gone} runs or tasks: ${interrupted}`],
-    [
-      lostHolders > 0 && !hasRuns,
-      `${gone} tasks of a program: one that is started with the same tasks takes them over`,
-    ],
-    [inStoppedRun, `what is due has waited for more than a minute, in runs that nobody conducts: ${interrupted}`],
-    [isRetry, `retries that are due have waited for more than a minute: ${command(['ps', '--retrying'])}`],
+    [lostHolders > 0 && !hasRuns, `${gone} tasks of a program: start that program again, and it takes them over`],
+    [inStoppedRun, `steps have been due for more than a minute, in runs that no process executes: ${interrupted}`],
+    [isRetry, `retries have been due for more than a minute: ${command(['ps', '--retrying'])}`],
     [
       untried !== undefined,
-      `${untried?.id} of queue ${untried?.queue} has been due for more than a minute: is the program started that does it?`,
+      `${untried?.id} of queue ${untried?.queue} has been due for more than a minute: start the program that executes this queue`,
     ],
   ])
 }

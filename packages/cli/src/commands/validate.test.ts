@@ -144,7 +144,7 @@ test('the schema is one for workflows, or for policies', async () => {
   expect(JSON.parse((await run(['schema', 'policy'])).stdout)).toMatchObject({ title: 'Reprise policy' })
   const wrong = await run(['schema', 'polcy'])
   expect(wrong.code).toBe(2)
-  expect(wrong.stderr).toContain('it is one of workflow, policy')
+  expect(wrong.stderr).toContain('polcy is not a kind: it is one of workflow, policy\nDid you mean policy?')
 })
 
 test('the help of the schema says how an editor finds it', async () => {

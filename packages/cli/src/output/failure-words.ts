@@ -20,7 +20,7 @@ export function failureText(failure: FailureRecord | null, max: number = MAX_TEX
 const STOPS: Readonly<Record<StopReason, string>> = {
   attempts_exhausted: 'every attempt failed',
   retry_budget_exhausted: 'its retry budget is used up',
-  not_retryable: 'its failure is none to retry',
+  not_retryable: 'not retried: the failure matches nothing in `retry_on`',
   breaker_open: 'the breaker is open',
   budget_denied: 'a budget denied the attempt',
   timeout: 'its time limit has passed',

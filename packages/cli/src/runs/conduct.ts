@@ -107,7 +107,7 @@ function stopWords({ settings, world }: CommandContext, runId: string, teller: R
   // Before a run is told of, no step of it has run.
   let isBegun = false
   const resume = `Resume with: ${commandWords(settings, world.env)(['resume', runId])}`
-  const again = `a resume runs what was under way again. ${resume}`
+  const again = `a resume runs the interrupted attempt again. ${resume}`
   const write = (line: string): void => {
     // It may be stderr that is gone.
     if (world.stderr.writable !== false) world.stderr.write(`${line}\n`)
@@ -116,8 +116,9 @@ function stopWords({ settings, world }: CommandContext, runId: string, teller: R
     begun: () => {
       isBegun = true
     },
-    onFirst: () => teller.say('Stopping: what runs is ended, and then recorded. Once more to stop at once.'),
-    onLoss: () => write(`Nobody reads the output any more: stopping. ${resume}`),
+    onFirst: () =>
+      teller.say('Stopping: the running attempt is ended and recorded. Press Ctrl-C again to stop at once.'),
+    onLoss: () => write(`The output was closed: stopping. ${resume}`),
     onSecond: () => {
       void teller.end()
       write(`Stopped at once${isBegun ? `; ${again}` : ', before any step was begun.'}`)

@@ -4,6 +4,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { expectOwnStore, StateDirectory } from '@reprise/workflow'
 import { type CopiedCounts, LedgerError, openLedger, type SchemaState, type StoreFacts } from 'reprise/durable'
+import type { Salvage } from 'reprise/sqlite'
 import { RefusedError, UsageError } from '../failures.js'
 import { storeWithoutPassword } from '../output/store-address.js'
 import { expectKept, fileOf, isOnServer, stateDirectoryOf } from './store.js'
@@ -70,6 +71,20 @@ export async function restore(store: string, source: string): Promise<CopiedCoun
   }
   StateDirectory.open(stateDirectoryOf(store))
   return refusing(() => writeSqliteCopy(file, readSqlite(source)))
+}
+
+/** Copies what can be read of a damaged file into a new store; undefined if there is no such file. */
+export async function salvage(store: string, target: string): Promise<Salvage | undefined> {
+  expectStoreOf(store)
+  const file = fileOf(store)
+  if (file === undefined)
+    throw new UsageError('--salvage is for SQLite files', 'copy a store on a server with `reprise store backup FILE`')
+  if (existsSync(target)) {
+    throw new RefusedError({ kind: 'not_possible', message: `${target} is there already: nothing was written.` })
+  }
+  if (!existsSync(file)) return undefined
+  const { salvageSqlite } = await import('reprise/sqlite')
+  return refusing(() => salvageSqlite(file, target))
 }
 
 /** What stands against it is no fault of the command. */

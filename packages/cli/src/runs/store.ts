@@ -22,7 +22,7 @@ export function expectKept(store: string): void {
   // Two slashes make no file but something of which SQLite, too, would say that it is none.
   if (/^sqlite:(?!\/\/)./s.test(store) || isOnServer(store)) return
   const shown = JSON.stringify(mistypedStore(store).slice(0, 200))
-  if (store !== 'memory:') throw new UsageError(`--store ${shown} is no address`, EXAMPLES)
+  if (store !== 'memory:') throw new UsageError(`--store ${shown} is not the address of a store`, EXAMPLES)
   throw new UsageError(`--store ${store} keeps nothing once the command has ended`, EXAMPLES)
 }
 
@@ -50,7 +50,7 @@ export async function expectFound<T>(store: string, act: () => Promise<T | undef
     : `${fileOf(store) ?? store} does not exist.`
   const where = isOnServer(store)
     ? 'The first run makes one; --store names another database, and ?schema=NAME in it another schema.'
-    : 'Runs are kept in the directory where they were begun; --store names another place.'
+    : 'Runs are kept in the directory where they were started; --store names another store.'
   throw new RefusedError({
     kind: 'not_found',
     message: `There are no runs here: ${what}`,

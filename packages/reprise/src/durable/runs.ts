@@ -149,7 +149,10 @@ export class Runs {
     if (holder === undefined) return
     const { pid, host, leaseLeftMs } = holder
     const since = new Date(run.updatedAtMs).toISOString()
-    const lease = `its lease runs out ${Math.ceil(leaseLeftMs / 1000)} s after its last word`
-    throw new TaskRefusedError('locked', `Run ${run.id} is held by process ${pid} on ${host} since ${since}; ${lease}`)
+    const lease = `without a further heartbeat its lease runs out in ${Math.ceil(leaseLeftMs / 1000)} s`
+    throw new TaskRefusedError(
+      'locked',
+      `Run ${run.id} is being executed by process ${pid} on ${host} since ${since}; ${lease}`,
+    )
   }
 }

@@ -72,20 +72,20 @@ function timeFaults({ progress, status, dueAtMs, createdAtMs, updatedAtMs }: Tas
   const faults: string[] = []
   for (const name of TIMES) {
     const value = times[name]
-    if (value !== null && !isTime(value)) faults.push(`${name} is ${String(value)}, which is no time`)
+    if (value !== null && !isTime(value)) faults.push(`${name} is ${String(value)}, which is not a time`)
   }
-  return status === 'waiting' && dueAtMs === null ? [...faults, 'it waits, but for no time'] : faults
+  return status === 'waiting' && dueAtMs === null ? [...faults, 'it is waiting, and has no due time'] : faults
 }
 
 function currentFaults({ progress, status }: TaskRecord): string[] {
   const { current, retry } = progress
-  if (current === null) return status === 'running' ? ['it runs, but no attempt does'] : []
+  if (current === null) return status === 'running' ? ['it is running, and has no attempt in flight'] : []
   const faults: string[] = []
   if (current.number !== retry.launched)
     faults.push(`attempt ${String(current.number)} is in flight, and ${retry.launched} were begun`)
   if (!Number.isSafeInteger(current.execution) || current.execution < 1)
     faults.push(`its execution is ${String(current.execution)}`)
-  if (!isTime(current.startedAtMs)) faults.push(`it started at ${String(current.startedAtMs)}, which is no time`)
+  if (!isTime(current.startedAtMs)) faults.push(`it started at ${String(current.startedAtMs)}, which is not a time`)
   return faults
 }
 

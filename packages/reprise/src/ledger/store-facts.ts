@@ -53,3 +53,21 @@ export interface ConnectionFacts {
   readonly used: number
   readonly most: number
 }
+
+/** What a look at every page and row of a store has found; nothing was changed. */
+export interface StoreCheck {
+  readonly kind: 'sqlite' | 'postgres'
+  /** Of SQLite, or of the server. */
+  readonly version: string
+  readonly schema: SchemaState
+  readonly bytes: number
+  /** Empty: the store is whole. */
+  readonly damage: readonly StoreDamage[]
+}
+
+export interface StoreDamage {
+  readonly place: string
+  readonly problem: string
+  /** A statement or command that mends it alone; null where only a copy of what is readable helps. */
+  readonly cure: string | null
+}

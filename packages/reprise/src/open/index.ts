@@ -15,6 +15,13 @@ export {
 } from '../durable/errors.js'
 export type { DurableContext } from '../durable/execution.js'
 export { type FaultyTask, faultsOfTasks } from '../durable/inspection.js'
+export {
+  checkLedger,
+  type FaultPlace,
+  type FaultRule,
+  type LedgerCheck,
+  type LedgerFault,
+} from '../durable/ledger-check.js'
 export { failureOf } from '../durable/failure-record.js'
 export { lastHeardOf, livingOwners, type OtherOwner } from '../durable/ownership.js'
 export { type FieldChange, fingerprint } from '../durable/policy-record.js'
@@ -71,7 +78,16 @@ export type {
   View,
 } from '../ledger/ledger.js'
 export type { CopiedCounts, CopiedRows } from '../ledger/copied-tables.js'
-export type { ConnectionFacts, SchemaState, StoreContent, StoreFacts, TableFacts } from '../ledger/store-facts.js'
+export type { LostRows } from '../ledger/row-check.js'
+export type {
+  ConnectionFacts,
+  SchemaState,
+  StoreCheck,
+  StoreContent,
+  StoreDamage,
+  StoreFacts,
+  TableFacts,
+} from '../ledger/store-facts.js'
 export { MemoryLedger } from '../ledger/memory-ledger.js'
 export type {
   AttemptRow,

@@ -81,12 +81,14 @@ export async function openDurable(address: string | Ledger, options: DurableOpti
 export interface LedgerOptions extends Pick<DurableOptions, 'clock' | 'synchronous'> {
   /** Whether a ledger that is not there is made. Default: true. */
   readonly create?: boolean
+  /** Opens it to read: nothing is made or brought up to date, and a schema of another version is refused. Default: false. */
+  readonly readOnly?: boolean
 }
 
 /** The ledger alone: to look at what is there without being one of those who work. */
 export async function openLedger(address: string, options: LedgerOptions = {}): Promise<Ledger> {
-  const { synchronous, create, ...shared } = options
-  return ledgerAt(address, environmentOf(shared), synchronous, create)
+  const { synchronous, create, readOnly, ...shared } = options
+  return ledgerAt(address, environmentOf(shared), synchronous, create, readOnly)
 }
 
 async function ledgerAt(
@@ -94,6 +96,7 @@ async function ledgerAt(
   environment: Environment,
   synchronous: 'full' | 'normal' = 'full',
   create = true,
+  readOnly = false,
 ): Promise<Ledger> {
   const clock = (): number => environment.exactMs()
   const wall = (): number => environment.clock.wallMs()
@@ -101,11 +104,11 @@ async function ledgerAt(
   const file = /^sqlite:(.+)$/s.exec(address)?.[1]
   if (file !== undefined && !isNoFile(file)) {
     const { openSqlite } = await import('../sqlite/open-sqlite.js')
-    return openSqlite(file, { clock, wall, synchronous, create })
+    return openSqlite(file, { clock, wall, synchronous, create, readOnly })
   }
   if (POSTGRES.test(address)) {
     const { openPostgres } = await import('../postgres/open-postgres.js')
-    return openPostgres(address, { create })
+    return openPostgres(address, { create: create && !readOnly, migrate: !readOnly })
   }
   const known = file === ':memory:' ? 'memory:' : 'sqlite:PATH, such as sqlite:./tasks.db, postgres://…, or memory:'
   throw new LedgerError('unusable', `There is no ledger at ${JSON.stringify(hidePassword(address))}: say ${known}`)

@@ -86,7 +86,7 @@ describe('what is told', () => {
   it('of a damaged row names it', () => {
     expect(ledgerFailure('here', 'read', new DamagedRow('task a/b holds no JSON'))).toMatchObject({
       problem: 'corrupt',
-      message: expect.stringMatching(/The ledger here is damaged: task a\/b holds no JSON: mend or remove that row/),
+      message: expect.stringMatching(/The ledger here is damaged: task a\/b holds no JSON: correct or remove that row/),
     })
   })
 

@@ -89,7 +89,7 @@ const OWN_CURES: readonly (readonly [RegExp, string])[] = [
 export function ledgerFailure(name: string, act: 'opened' | 'read' | 'written', error: unknown): LedgerError {
   if (error instanceof LedgerError) return error
   if (error instanceof DamagedRow) {
-    const cure = 'mend or remove that row, or restore the schema from a copy'
+    const cure = 'correct or remove that row, or restore the schema from a backup'
     return new LedgerError('corrupt', `The ledger ${name} is damaged: ${error.message}: ${cure}`, error)
   }
   const { code = '' } = (error ?? {}) as ServerError

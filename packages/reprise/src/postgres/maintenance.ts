@@ -14,7 +14,15 @@ import {
 } from '../ledger/copied-tables.js'
 import { LedgerError } from '../ledger/errors.js'
 import { parse, type SqlRow } from '../ledger/rows.js'
-import type { ConnectionFacts, StoreContent, StoreFacts, TableFacts } from '../ledger/store-facts.js'
+import { wholeRows } from '../ledger/row-check.js'
+import type {
+  ConnectionFacts,
+  StoreCheck,
+  StoreContent,
+  StoreDamage,
+  StoreFacts,
+  TableFacts,
+} from '../ledger/store-facts.js'
 import { addressOf, type PostgresAddress } from './address.js'
 import { type Connection, Connections, NOW } from './connections.js'
 import { ledgerFailure } from './failures.js'
@@ -128,6 +136,50 @@ export function copyPostgres(given: string, take: (rows: CopiedRows) => Promise<
     await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     return take(rowsOf(connection, schema))
   })
+}
+
+/** Looks at what the server knows of damage, then at every row; `take` is handed the rows. Nothing is changed. */
+export function checkPostgres(given: string, take: (rows: CopiedRows) => Promise<void>): Promise<StoreCheck> {
+  return connected(given, async (connection, { name, schema }) => {
+    const state = await schemaState(connection, schema, name)
+    if (state.version === 0) throw new LedgerError('missing', `There is no ledger ${name}`)
+    const [server] = await connection.query(`SELECT current_setting('server_version') AS version`)
+    const tables = await tablesOf(connection, schema)
+    const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0)
+    const facts = { kind: 'postgres', version: String(server?.['version']), schema: state, bytes } as const
+    if (state.version !== state.newest) return { ...facts, damage: [] }
+    const damage = [...(await invalidIndexes(connection, schema)), ...(await failedChecksums(connection))]
+    await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await take(
+      wholeRows(rowsOf(connection, schema), ({ place, reason }) => damage.push({ place, problem: reason, cure: null })),
+    )
+    return { ...facts, damage }
+  })
+}
+
+/** Left behind by an index that was not finished, or switched off by hand: statements do not use it, or it misses rows. */
+async function invalidIndexes(connection: Connection, schema: string): Promise<StoreDamage[]> {
+  const rows = await connection.query(
+    `SELECT c.relname::text AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+     WHERE c.relnamespace = to_regnamespace($1) AND NOT (i.indisvalid AND i.indisready) ORDER BY 1`,
+    [schema],
+  )
+  return rows.map((row) => ({
+    place: `index ${String(row['name'])}`,
+    problem: 'the server marks it as invalid',
+    cure: `psql -c 'REINDEX INDEX ${schema}.${String(row['name'])}'`,
+  }))
+}
+
+/** Pages that were damaged on the disk, as far as the server has read them; null where it keeps no checksums. */
+async function failedChecksums(connection: Connection): Promise<StoreDamage[]> {
+  const [row] = await connection.query(
+    `SELECT coalesce(checksum_failures, 0) AS failures FROM pg_stat_database WHERE datname = current_database()`,
+  )
+  const failures = Number(row?.['failures'] ?? 0)
+  if (failures === 0) return []
+  const problem = `the server has found ${failures} damaged pages: restore it from a backup of the server`
+  return [{ place: 'the database', problem, cure: null }]
 }
 
 async function* rowsOf(connection: Connection, schema: string): CopiedRows {

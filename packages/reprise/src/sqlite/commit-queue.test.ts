@@ -190,7 +190,7 @@ describe('after an error of the disk', () => {
     ['SQLITE_FULL', 'unusable', 'make room'],
     ['SQLITE_IOERR_FSYNC', 'unusable', 'check the disk'],
     ['SQLITE_READONLY', 'unusable', 'writable'],
-    ['SQLITE_CORRUPT_INDEX', 'corrupt', 'restore it'],
+    ['SQLITE_CORRUPT_INDEX', 'corrupt', 'restore a backup'],
   ])('at a commit nobody is acknowledged, and nothing follows: %s', async (code, problem, cure) => {
     const queue = new CommitQueue(database, 'here')
     await queue.add(insert(1))

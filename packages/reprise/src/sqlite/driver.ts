@@ -25,7 +25,7 @@ export interface SqliteDatabase {
 
 type Connection = Omit<SqliteDatabase, 'abandon'>
 type Connect = (file: string, readOnly: boolean) => Connection
-type Opener = (file: string) => SqliteDatabase
+type Opener = (file: string, readOnly: boolean) => SqliteDatabase
 
 /** In the order in which they are tried. */
 export const SQLITE_DRIVERS = ['node:sqlite', 'better-sqlite3', '@photostructure/sqlite'] as const
@@ -39,13 +39,14 @@ export async function openDatabase(
   file: string,
   driver?: SqliteDriverName,
   load: Importer = (name) => import(name),
+  readOnly = false,
 ): Promise<SqliteDatabase> {
   const refusals: Refusal[] = []
   for (const name of driver === undefined ? SQLITE_DRIVERS : [driver]) {
     try {
       const open = openerOf(name, await load(name))
       expectSafeVersion(open)
-      return open(file)
+      return open(file, readOnly)
     } catch (error) {
       const reason = refusalReason(error)
       if (reason === undefined) throw error
@@ -108,7 +109,7 @@ class OldSqlite extends Error {
 
 /** Older ones may lose what was written when a WAL is reset while another process reads it. */
 function expectSafeVersion(open: Opener): void {
-  const nowhere = open(':memory:')
+  const nowhere = open(':memory:', false)
   const { version } = nowhere.prepare('SELECT sqlite_version() AS version').get() as { version: string }
   nowhere.close()
   const [, minor, patch] = version.split('.').map(Number) as [number, number, number]
@@ -120,10 +121,10 @@ function expectSafeVersion(open: Opener): void {
 function openerOf(name: SqliteDriverName, loaded: unknown): Opener {
   if (name === '@photostructure/sqlite') {
     const { DatabaseSync } = loaded as { DatabaseSync: ConnectionClass }
-    return (file) => new PrebuiltHandle(DatabaseSync, file)
+    return (file, readOnly) => new PrebuiltHandle(DatabaseSync, file, readOnly)
   }
   const connect = name === 'node:sqlite' ? connectByNode(loaded) : connectByBetter(loaded)
-  return (file) => new Handle(file, connect)
+  return (file, readOnly) => new Handle(file, connect, readOnly)
 }
 
 /** Not there before Node 22.5, and not without a flag before 22.13. */
@@ -143,8 +144,8 @@ export class Handle implements SqliteDatabase {
   private readonly file: string
   private readonly connect: Connect
 
-  constructor(file: string, connect: Connect) {
-    this.connection = connect(file, false)
+  constructor(file: string, connect: Connect, readOnly: boolean) {
+    this.connection = connect(file, readOnly)
     // As it is now: the program may go to another directory.
     this.file = file === ':memory:' ? file : resolve(file)
     this.connect = connect
@@ -238,3 +239,4 @@ function codeOfText(text: string): number {
 }
 
 export const BUSY = 5
+export const CONSTRAINT = 19

@@ -19,27 +19,23 @@ export const FATAL: ReadonlySet<number> = new Set([READONLY, IOERR, CORRUPT, FUL
 /** Longer than any transaction of ours: somebody else holds the file. */
 export const MAX_WAIT_MS = 30_000
 
-const RESTORE = 'restore it from a copy, or move it away to begin afresh; nothing was changed'
+const RESTORE = 'restore a backup, or save what can be read with `reprise doctor --salvage FILE`; nothing was changed'
 
 const CURES: Readonly<Record<number, string>> = {
   [BUSY]: `another program has held its lock for ${MAX_WAIT_MS / 1000} s: end that program, or let it finish`,
   [READONLY]: 'make the file and its directory writable for this user, then start again',
   [IOERR]: 'check the disk and the log of the system, then start again; what was recorded before is kept',
   [FULL]: 'make room, then start again; what was recorded before is kept',
-  [CANTOPEN]: 'see that its directory is there, and that this user may read and write in it',
+  [CANTOPEN]: 'its directory must exist, and this user must be allowed to read and write in it',
   [CORRUPT]: `the file is damaged: ${RESTORE}`,
-  [NOTADB]: `the file is no SQLite database, or damaged: ${RESTORE}`,
+  [NOTADB]: `the file is not a SQLite database, or its first page is damaged: ${RESTORE}`,
 }
 
 /** What `error` means for the ledger `name`; one that says so already is left alone. */
 export function ledgerFailure(name: string, act: 'opened' | 'read' | 'written', error: unknown): LedgerError {
   if (error instanceof LedgerError) return error
   if (error instanceof DamagedRow) {
-    return new LedgerError(
-      'corrupt',
-      `The ledger ${name} is damaged: ${error.message}: mend or remove that row, or ${RESTORE}`,
-      error,
-    )
+    return new LedgerError('corrupt', `The ledger ${name} is damaged: ${error.message}: ${RESTORE}`, error)
   }
   const code = resultCode(error)
   const cure = code === undefined ? undefined : CURES[code]

@@ -18,7 +18,7 @@ import {
 import { LedgerError } from '../ledger/errors.js'
 import { parse, type SqlRow, type SqlValue } from '../ledger/rows.js'
 import type { StoreContent, StoreFacts, TableFacts } from '../ledger/store-facts.js'
-import { openDatabase, type SqliteDatabase } from './driver.js'
+import { CONSTRAINT, openDatabase, resultCode, type SqliteDatabase } from './driver.js'
 import { ledgerFailure } from './failures.js'
 import { APPLICATION_ID, expectOurs, migrate, MIGRATIONS, SCHEMA_VERSION, schemaVersion } from './migrations.js'
 import { newFile } from './new-file.js'
@@ -130,8 +130,15 @@ export async function copySqlite(file: string, target: string): Promise<void> {
   )
 }
 
-/** Makes a ledger in a file that is not there yet of the rows of another. */
-export async function writeSqliteCopy(target: string, source: CopiedRows): Promise<CopiedCounts> {
+/** Told of a row that the new ledger does not take, such as a second one with the same key. */
+type OnRejected = (table: CopiedTable, row: SqlRow, error: unknown) => void
+
+/** Makes a ledger in a file that is not there yet of the rows of another. Without `onRejected` a bad row ends it. */
+export async function writeSqliteCopy(
+  target: string,
+  source: CopiedRows,
+  onRejected?: OnRejected,
+): Promise<CopiedCounts> {
   const counts: Record<string, number> = {}
   await newFile(target, async (partial) => {
     const database = await openDatabase(partial)
@@ -142,7 +149,7 @@ export async function writeSqliteCopy(target: string, source: CopiedRows): Promi
       migrate(database, `sqlite:${partial}`)
       database.exec('BEGIN')
       for await (const { table, rows } of source)
-        counts[table.name] = (counts[table.name] ?? 0) + put(database, table, rows)
+        counts[table.name] = (counts[table.name] ?? 0) + put(database, table, rows, onRejected)
       database.exec('UPDATE policies SET tasks = (SELECT count(*) FROM tasks WHERE policy_hash = hash); COMMIT')
     } catch (error) {
       throw ledgerFailure(`sqlite:${target}`, 'written', error)
@@ -153,13 +160,30 @@ export async function writeSqliteCopy(target: string, source: CopiedRows): Promi
   return counts
 }
 
-function put(database: SqliteDatabase, { name, columns }: CopiedTable, rows: readonly SqlRow[]): number {
-  // Counted at the end.
+/** Columns that a row may lack: counted at the end, or not there yet in an older schema. */
+const DEFAULTS: Readonly<Record<string, SqlValue>> = { tasks: 0, decree: 0 }
+
+function put(
+  database: SqliteDatabase,
+  table: CopiedTable,
+  rows: readonly SqlRow[],
+  onRejected: OnRejected | undefined,
+): number {
+  const { name, columns } = table
   const all = name === 'policies' ? [...columns, 'tasks'] : columns
   const marks = all.map(() => '?').join(', ')
   const insert = database.prepare(`INSERT INTO ${name} (${all.join(', ')}) VALUES (${marks})`)
-  for (const row of rows) insert.run(...all.map((column) => row[column] ?? (column === 'tasks' ? 0 : null)))
-  return rows.length
+  let count = 0
+  for (const row of rows) {
+    try {
+      insert.run(...all.map((column) => row[column] ?? DEFAULTS[column] ?? null))
+      count += 1
+    } catch (error) {
+      if (onRejected === undefined || resultCode(error) !== CONSTRAINT) throw error
+      onRejected(table, row, error)
+    }
+  }
+  return count
 }
 
 /** Refuses a file that is no ledger, before anything is made of it. */

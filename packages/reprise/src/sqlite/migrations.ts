@@ -127,6 +127,21 @@ export function schemaVersion(database: SqliteDatabase): number {
   return row.user_version
 }
 
+/** For readers, which change nothing: the schema must be the one that this program knows. */
+export function expectCurrent(database: SqliteDatabase, name: string): void {
+  expectOurs(database, name)
+  const version = schemaVersion(database)
+  if (version > SCHEMA_VERSION) throw newerFormat(name, version)
+  if (version === SCHEMA_VERSION) return
+  const message = `${name} has schema ${version}, and this program reads ${SCHEMA_VERSION}: run \`reprise store migrate\` first`
+  throw new LedgerError('unusable', message)
+}
+
+function newerFormat(name: string, version: number): LedgerError {
+  const versions = `version ${version}, and this program knows ${SCHEMA_VERSION}`
+  return new LedgerError('newer_format', `${name} was written by a newer Reprise (${versions}): update this program`)
+}
+
 /** Refuses a schema that a newer version of the library wrote. Throws what SQLite throws if somebody else is writing. */
 export function migrate(database: SqliteDatabase, name: string): void {
   if (schemaVersion(database) === SCHEMA_VERSION && isOurs(database)) return
@@ -134,10 +149,7 @@ export function migrate(database: SqliteDatabase, name: string): void {
   try {
     // Somebody else may have been faster.
     const version = isOurs(database) ? schemaVersion(database) : 0
-    if (version > SCHEMA_VERSION) {
-      const versions = `version ${version}, and this program knows ${SCHEMA_VERSION}`
-      throw new LedgerError('newer_format', `${name} was written by a newer Reprise (${versions}): update this program`)
-    }
+    if (version > SCHEMA_VERSION) throw newerFormat(name, version)
     if (version === 0) expectEmpty(database, name)
     for (const step of MIGRATIONS.slice(version)) database.exec(step)
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)

@@ -6,7 +6,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { LedgerError } from '../ledger/errors.js'
 import { BUSY, openDatabase, resultCode, type SqliteDatabase, type SqliteDriverName } from './driver.js'
 import { ledgerFailure, MAX_WAIT_MS } from './failures.js'
-import { migrate } from './migrations.js'
+import { expectCurrent, migrate } from './migrations.js'
 import { OpenFiles } from './open-files.js'
 import { SqliteLedger } from './sqlite-ledger.js'
 
@@ -20,6 +20,8 @@ export interface SqliteOptions {
   readonly synchronous?: 'full' | 'normal'
   /** Whether a file that is not there is made. Default: true. */
   readonly create?: boolean
+  /** Opens it to read: nothing is made, brought up to date or written. A schema of another version is refused. */
+  readonly readOnly?: boolean
 }
 
 /** Has no effect once there is a first page: what is freed can then be given back to the system. */
@@ -30,9 +32,10 @@ const MAX_LOG_BYTES = 16 * 1024 * 1024
 
 export async function openSqlite(file: string, options: SqliteOptions): Promise<SqliteLedger> {
   const name = `sqlite:${file}`
-  if (options.create === false && !existsSync(file)) {
+  if ((options.create === false || options.readOnly === true) && !existsSync(file)) {
     throw new LedgerError('missing', `There is no ledger ${name}`)
   }
+  if (options.readOnly === true) return openReadOnly(file, name, options)
   makePrivate(file)
   const database = await opened(file, name, options.driver)
   try {
@@ -50,6 +53,18 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
     })
   } catch (error) {
     database.abandon()
+    throw ledgerFailure(name, 'opened', error)
+  }
+}
+
+async function openReadOnly(file: string, name: string, options: SqliteOptions): Promise<SqliteLedger> {
+  let database: SqliteDatabase | undefined
+  try {
+    database = await openDatabase(file, options.driver, undefined, true)
+    expectCurrent(database, name)
+    return new SqliteLedger(database, name, options.clock, options.wall ?? Date.now)
+  } catch (error) {
+    database?.close()
     throw ledgerFailure(name, 'opened', error)
   }
 }

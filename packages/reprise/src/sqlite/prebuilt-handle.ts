@@ -26,12 +26,15 @@ export class PrebuiltHandle implements SqliteDatabase {
   private readonly reader: Connection
   private readonly connection: Connection
 
-  constructor(Connection: ConnectionClass, file: string) {
+  private readonly readOnly: boolean
+
+  constructor(Connection: ConnectionClass, file: string, readOnly: boolean) {
     // As it is now: the program may go to another directory.
     const place = file === ':memory:' ? file : resolve(file)
     // Before the other: when a process ends, Node closes first what was made last.
     this.reader = new Connection(place, { readOnly: true, open: false })
-    this.connection = new Connection(file, {})
+    this.connection = new Connection(file, { readOnly })
+    this.readOnly = readOnly
   }
 
   exec(sql: string): unknown {
@@ -45,7 +48,7 @@ export class PrebuiltHandle implements SqliteDatabase {
   close(): void {
     try {
       this.endTransaction()
-      this.connection.exec('PRAGMA wal_checkpoint(PASSIVE)')
+      if (!this.readOnly) this.connection.exec('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
       this.abandon()
       return

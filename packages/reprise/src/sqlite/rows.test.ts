@@ -102,7 +102,7 @@ describe('a damaged row', () => {
     const { ledger, file } = await damaged(`UPDATE tasks SET progress = '{"retry":' WHERE id = 'a'`)
     const expected = {
       problem: 'corrupt',
-      message: expect.stringMatching(new RegExp(`sqlite:${file} is damaged: task mail/a .*restore it`)),
+      message: expect.stringMatching(new RegExp(`sqlite:${file} is damaged: task mail/a .*restore a backup`)),
     }
     await expect(ledger.get(KEY)).rejects.toMatchObject(expected)
     await expect(ledger.list({})).rejects.toMatchObject(expected)

@@ -12,10 +12,11 @@ const TASKS_AT_ONCE = 500
 /** What a removal left behind, as well. */
 const ENDED = ['succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'] as const
 
-/** Those that ended before; what runs, waits or can be resumed stays. */
-export async function cleanableRuns(ledger: Ledger, beforeMs: number): Promise<RunView[]> {
+/** Runs that ended before this time; with ids, only these. What runs, waits or can be resumed stays. */
+export async function cleanableRuns(ledger: Ledger, beforeMs: number, ids: readonly string[] = []): Promise<RunView[]> {
   const ended = await viewRuns(ledger, { statuses: ENDED })
-  return ended.filter(({ endedAtMs }) => endedAtMs !== null && endedAtMs < beforeMs)
+  const isMeant = ({ id }: RunView): boolean => ids.length === 0 || ids.includes(id)
+  return ended.filter((run) => run.endedAtMs !== null && run.endedAtMs < beforeMs && isMeant(run))
 }
 
 /** The records last: while they are there, another try finds what is left. Answers with those that are gone. */

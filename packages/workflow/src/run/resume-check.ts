@@ -93,11 +93,11 @@ async function lockRefusal(ledger: Ledger, run: RunRecord, { force }: ResumeChoi
   const since = new Date(run.updatedAtMs).toISOString()
   const lease =
     leaseLeftMs > 0
-      ? `It was heard of lately: without a word from it, its lease runs out in ${Math.ceil(leaseLeftMs / 1000)} s.`
-      : 'It lives, and has said nothing for longer than its lease: it may be stopped.'
+      ? `Without a further heartbeat its lease runs out in ${Math.ceil(leaseLeftMs / 1000)} s.`
+      : 'Its process exists, but its heartbeat is overdue: it may be stopped.'
   return {
     kind: 'locked',
-    message: `Run ${run.id} is conducted by process ${pid} on ${host} since ${since}. ${lease}`,
+    message: `Run ${run.id} is being executed by process ${pid} on ${host} since ${since}. ${lease}`,
     // Who is seen to live, and to say so, is not to be robbed.
     flags: leaseLeftMs > 0 && (await isSeen(ledger, run.owner)) ? [] : [['--force']],
     look: [['watch', run.id]],
@@ -144,7 +144,7 @@ function endRefusal(
     const count = retryStateOf(task).launched
     return `${id} (${stopReason ?? 'failed'} after ${count} ${count === 1 ? 'attempt' : 'attempts'})`
   })
-  const message = `Out of attempts: ${list.join(', ')}. A resume does not run them again by itself.`
+  const message = `Out of attempts: ${list.join(', ')}. A resume does not retry them.`
   return { kind: 'exhausted', message, ...cure }
 }
 
@@ -158,8 +158,8 @@ async function faultRefusals(ledger: Ledger, run: RunRecord, open: readonly Task
   const faulty = await faultsOfTasks(ledger, open)
   if (faulty.length === 0) return []
   const faults = faulty.flatMap(({ task, faults: found }) => found.map((fault) => `${task.id}: ${fault}`))
-  const message = `What the ledger says of run ${run.id} cannot be; nothing was touched.`
-  return [{ kind: 'inconsistent', message, flags: [], look: [], faults }]
+  const message = `The records of run ${run.id} are inconsistent; nothing was changed.`
+  return [{ kind: 'inconsistent', message, flags: [], look: [['doctor']], faults }]
 }
 
 function undecidedRefusals(run: RunRecord, open: readonly TaskRecord[], { done, rerun }: ResumeChoices): Refusal[] {
@@ -169,7 +169,7 @@ function undecidedRefusals(run: RunRecord, open: readonly TaskRecord[], { done, 
     .filter((id) => !answered.includes(id))
     .map((id) => ({
       kind: 'undecided',
-      message: `Step ${id} was interrupted, and only you can say whether it happened.`,
+      message: `Step ${id} was interrupted, and Reprise cannot know whether it took effect.`,
       flags: [
         ['--done', id],
         ['--rerun', id],
@@ -179,7 +179,7 @@ function undecidedRefusals(run: RunRecord, open: readonly TaskRecord[], { done, 
   for (const id of answered.filter((one) => !undecided.includes(one)))
     refusals.push({
       kind: 'not_possible',
-      message: `Nobody is asked about step ${id}.`,
+      message: `Step ${id} is not undecided, so it needs no answer.`,
       flags: [],
       look: [['show', run.id]],
     })

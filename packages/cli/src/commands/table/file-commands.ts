@@ -5,7 +5,7 @@ export const FILE_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'init',
     summary: 'write a working example to start from',
-    values: [['[dir]', 'where to; the working directory unless said']],
+    values: [['[dir]', 'the directory to write to (default: the working directory)']],
     options: [
       {
         flags: '--template <name>',
@@ -18,8 +18,8 @@ export const FILE_COMMANDS: readonly CommandEntry[] = [
       ['init demo', 'the same in a directory of its own'],
       ['init demo --template library', 'a program that uses the library'],
     ],
-    more: `Nothing that is there is overwritten: it is refused with exit code 4, and nothing
-is written. --json prints { files, next }: what was written, and what to type.`,
+    more: `No file is overwritten: if one exists, the command is refused with exit code 4
+and writes nothing. --json prints { files, next }: the files, and what to type.`,
     load: () => import('../init.js'),
   },
   {
@@ -39,7 +39,7 @@ Nothing of a file is executed. Editors: see \`reprise schema --help\`.`,
   {
     name: 'schema',
     summary: 'print the JSON Schema of files, for completion and checks in editors',
-    values: [['[kind]', 'of which files: workflow, which it is unless said, or policy']],
+    values: [['[kind]', 'the kind of files (default: workflow)', ['workflow', 'policy']]],
     examples: [
       ['schema > workflow.schema.json', 'what a workflow may hold'],
       ['schema policy > policy.schema.json', 'the same for a file with a policy alone'],
@@ -50,8 +50,8 @@ says where its schema is, as a path from the file or an address:
 
   # yaml-language-server: $schema=workflow.schema.json
 
-What no schema can say, such as whether a name is declared, \`reprise validate\`
-knows.`,
+\`reprise validate\` also checks what no schema can express, such as whether a name
+is declared.`,
     load: () => import('../schema.js'),
   },
 ]

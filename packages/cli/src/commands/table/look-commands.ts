@@ -12,7 +12,7 @@ export const STATE_CHOICES = [
   'cancelled',
 ] as const satisfies readonly RunState[]
 
-const RUN_TEXT = 'an id, the beginning of one, a workflow, or latest; the last run unless said'
+const RUN_TEXT = 'an id, the beginning of one, a workflow, or latest (default: the last run)'
 
 const RUN_HELP = `Ids are printed whole. Every command that takes a run takes its id, any beginning
 of it that no other id has, the name of a workflow for the last run of it, or
@@ -21,11 +21,14 @@ of it that no other id has, the name of a workflow for the last run of it, or
 export const LOOK_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'ps',
-    summary: 'list runs, newest first; or what waits for its next attempt',
+    summary: 'list runs, newest first, or the steps that wait for their next attempt',
     options: [
-      { flags: '--retrying', text: 'what waits now: attempt, next in, waited of its budget, last error' },
+      {
+        flags: '--retrying',
+        text: 'steps that wait now: attempt, time to the next one, wait used of the budget, last error',
+      },
       { flags: '--state <state>', text: 'only runs in this state', choices: STATE_CHOICES },
-      { flags: '--last <time>', text: 'only runs that were begun within it' },
+      { flags: '--last <time>', text: 'only runs that started within this time' },
       { flags: '--limit <n>', text: 'at most this many runs (default: 50, unless --state or --last is given)' },
     ],
     examples: [
@@ -41,7 +44,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'show',
-    summary: 'show a run: its steps, attempts and waits, why it stopped; across resumes',
+    summary: 'show a run: its steps, attempts and waits across resumes, and why it stopped',
     values: [
       ['[run]', RUN_TEXT],
       ['[step]', 'one step, with every attempt'],
@@ -65,19 +68,19 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'logs',
-    summary: 'print what the steps have written',
+    summary: 'print what the steps wrote to stdout and stderr',
     values: [
       ['[run]', RUN_TEXT],
-      ['[step]', 'one step; all of them unless said'],
+      ['[step]', 'only this step (default: all steps)'],
     ],
     options: [
-      { flags: '-f, --follow', text: 'go on until the run ends' },
-      { flags: '--attempt <n>', text: 'one attempt; all of them unless said' },
+      { flags: '-f, --follow', text: 'keep printing until the run ends' },
+      { flags: '--attempt <n>', text: 'only this attempt (default: all attempts)' },
     ],
     examples: [
       ['logs nightly-7', 'of all steps, in order'],
       ['logs nightly-7 fetch --attempt 2', ''],
-      ['logs nightly-7 -f', 'and what is still to come'],
+      ['logs nightly-7 -f', 'and keep printing until it ends'],
     ],
     load: () => import('../logs.js'),
   },
@@ -86,7 +89,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
     summary: 'print what happened to a run, in order',
     values: [['[run]', RUN_TEXT]],
     options: [
-      { flags: '-f, --follow', text: 'go on until the run ends' },
+      { flags: '-f, --follow', text: 'keep printing until the run ends' },
       { flags: '--type <type>', text: 'only this type', repeats: true },
     ],
     examples: [

@@ -6,10 +6,10 @@ const RUN_TEXT = 'an id, the beginning of one, a workflow for its last run, or l
 export const STEER_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'cancel',
-    summary: 'end a run: its attempt is stopped, nothing more is started',
+    summary: 'end a run: the running attempt is stopped, and nothing further is started',
     values: [['<run>', RUN_TEXT]],
     examples: [['cancel nightly-7', '']],
-    more: 'It works from any process. A cancelled run is resumed only with --reset-retries.',
+    more: 'It can be called from any process that uses the store. A cancelled run is\nresumed only with --reset-retries.',
     load: () => import('../cancel.js'),
   },
   {
@@ -20,20 +20,22 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
       ['<step>', 'a step that waits'],
     ],
     examples: [['retry-now nightly-7 fetch', '']],
-    more: 'It is recorded. Attempts and budgets count as before.',
+    more: 'The change is recorded. Attempts and budgets count as before.',
     load: () => import('../retry-now.js'),
   },
   {
     name: 'clean',
-    summary: 'forget runs that have ended, with their logs',
+    summary: 'remove runs that have ended, with their logs',
+    values: [['[runs...]', 'only these runs, however recently they ended']],
     options: [
-      { flags: '--older-than <time>', text: 'those that ended longer ago (default: 7d)' },
-      { flags: '--dry-run', text: 'only say which' },
+      { flags: '--older-than <time>', text: 'only runs that ended longer ago than this (default: 7d)' },
+      { flags: '--dry-run', text: 'list the runs, and remove nothing' },
       { flags: '-y, --yes', text: 'do not ask' },
     ],
     examples: [
       ['clean --dry-run', 'what would go'],
       ['clean --older-than 30d --yes', ''],
+      ['clean nightly-7 --yes', 'one run'],
     ],
     more: 'What runs, waits or can be resumed is never removed.',
     load: () => import('../clean.js'),

@@ -4,7 +4,7 @@ import type { CommandEntry } from '../../command.js'
 export const STORE_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'store',
-    summary: 'look after the store: its state, its schema, copies of it',
+    summary: 'inspect, migrate and copy the store',
     examples: [
       ['store status', 'what is in it, who uses it, what to do'],
       ['store backup monday.db', 'a copy, while others write'],
@@ -13,7 +13,7 @@ export const STORE_COMMANDS: readonly CommandEntry[] = [
     subcommands: [
       {
         name: 'status',
-        summary: 'its version, schema, sizes, tasks, the processes that use it, and what to do',
+        summary: 'show its version, schema, sizes, tasks, the processes that use it, and hints',
         examples: [
           ['store status', ''],
           ['store status --json --store postgres://app@db.example/orders', 'for programs'],
@@ -22,24 +22,24 @@ export const STORE_COMMANDS: readonly CommandEntry[] = [
       },
       {
         name: 'migrate',
-        summary: 'make its tables, or bring them up to date',
+        summary: 'create its tables, or update them',
         options: [{ flags: '--dry-run', text: 'print the SQL, and change nothing' }],
         examples: [
           ['store migrate', 'says from which version to which'],
-          ['store migrate --dry-run > migrate.sql', 'for somebody with more rights'],
+          ['store migrate --dry-run > migrate.sql', 'for an administrator to run'],
         ],
-        more: 'The first run does it as well, if its user may. It only goes forward, and two at\nonce do no harm.',
+        more: 'The first run does it too, if its user has the rights. Migrations only go\nforward, and two at once do no harm.',
         load: async () => (await import('../store.js')).migrate,
       },
       {
         name: 'backup',
-        summary: 'copy it into a SQLite file, as of one moment, while others write',
-        values: [['<file>', 'where to; it must not be there yet']],
+        summary: 'copy it into a SQLite file, as of one moment, while it is in use',
+        values: [['<file>', 'the new file; it must not exist yet']],
         examples: [['store backup monday.db', '']],
         more: [
           'Every command can look at a copy: reprise ps --store sqlite:monday.db',
-          'Logs are not in it: they are in the state directory. What makes a store of it',
-          'again is `reprise store restore`.',
+          'Logs are not part of it: they are in the state directory. `reprise store restore`',
+          'makes a store of the copy again.',
         ].join('\n'),
         load: async () => (await import('../store.js')).backup,
       },
@@ -49,8 +49,8 @@ export const STORE_COMMANDS: readonly CommandEntry[] = [
         values: [['<file>', 'what `store backup` wrote, or any SQLite ledger']],
         examples: [['store restore monday.db --store postgres://app@db.example/orders', '']],
         more: [
-          'Refused where there is anything already. End what uses the old store before: two',
-          'that go on with the same runs do the work twice.',
+          'Refused if the store already has anything in it. Stop every process that uses the',
+          'old store first: two stores that continue the same runs do the work twice.',
         ].join('\n'),
         load: async () => (await import('../store.js')).restore,
       },

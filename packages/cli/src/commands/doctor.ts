@@ -1,0 +1,53 @@
+/** `reprise doctor`: what is wrong with the installation and the store, and what cures it. Imports the looks and output. */
+import type { ParsedArguments } from '../command.js'
+import type { CommandContext } from '../command-context.js'
+import { EXIT, type ExitCode } from '../exit-codes.js'
+import { doctorPage, salvagePage } from '../output/doctor.js'
+import { writeJson } from '../output/json.js'
+import { lookFor } from '../output/look.js'
+import { commandWords } from '../output/next-commands.js'
+import { checkEverything, exitCodeOf } from '../runs/doctor.js'
+import { nameOf, salvage } from '../runs/store-care.js'
+import { expectFound } from '../runs/store.js'
+
+export async function run(
+  { options }: ParsedArguments<object, { readonly salvage?: string }>,
+  context: CommandContext,
+): Promise<ExitCode> {
+  if (options.salvage !== undefined) return salvageInto(options.salvage, context)
+  const { world, settings } = context
+  const checks = await checkEverything(context)
+  const code = exitCodeOf(checks)
+  if (settings.json) {
+    writeJson(world.stdout, {
+      ok: code === EXIT.done,
+      checks: checks.map(({ area, state, rule, place, message, cure }) => ({
+        area,
+        state,
+        rule,
+        place,
+        message,
+        cure,
+      })),
+    })
+    return code
+  }
+  const shown = settings.quiet ? checks.filter(({ state }) => state === 'fault') : checks
+  if (!settings.quiet || shown.length > 0)
+    world.stdout.write(`${doctorPage(shown, lookFor(world, settings)).join('\n')}\n`)
+  return code
+}
+
+async function salvageInto(file: string, { world, settings }: CommandContext): Promise<ExitCode> {
+  const { rows, lost } = await expectFound(settings.store, () => salvage(settings.store, file))
+  const view = { address: nameOf(settings.store), file, rows, lost }
+  const code = lost.length === 0 ? EXIT.done : EXIT.completedWithFailures
+  if (settings.json) {
+    writeJson(world.stdout, view)
+    return code
+  }
+  const next = commandWords({ store: `sqlite:${file}` }, {})(['doctor'])
+  const lines = [...salvagePage(view, lookFor(world, settings, world.stderr)), `next: ${next}`]
+  if (!settings.quiet) world.stderr.write(`${lines.join('\n')}\n`)
+  return code
+}

@@ -1,0 +1,75 @@
+/** `reprise doctor` and `doctor --salvage`, as pages. Imports words and types. */
+import type { LostRows } from 'reprise/durable'
+import { plainText } from 'reprise/observe'
+import type { ExitCode } from '../exit-codes.js'
+import { plural } from './failure-words.js'
+import { countText } from './figures.js'
+import type { Look } from './look.js'
+import { wrapText } from './wrap.js'
+
+export interface DoctorCheck {
+  readonly area: 'installation' | 'store' | 'state'
+  /** `note`: worth knowing, and no fault. */
+  readonly state: 'ok' | 'note' | 'fault'
+  /** The invariant, or `state` for what a resume refuses. */
+  readonly rule: string | null
+  readonly place: string | null
+  readonly message: string
+  /** What to type. */
+  readonly cure: string | null
+  /** How the command ends because of it. */
+  readonly code: ExitCode
+}
+
+const TITLES = { installation: 'Installation', store: 'Store', state: 'Records' } as const
+const MARKS = { ok: 'ok', note: 'note', fault: 'FAULT' } as const
+const INDENT = '         '
+
+export function doctorPage(checks: readonly DoctorCheck[], look: Look): string[] {
+  const areas = (Object.keys(TITLES) as (keyof typeof TITLES)[]).filter((area) =>
+    checks.some((check) => check.area === area),
+  )
+  const faults = checks.filter(({ state }) => state === 'fault').length
+  const end = faults === 0 ? 'Everything is well.' : `${plural(faults, 'fault')}. Nothing was changed.`
+  const sections = areas.flatMap((area) => [
+    look.style.bold(TITLES[area]),
+    ...checks.filter((check) => check.area === area).flatMap((check) => checkLines(check, look)),
+    '',
+  ])
+  return [...sections, faults === 0 ? look.style.green(end) : look.style.red(end)]
+}
+
+function checkLines({ state, rule, place, message, cure }: DoctorCheck, { style, width }: Look): string[] {
+  const paint = { ok: style.green, note: style.yellow, fault: style.red }[state]
+  const where = place === null ? '' : `${place}: `
+  const text = plainText(`${where}${message}${rule === null ? '' : ` (${rule})`}`, 2000)
+  const [first = '', ...rest] = wrapText(INDENT, text, width)
+  return [
+    `  ${paint(MARKS[state].padEnd(5))}  ${first.slice(INDENT.length)}`,
+    ...rest,
+    // A command is never broken: it is to be copied.
+    ...(cure === null ? [] : [`${INDENT}${style.cyan('cure')}: ${plainText(cure, 2000)}`]),
+  ]
+}
+
+export interface SalvageView {
+  readonly address: string
+  readonly file: string
+  readonly rows: Readonly<Record<string, number>>
+  readonly lost: readonly LostRows[]
+}
+
+/** More of them are in `--json`, and with `--verbose`. */
+const MOST_LOST = 20
+
+export function salvagePage({ address, file, rows, lost }: SalvageView, look: Look): string[] {
+  const copied = Object.entries(rows).map(([table, count]) => `${table} ${countText(count)}`)
+  const shown = look.verbose ? lost : lost.slice(0, MOST_LOST)
+  const more = lost.length - shown.length
+  return [
+    `${plainText(address)} was copied into ${plainText(file)}: ${copied.join(', ')}.`,
+    ...(lost.length === 0 ? ['Nothing was lost.'] : [`${look.style.red('Lost')}:`]),
+    ...shown.map(({ place, reason }) => `  ${plainText(place)}: ${plainText(reason)}`),
+    ...(more === 0 ? [] : [`  and ${more} more: --verbose lists all of them`]),
+  ]
+}

@@ -1,0 +1,170 @@
+/**
+ * What `reprise doctor` looks at: the installation, the store, and every record in it. Each look answers with checks.
+ * Nothing is changed. Imports Node, the library and the store's address.
+ */
+import { accessSync, constants, existsSync } from 'node:fs'
+import path from 'node:path'
+import { checkLedger, type CopiedRows, type LedgerCheck, LedgerError, type StoreCheck } from 'reprise/durable'
+import type { CommandContext } from '../command-context.js'
+import { EXIT, type ExitCode } from '../exit-codes.js'
+import { countText, byteText } from '../output/figures.js'
+import type { DoctorCheck } from '../output/doctor.js'
+import { lookFor } from '../output/look.js'
+import { type CommandWords, commandWords } from '../output/next-commands.js'
+import { cureOf, placeText } from './doctor-cures.js'
+import { nameOf } from './store-care.js'
+import { expectKept, fileOf, stateDirectoryOf } from './store.js'
+
+/** The oldest Node that the packages accept. */
+const LEAST_NODE = [20, 19] as const
+const SALVAGE = ['doctor', '--salvage', 'salvaged.db']
+
+export async function checkEverything(context: CommandContext): Promise<DoctorCheck[]> {
+  expectKept(context.settings.store)
+  return [...(await checkInstallation(context)), ...(await checkStore(context))]
+}
+
+/** The exit code of the gravest: a store that cannot be read, then records that cannot be. */
+export function exitCodeOf(checks: readonly DoctorCheck[]): ExitCode {
+  const faults = checks.filter(({ state }) => state === 'fault')
+  if (faults.length === 0) return EXIT.done
+  return faults.some(({ code }) => code === EXIT.unwritable) ? EXIT.unwritable : EXIT.refused
+}
+
+async function checkInstallation({ world, settings }: CommandContext): Promise<DoctorCheck[]> {
+  return [
+    nodeCheck(process.versions.node),
+    ...(await driverChecks(fileOf(settings.store) !== undefined)),
+    directoryCheck(stateDirectoryOf(settings.store)),
+    terminalCheck({ world, settings }),
+  ]
+}
+
+function nodeCheck(version: string): DoctorCheck {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isNew = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])
+  const message = `Node ${version}`
+  if (isNew) return ok('installation', message)
+  const cure = `install Node ${LEAST_NODE.join('.')} or newer`
+  return fault('installation', EXIT.unwritable, { message: `${message} is too old`, cure })
+}
+
+async function driverChecks(isNeeded: boolean): Promise<DoctorCheck[]> {
+  const { sqliteDrivers } = await import('reprise/sqlite')
+  const drivers = await sqliteDrivers()
+  const used = drivers.findIndex(({ version }) => version !== null)
+  const passedOver = used === -1 ? drivers : drivers.slice(0, used)
+  const notes = passedOver.map(({ driver, problem }) => note('installation', `${driver} is not used: ${problem}`))
+  const chosen = drivers[used]
+  if (chosen !== undefined) return [ok('installation', `SQLite ${chosen.version}, by ${chosen.driver}`), ...notes]
+  const message = 'no driver of SQLite can be used'
+  if (!isNeeded) return [note('installation', `${message}; the store is on a server and needs none`), ...notes]
+  return [fault('installation', EXIT.unwritable, { message, cure: 'npm install better-sqlite3' }), ...notes]
+}
+
+/** Of a directory that does not exist yet, the nearest one above it that does: the first run makes the rest. */
+function directoryCheck(directory: string): DoctorCheck {
+  let nearest = path.resolve(directory)
+  while (!existsSync(nearest) && nearest !== path.dirname(nearest)) nearest = path.dirname(nearest)
+  try {
+    accessSync(nearest, constants.W_OK | constants.X_OK)
+    return ok('installation', `${nearest} can be written`)
+  } catch (error) {
+    const message = `${nearest} cannot be written: ${(error as Error).message}`
+    return fault('installation', EXIT.unwritable, { message, cure: `chmod u+wx ${nearest}` })
+  }
+}
+
+function terminalCheck({ world, settings }: CommandContext): DoctorCheck {
+  const { stdout, env } = world
+  if (stdout.isTTY !== true) return ok('installation', 'stdout is not a terminal: plain lines, no live view')
+  const { bars, blocks, style } = lookFor(world, settings)
+  const marked = style.bold('x') === 'x' ? 'no colours' : 'colours'
+  const text = blocks ? 'UTF-8' : 'ASCII'
+  const plain = bars ? '' : `; plain lines, since ${env['CI'] ? 'CI' : 'TERM'} says so`
+  return ok('installation', `terminal of ${stdout.columns ?? 'unknown'} columns, ${marked}, ${text}${plain}`)
+}
+
+async function checkStore(context: CommandContext): Promise<DoctorCheck[]> {
+  const { settings, world } = context
+  const command = commandWords(settings, world.env)
+  const address = nameOf(settings.store)
+  let state: LedgerCheck | undefined
+  const take = async (rows: CopiedRows): Promise<void> => void (state = await checkLedger(rows))
+  try {
+    const store = await storeCheck(settings.store, take)
+    return [...factChecks(store, address, command), ...damageChecks(store, command), ...stateChecks(state, command)]
+  } catch (error) {
+    if (!(error instanceof LedgerError) || error.problem === 'refused') throw error
+    return [unreadable(error, address, command)]
+  }
+}
+
+async function storeCheck(store: string, take: (rows: CopiedRows) => Promise<void>): Promise<StoreCheck> {
+  const file = fileOf(store)
+  if (file === undefined) return (await import('reprise/postgres')).checkPostgres(store, take)
+  return (await import('reprise/sqlite')).checkSqlite(file, take)
+}
+
+function unreadable({ problem, message }: LedgerError, address: string, command: CommandWords): DoctorCheck {
+  if (problem === 'missing') return note('store', `${address} does not exist yet: the first run makes it`)
+  if (problem === 'newer_format') return fault('store', EXIT.refused, { message, cure: 'npm install -g @reprise/cli' })
+  const cure = problem === 'corrupt' && address.startsWith('sqlite:') ? command(SALVAGE) : null
+  return fault('store', EXIT.unwritable, { message, cure })
+}
+
+const NAMES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
+
+function factChecks(
+  { kind, version, schema, bytes }: StoreCheck,
+  address: string,
+  command: CommandWords,
+): DoctorCheck[] {
+  const what = `${address}: ${NAMES[kind]} ${version}, ${byteText(bytes)}`
+  if (schema.version > schema.newest) {
+    const message = `${what}, schema ${schema.version}, which is newer than this program knows (${schema.newest})`
+    return [fault('store', EXIT.refused, { message, cure: 'npm install -g @reprise/cli' })]
+  }
+  if (schema.version === schema.newest) return [ok('store', `${what}, schema ${schema.version}`)]
+  const older = `schema ${schema.version} of ${schema.newest}: the next run updates it`
+  return [note('store', `${what}, ${older}`, command(['store', 'migrate']))]
+}
+
+function damageChecks({ kind, damage, schema }: StoreCheck, command: CommandWords): DoctorCheck[] {
+  if (schema.version === 0 || schema.version > schema.newest) return []
+  if (damage.length === 0)
+    return [ok('store', kind === 'sqlite' ? 'every page and row can be read' : 'every row can be read')]
+  const salvage = kind === 'sqlite' ? command(SALVAGE) : null
+  return damage.map(({ place, problem, cure }) =>
+    fault('store', EXIT.unwritable, { place, message: problem, cure: cure ?? salvage }),
+  )
+}
+
+function stateChecks(state: LedgerCheck | undefined, command: CommandWords): DoctorCheck[] {
+  if (state === undefined) return []
+  const { runs, tasks, faults } = state
+  if (faults.length === 0)
+    return [ok('state', `${countText(runs)} runs and ${countText(tasks)} tasks are consistent (I1 to I9)`)]
+  return faults.map((found) =>
+    fault('state', EXIT.refused, {
+      rule: found.rule,
+      place: placeText(found.place),
+      message: found.message,
+      cure: cureOf(found, command),
+    }),
+  )
+}
+
+function ok(area: DoctorCheck['area'], message: string): DoctorCheck {
+  return { area, state: 'ok', rule: null, place: null, message, cure: null, code: EXIT.done }
+}
+
+function note(area: DoctorCheck['area'], message: string, cure: string | null = null): DoctorCheck {
+  return { ...ok(area, message), state: 'note', cure }
+}
+
+type FaultWords = Pick<DoctorCheck, 'message' | 'cure'> & Partial<Pick<DoctorCheck, 'rule' | 'place'>>
+
+function fault(area: DoctorCheck['area'], code: ExitCode, words: FaultWords): DoctorCheck {
+  return { ...ok(area, words.message), state: 'fault', code, ...words }
+}

@@ -1,0 +1,174 @@
+/**
+ * Whether what a ledger holds can be: every task, run and gate of a copy as of one moment, against the states that a resume
+ * refuses and the invariants I1 to I9 of docs/guarantees.md, as far as records show them. Imports the ledger's layer and
+ * the checks of single tasks and gates.
+ *
+ * The rows come table by table, as `COPIED_TABLES` has them. Of each task only what later tables are compared with is
+ * kept. Tasks that were cancelled are not compared with their history: nothing follows from it any more.
+ */
+import type { CopiedRows } from '../ledger/copied-tables.js'
+import { nameOf, type AttemptRow, type GateRecord, type RunRecord, type TaskRecord } from '../ledger/records.js'
+import { attemptOf, deadLetterOf, eventOf, gateOf, parse, runOf, type SqlRow, taskOf } from '../ledger/rows.js'
+import { faultsOfGate, faultsOfSlots } from './gate-check.js'
+import { type CheckedTask, faultsOfEnd, faultsOfPlace, faultsOfRows, faultsOfRun } from './task-check.js'
+import { faultsOfHistory, faultsOfState, lacksState } from './state-check.js'
+
+/** `state`: what a resume refuses. The others are the invariants by their numbers. */
+export type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9'
+
+export type FaultPlace =
+  /** `isRun`: the task is a step of a run that the ledger has, and not a task of a program. */
+  | {
+      readonly type: 'task'
+      readonly run: string
+      readonly id: string
+      readonly isRun: boolean
+      readonly isEnded: boolean
+    }
+  | { readonly type: 'run'; readonly run: string; readonly isEnded: boolean }
+  | { readonly type: 'gate'; readonly kind: GateRecord['kind']; readonly key: string }
+  | { readonly type: 'ledger' }
+
+export interface LedgerFault {
+  readonly rule: FaultRule
+  readonly place: FaultPlace
+  readonly message: string
+  /** By how much a budget is above its limit. */
+  readonly excess?: number
+}
+
+export interface LedgerCheck {
+  readonly runs: number
+  readonly tasks: number
+  readonly faults: readonly LedgerFault[]
+}
+
+/** A fault of one thing, before it is said where it is. */
+export type Fault = readonly [rule: FaultRule, message: string, excess?: number]
+
+export async function checkLedger(source: CopiedRows): Promise<LedgerCheck> {
+  const check = new Check()
+  for await (const { table, rows } of source) for (const row of rows) check.take(table.name, row)
+  return check.result()
+}
+
+class Check {
+  private readonly attemptsAllowed = new Map<string, number>()
+  private readonly runs = new Map<string, RunRecord>()
+  private readonly tasks = new Map<number, CheckedTask>()
+  private readonly byName = new Map<string, CheckedTask>()
+  private readonly gates: GateRecord[] = []
+  private readonly strays = { attempts: 0, letters: 0 }
+  /** Of the first event that is left: later than 1 where older ones were removed. */
+  private firstEvent = Infinity
+
+  take(table: string, row: SqlRow): void {
+    if (table === 'policies') this.takePolicy(row)
+    else if (table === 'runs') this.runs.set(String(row['id']), runOf(row))
+    else if (table === 'tasks') this.takeTask(row)
+    else if (table === 'attempts') this.takeAttempt(row)
+    else if (table === 'gates') this.gates.push(gateOf({ settings: null, decree: 0, ...row }))
+    else if (table === 'dead') this.takeLetter(row)
+    else if (table === 'events') this.takeEvent(row)
+  }
+
+  result(): LedgerCheck {
+    const faults: LedgerFault[] = []
+    for (const run of this.runs.values()) faults.push(...faultsOfRun(run).map(at(runPlace(run))))
+    for (const checked of this.tasks.values()) faults.push(...this.taskFaults(checked).map(at(this.taskPlace(checked))))
+    const holders = [...this.tasks.values()].flatMap(({ task }) => task.progress?.current?.probe ?? [])
+    for (const gate of this.gates) {
+      const { kind, key } = gate
+      faults.push(...[...faultsOfGate(gate), ...faultsOfSlots(gate, holders)].map(at({ type: 'gate', kind, key })))
+    }
+    faults.push(...this.strayFaults().map(at({ type: 'ledger' })))
+    return { runs: this.runs.size, tasks: this.tasks.size, faults }
+  }
+
+  private takePolicy(row: SqlRow): void {
+    const policy = parse(row['policy'], 'a policy') as { readonly attempts?: number } | null
+    this.attemptsAllowed.set(String(row['hash']), policy?.attempts ?? Infinity)
+  }
+
+  private takeTask(row: SqlRow): void {
+    const { pk, task } = taskOf(row)
+    // What it was given and gave may be long, and is not looked at.
+    const { result: _, ...rest } = task
+    const checked = { task: { ...rest, input: null }, rows: [], letters: [], events: [] }
+    this.tasks.set(pk, checked)
+    this.byName.set(nameOf(task), checked)
+  }
+
+  private takeAttempt(row: SqlRow): void {
+    const checked = this.tasks.get(Number(row['task']))
+    if (checked === undefined) this.strays.attempts += 1
+    else checked.rows.push(withoutTexts(attemptOf(row, checked.task.run, checked.task.id)))
+  }
+
+  private takeLetter(row: SqlRow): void {
+    const letter = deadLetterOf(row)
+    const checked = this.byName.get(nameOf(letter))
+    if (checked === undefined) this.strays.letters += 1
+    else checked.letters.push(letter.generation)
+  }
+
+  private takeEvent(row: SqlRow): void {
+    const { seq, type, atMs, run, id } = eventOf(row)
+    this.firstEvent = Math.min(this.firstEvent, seq)
+    if (type === 'reset' || type === 'retry_now' || type === 'decided')
+      this.byName.get(nameOf({ run, id }))?.events.push({ type, atMs })
+  }
+
+  private taskFaults(checked: CheckedTask): Fault[] {
+    const { task, rows } = checked
+    // Of a damaged store they come as they can be read.
+    rows.sort((a, b) => a.generation - b.generation || a.number - b.number || a.execution - b.execution)
+    const hasAllEvents = this.firstEvent === 1
+    const common = [...faultsOfPlace(checked), ...faultsOfEnd(checked, hasAllEvents)]
+    if (task.status === 'cancelled' || lacksState(task)) return common
+    const attempts = this.attemptsAllowed.get(task.policyHash)
+    const missing: Fault[] =
+      attempts === undefined ? [['state', 'its policy is not in the store: no program can tell what it may do']] : []
+    const isOpen = task.status !== 'succeeded' && task.status !== 'failed'
+    const refused = isOpen ? [...faultsOfState(task, attempts ?? Infinity), ...historyFaults(task, rows)] : []
+    const states: Fault[] = refused.map((message) => ['state', message])
+    return [...missing, ...states, ...common, ...faultsOfRows(checked, attempts ?? Infinity)]
+  }
+
+  private taskPlace({ task: { run, id } }: CheckedTask): FaultPlace {
+    const record = this.runs.get(run)
+    return { type: 'task', run, id, isRun: record !== undefined, isEnded: record !== undefined && isEnded(record) }
+  }
+
+  private strayFaults(): Fault[] {
+    const { attempts, letters } = this.strays
+    return [
+      ...(attempts === 0 ? [] : [['I1', `${attempts} recorded attempts belong to no task`] as const]),
+      ...(letters === 0 ? [] : [['I6', `${letters} dead letters belong to no task`] as const]),
+    ]
+  }
+}
+
+function at(place: FaultPlace): (fault: Fault) => LedgerFault {
+  return ([rule, message, excess]) => ({ rule, place, message, ...(excess !== undefined && { excess }) })
+}
+
+function runPlace(run: RunRecord): FaultPlace {
+  return { type: 'run', run: run.id, isEnded: isEnded(run) }
+}
+
+function isEnded({ status, endedAtMs }: RunRecord): boolean {
+  return endedAtMs !== null && status !== 'running' && status !== 'interrupted'
+}
+
+/** As `Ledger.tallies` counts them. */
+function historyFaults(task: TaskRecord, rows: readonly AttemptRow[]): string[] {
+  const own = rows.filter(({ generation }) => generation === task.generation)
+  const last = own.reduce((most, { number }) => Math.max(most, number), 0)
+  const ended = own.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null).length
+  return faultsOfHistory(task, { last, ended })
+}
+
+function withoutTexts(row: AttemptRow): AttemptRow {
+  return row.failure === null ? row : { ...row, failure: { name: row.failure.name, message: '' } }
+}

@@ -1,0 +1,141 @@
+/**
+ * The invariants I1 to I8 for one task with its history, and for one run, as far as their records show them. Pure. Imports
+ * the ledger's types.
+ */
+import { type AttemptRow, type RunRecord, type TaskRecord, TERMINAL } from '../ledger/records.js'
+import type { Fault } from './ledger-check.js'
+
+export interface CheckedTask {
+  readonly task: TaskRecord
+  readonly rows: AttemptRow[]
+  /** Generations that have a dead letter. */
+  readonly letters: number[]
+  readonly events: { readonly type: 'reset' | 'retry_now' | 'decided'; readonly atMs: number }[]
+}
+
+/** Clocks of two machines, and one that is corrected while a task waits, differ by less than this. */
+const CLOCK_TOLERANCE_MS = 1000
+
+/** I3: an unfinished task has one of owner and due time, a parked one both. I7: fences are numbers that only rise. */
+export function faultsOfPlace({ task }: CheckedTask): Fault[] {
+  const { status, owner, dueAtMs, fence } = task
+  const faults: Fault[] = []
+  const [isOwned, isDue] = [owner !== null, dueAtMs !== null]
+  if (TERMINAL.has(status) || status === 'undecided') {
+    if (isOwned || isDue) faults.push(['I3', `it is ${status}, and still has ${isOwned ? 'an owner' : 'a due time'}`])
+  } else if (status === 'parked') {
+    if (!isOwned || !isDue) faults.push(['I3', `it is parked without ${isOwned ? 'a due time' : 'an owner'}`])
+  } else if (isOwned === isDue) {
+    faults.push([
+      'I3',
+      `it is ${status} with ${isOwned ? 'both an owner and a due time' : 'neither owner nor due time'}`,
+    ])
+  }
+  if (!Number.isSafeInteger(fence) || fence < 0) faults.push(['I7', `its fence is ${String(fence)}`])
+  return faults
+}
+
+/** I5: what ended stays so, but for a recorded reset. I6: a task that failed has one dead letter for its generation. */
+export function faultsOfEnd({ task, rows, letters, events }: CheckedTask, hasAllEvents: boolean): Fault[] {
+  const { status, generation, progress, compacted } = task
+  const faults: Fault[] = []
+  const own = rows.filter((row) => row.generation === generation)
+  const successes = own.filter(({ outcome }) => outcome === 'success').length
+  const decided = events.some(({ type }) => type === 'decided')
+  const ran = (progress?.retry?.launched ?? 0) > 0
+  if (status === 'succeeded' && ran && successes === 0 && !decided && compacted === undefined && hasAllEvents)
+    faults.push(['I5', 'it succeeded, and none of its attempts did'])
+  if (status !== 'succeeded' && successes > 0) faults.push(['I5', `an attempt succeeded, and the task is ${status}`])
+  const resets = events.filter(({ type }) => type === 'reset').length
+  if (resets > generation - 1 || (hasAllEvents && resets < generation - 1))
+    faults.push(['I5', `it is in generation ${generation}, and ${resets} resets are recorded`])
+  const count = letters.filter((letter) => letter === generation).length
+  if (status === 'failed' && count === 0) faults.push(['I6', 'it failed, and has no dead letter'])
+  if (status !== 'failed' && count > 0) faults.push(['I6', `it is ${status}, and has a dead letter`])
+  if (letters.some((letter) => letter > generation)) faults.push(['I6', 'it has a dead letter of a later generation'])
+  return faults
+}
+
+/** I1, I2, I4 and I8: the recorded attempts, one after the other. */
+export function faultsOfRows(checked: CheckedTask, attempts: number): Fault[] {
+  const { task, rows } = checked
+  const { retry, policyAccepted } = task.progress ?? {}
+  if (typeof retry?.launched !== 'number') return []
+  const faults: Fault[] = []
+  const own = rows.filter(({ generation }) => generation === task.generation)
+  const made = own.reduce((most, { number }) => Math.max(most, number), 0)
+  if (made > retry.launched) faults.push(['I1', `attempt ${made} is recorded, and only ${retry.launched} were begun`])
+  if (made > attempts && policyAccepted !== true)
+    faults.push(['I2', `attempt ${made} is recorded, of ${attempts} allowed`])
+  if (rows.some(({ generation }) => generation > task.generation))
+    faults.push(['I2', `it has attempts of a generation later than its own, ${task.generation}`])
+  faults.push(...orderFaults(checked), ...delayFaults(task, own), ...timeFaults(checked))
+  return faults
+}
+
+/** I2: 1, 2, 3 … in each generation; a number starts again only after an interruption. */
+function orderFaults({ task, rows }: CheckedTask): Fault[] {
+  // Of what was compacted away the beginning is missing.
+  const first = task.compacted === undefined ? undefined : rows[0]
+  return rows.flatMap((row, index): Fault[] => {
+    if (row === first) return []
+    const before = rows[index - 1]
+    const isFirst = before === undefined || before.generation !== row.generation
+    const isAgain = !isFirst && before.outcome === 'interrupted' && before.failure === null
+    const [number, execution] = isFirst
+      ? [1, 1]
+      : isAgain
+        ? [before.number, before.execution + 1]
+        : [before.number + 1, 1]
+    if (row.number === number && row.execution === execution) return []
+    return [['I2', `attempt ${nameOf(row)} is recorded where ${number}.${execution} should be`]]
+  })
+}
+
+function nameOf({ number, execution }: AttemptRow): string {
+  return `${number}.${execution}`
+}
+
+/** I4: the delays that were spent are those of the attempts, and the one that is chosen for the next. */
+function delayFaults({ status, progress, compacted }: TaskRecord, own: readonly AttemptRow[]): Fault[] {
+  if (TERMINAL.has(status) || compacted !== undefined) return []
+  const { launched, failures, totalDelayMs, lastDelayMs } = progress.retry
+  const delays = new Map(own.map(({ number, delayBeforeMs }) => [number, delayBeforeMs]))
+  if (progress.current !== null) delays.set(progress.current.number, lastDelayMs)
+  const chosen = failures === launched && launched > 0 ? lastDelayMs : 0
+  const sum = [...delays.values()].reduce((total, delay) => total + delay, chosen)
+  if (!(Math.abs(sum - totalDelayMs) > 1)) return []
+  return [['I4', `its state counts ${totalDelayMs} ms of delay, and its attempts waited ${sum} ms`]]
+}
+
+/** I8: the chosen delay lies between two attempts, unless somebody asked for the next one at once. */
+function timeFaults({ rows, events }: CheckedTask): Fault[] {
+  const askedAtMs = events.filter(({ type }) => type === 'retry_now').map(({ atMs }) => atMs)
+  return rows.flatMap((row, index): Fault[] => {
+    const before = rows[index - 1]
+    const follows = before !== undefined && before.generation === row.generation && before.number !== row.number
+    // A start before the last end: the clock was set back meanwhile.
+    if (!follows || row.startedAtMs < before.endedAtMs) return []
+    const earlyMs = before.endedAtMs + row.delayBeforeMs - row.startedAtMs
+    const wasAsked = askedAtMs.some(
+      (atMs) => atMs >= before.endedAtMs - CLOCK_TOLERANCE_MS && atMs <= row.startedAtMs + CLOCK_TOLERANCE_MS,
+    )
+    if (earlyMs <= CLOCK_TOLERANCE_MS || wasAsked) return []
+    return [
+      ['I8', `attempt ${row.number} started ${Math.round(earlyMs)} ms before its time, or the clock was set back`],
+    ]
+  })
+}
+
+const ENDED = new Set<RunRecord['status']>(['succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'])
+
+/** I3 and I5 for a run: who conducts it, and whether it has ended; I7: its fence. */
+export function faultsOfRun({ status, owner, fence, endedAtMs }: RunRecord): Fault[] {
+  const faults: Fault[] = []
+  if (status === 'running' && owner === null) faults.push(['I3', 'it is running, and no process conducts it'])
+  if (status !== 'running' && owner !== null) faults.push(['I3', `it is ${status}, and a process still conducts it`])
+  if (ENDED.has(status) && endedAtMs === null) faults.push(['I5', `it is ${status}, and has no time of its end`])
+  if (!ENDED.has(status) && endedAtMs !== null) faults.push(['I5', `it is ${status}, and has a time of its end`])
+  if (!Number.isSafeInteger(fence) || fence < 1) faults.push(['I7', `its fence is ${String(fence)}`])
+  return faults
+}

@@ -1,0 +1,119 @@
+/** Whether a SQLite ledger is whole, and what can be saved of one that is not. Imports its own layer. */
+import { statSync } from 'node:fs'
+import type { CopiedCounts, CopiedRows } from '../ledger/copied-tables.js'
+import { type LostRows, rowPlace, wholeRows } from '../ledger/row-check.js'
+import type { SqlRow } from '../ledger/rows.js'
+import type { StoreCheck } from '../ledger/store-facts.js'
+import { openDatabase, resultCode, SQLITE_DRIVERS, type SqliteDatabase, type SqliteDriverName } from './driver.js'
+import { writeSqliteCopy } from './maintenance.js'
+import { SCHEMA_VERSION, schemaVersion } from './migrations.js'
+import { readableRows, readingSqlite } from './readable-rows.js'
+
+/** More of them say nothing new. */
+const MOST_PROBLEMS = 100
+
+/** What one driver is good for here. */
+export interface DriverReport {
+  readonly driver: SqliteDriverName
+  /** Of SQLite; null where the driver cannot be used. */
+  readonly version: string | null
+  /** Why it cannot be used, and what to do; null where it can. */
+  readonly problem: string | null
+}
+
+/** All drivers in the order in which they are tried: the first without a problem is used. */
+export async function sqliteDrivers(): Promise<DriverReport[]> {
+  const reports: DriverReport[] = []
+  for (const driver of SQLITE_DRIVERS) {
+    try {
+      const database = await openDatabase(':memory:', driver)
+      const { version } = database.prepare('SELECT sqlite_version() AS version').get() as { version: string }
+      database.close()
+      reports.push({ driver, version, problem: null })
+    } catch (error) {
+      reports.push({ driver, version: null, problem: whyNot(error) })
+    }
+  }
+  return reports
+}
+
+function whyNot(error: unknown): string {
+  const { message, cause } = error as { readonly message: string; readonly cause?: { readonly code?: unknown } }
+  if (cause?.code === 'ERR_UNKNOWN_BUILTIN_MODULE') return 'this version of Node does not have it'
+  return cause?.code === 'ERR_MODULE_NOT_FOUND' ? 'it is not installed' : message
+}
+
+/** Looks at the pages, then at every row; `take` is handed the rows that can be read. Nothing is changed. */
+export function checkSqlite(file: string, take: (rows: CopiedRows) => Promise<void>): Promise<StoreCheck> {
+  return readingSqlite(file, async (database) => {
+    const schema = { version: schemaVersion(database), newest: SCHEMA_VERSION }
+    const { version } = database.prepare('SELECT sqlite_version() AS version').get() as { version: string }
+    const facts = { kind: 'sqlite', version, schema, bytes: statSync(file).size } as const
+    if (schema.version === 0 || schema.version > schema.newest) return { ...facts, damage: [] }
+    const lost: LostRows[] = []
+    const pages = pageProblems(database)
+    await take(
+      wholeRows(
+        readableRows(database, (rows) => lost.push(rows)),
+        (rows) => lost.push(rows),
+      ),
+    )
+    const damage = [
+      ...pages.map((problem) => ({ place: 'the file', problem, cure: null })),
+      ...lost.map(({ place, reason }) => ({ place, problem: reason, cure: null })),
+    ]
+    return { ...facts, damage }
+  })
+}
+
+function pageProblems(database: SqliteDatabase): string[] {
+  try {
+    const rows = database.prepare(`PRAGMA integrity_check(${MOST_PROBLEMS})`).all() as SqlRow[]
+    const said = rows.flatMap((row) => String(Object.values(row)[0]).split('\n'))
+    return said.filter((line) => line !== 'ok' && line !== '*** in database main ***')
+  } catch (error) {
+    if (resultCode(error) === undefined) throw error
+    return [(error as Error).message]
+  }
+}
+
+export interface Salvage {
+  readonly rows: CopiedCounts
+  /** Empty: everything was copied. */
+  readonly lost: readonly LostRows[]
+}
+
+/** Copies every row that can be read into a new ledger. The source is opened read-only, the target must not exist. */
+export async function salvageSqlite(file: string, target: string): Promise<Salvage> {
+  const lost: LostRows[] = []
+  const onLost = (rows: LostRows): void => void lost.push(rows)
+  const rows = await readingSqlite(file, (database) =>
+    writeSqliteCopy(
+      target,
+      withoutOrphans(wholeRows(readableRows(database, onLost), onLost), onLost),
+      (table, row, error) =>
+        onLost({ table: table.name, place: rowPlace(table, row), reason: (error as Error).message }),
+    ),
+  )
+  return { rows, lost }
+}
+
+/**
+ * Attempts of a task that is lost would become the history of the next task that is given its number, and dead letters
+ * that of the next with its name.
+ */
+async function* withoutOrphans(source: CopiedRows, onLost: (lost: LostRows) => void): CopiedRows {
+  const tasks = new Set<unknown>()
+  const ownerOf: Readonly<Record<string, (row: SqlRow) => unknown>> = {
+    attempts: (row) => row['task'],
+    dead: (row) => `${String(row['run'])}/${String(row['id'])}`,
+  }
+  for await (const { table, rows } of source) {
+    if (table.name === 'tasks') for (const row of rows) tasks.add(row['pk']).add(`${row['run']}/${row['id']}`)
+    const owner = ownerOf[table.name]
+    const isOrphan = (row: SqlRow): boolean => owner !== undefined && !tasks.has(owner(row))
+    for (const row of rows.filter(isOrphan))
+      onLost({ table: table.name, place: rowPlace(table, row), reason: 'it belongs to a task that is lost' })
+    yield { table, rows: rows.filter((row) => !isOrphan(row)) }
+  }
+}

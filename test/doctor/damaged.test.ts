@@ -1,0 +1,193 @@
+/**
+ * `reprise doctor` and `--salvage` on SQLite files with real damage: bytes overwritten in pages of every kind, a file cut
+ * off, a first page that is gone. What is on other pages is saved, and the damaged file stays as it is. Needs a build.
+ */
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { openDurable, openLedger } from 'reprise/durable'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
+import { Scene, until } from '../workflow/scene.js'
+
+const TASKS = 600
+const PAGE = 4096
+const idOf = (n: number): string => `item-${String(n).padStart(5, '0')}`
+
+interface Salvage {
+  readonly rows: Readonly<Record<string, number>>
+  readonly lost: readonly { readonly table: string; readonly place: string; readonly reason: string }[]
+}
+
+let scene: Scene
+let whole: Buffer
+/** The table or index that each page belongs to, by the number of the page from 1; and whether it holds rows itself. */
+let pages: { readonly name: string; readonly page: number; readonly isLeaf: boolean }[]
+
+beforeAll(async () => {
+  scene = new Scene()
+  const durable = await openDurable(`sqlite:${scene.path('whole.db')}`, { synchronous: 'normal' })
+  const task = durable.task('load', { attempts: 2, initialDelay: 0 }, (input: { n: number }, { attempt }) => {
+    if (input.n % 3 === 0 && attempt === 1) throw new Error(`no ${'x'.repeat(100)}`)
+    if (input.n % 10 === 7) throw new Error('never')
+    return { n: input.n, text: 'y'.repeat(200) }
+  })
+  await task.startAll(Array.from({ length: TASKS }, (_, n) => ({ id: idOf(n), input: { n } })))
+  const ledger = await openLedger(`sqlite:${scene.path('whole.db')}`)
+  await until(
+    async () => (await ledger.list({ statuses: ['waiting', 'running'], limit: 1 })).length === 0,
+    () => 'all tasks to end',
+  )
+  await ledger.close()
+  await durable.close()
+  const handle = await openDatabase(scene.path('whole.db'))
+  handle.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  const rows = handle.prepare('SELECT name, pageno, pagetype FROM dbstat').all() as Record<string, string | number>[]
+  pages = rows.map(({ name, pageno, pagetype }) => ({
+    name: String(name),
+    page: Number(pageno),
+    isLeaf: pagetype === 'leaf',
+  }))
+  handle.close()
+  whole = readFileSync(scene.path('whole.db'))
+}, 60_000)
+afterAll(() => scene.remove())
+
+/** A copy of the store with damage in it. */
+function damaged(damage: (bytes: Buffer) => void): void {
+  for (const name of ['damaged.db', 'out.db'])
+    for (const suffix of ['', '-wal', '-shm']) rmSync(scene.path(`${name}${suffix}`), { force: true })
+  const bytes = Buffer.from(whole)
+  damage(bytes)
+  writeFileSync(scene.path('damaged.db'), bytes)
+}
+
+async function doctor(file: string): Promise<{ code: number | null; faults: Record<string, string>[] }> {
+  const { code, stdout } = await scene.reprise('doctor', '--json', '--store', `sqlite:${file}`)
+  const { checks } = JSON.parse(stdout) as { checks: Record<string, string>[] }
+  return { code, faults: checks.filter(({ state }) => state === 'fault') }
+}
+
+async function salvage(): Promise<Salvage & { readonly code: number | null }> {
+  const { code, stdout, stderr } = await scene.reprise(
+    ...['doctor', '--salvage', 'out.db', '--json', '--store', 'sqlite:damaged.db'],
+  )
+  expect(stderr).toBe('')
+  return { code, ...(JSON.parse(stdout) as Salvage) }
+}
+
+/** A page of that table or index, in the middle of its pages. */
+function pageOf(name: string, isLeaf: boolean): number {
+  const own = pages.filter((one) => one.name === name && one.isLeaf === isLeaf)
+  const { page } = own[Math.floor(own.length / 2)] as { page: number }
+  return (page - 1) * PAGE
+}
+
+const overwrite = (at: number, length: number) => (bytes: Buffer) => void bytes.fill(0xa5, at, at + length)
+
+test('a whole store is well, and is salvaged whole', async () => {
+  damaged(() => undefined)
+  expect(await doctor('damaged.db')).toEqual({ code: 0, faults: [] })
+  expect(await salvage()).toMatchObject({ code: 0, lost: [], rows: { tasks: TASKS } })
+  expect(await doctor('out.db')).toEqual({ code: 0, faults: [] })
+})
+
+describe('a damaged page', () => {
+  /** What it belongs to, whether it is a leaf, and how many tasks may be lost. */
+  const PAGES: readonly (readonly [name: string, isLeaf: boolean, tasks: number])[] = [
+    ['tasks', true, 10],
+    ['attempts', true, 0],
+    ['dead', true, 0],
+    ['sqlite_autoindex_tasks_1', true, 0],
+    ['tasks_finished', true, 0],
+  ]
+
+  test.each(PAGES)('of %s is named, and only its rows are lost', async (name, isLeaf, most) => {
+    damaged(overwrite(pageOf(name, isLeaf), 600))
+    const before = readFileSync(scene.path('damaged.db'))
+    const { code, faults } = await doctor('damaged.db')
+    expect(code).toBe(74)
+    expect(faults.length).toBeGreaterThan(0)
+    const damage = faults.filter(({ area }) => area === 'store')
+    for (const { cure } of damage) expect(cure).toBe('reprise doctor --salvage salvaged.db --store sqlite:damaged.db')
+    const { code: saved, rows, lost } = await salvage()
+    const lostTasks = TASKS - (rows['tasks'] ?? 0)
+    expect(lostTasks).toBeLessThanOrEqual(most)
+    expect(saved).toBe(lost.length === 0 ? 0 : 3)
+    // Every lost task is named, since the index of their ids is whole.
+    if (lostTasks > 0) expect(lost.filter(({ place }) => /^task load\/item-\d+$/.test(place))).toHaveLength(lostTasks)
+    // The copy is a store that can be used, and the source is as it was.
+    expect([0, 4]).toContain((await doctor('out.db')).code)
+    expect(readFileSync(scene.path('damaged.db')).equals(before)).toBe(true)
+  })
+
+  test('that holds no rows but the way to them costs at most the rows behind it', async () => {
+    const inner = pages.filter(({ name, isLeaf }) => name === 'tasks' && !isLeaf)
+    damaged((bytes) => {
+      for (const { page } of inner) overwrite((page - 1) * PAGE, 100)(bytes)
+    })
+    expect((await doctor('damaged.db')).code).toBe(74)
+    const { code, rows, lost } = await salvage()
+    expect(code).toBe(3)
+    expect(rows).toMatchObject({ policies: 1 })
+    expect(lost.some(({ table }) => table === 'tasks')).toBe(true)
+  })
+
+  test('beside another leaves the rows between them', async () => {
+    const own = pages.filter(({ name, isLeaf }) => name === 'tasks' && isLeaf).map(({ page }) => (page - 1) * PAGE)
+    const hit = [own[2], own[Math.floor(own.length / 2)], own.at(-3)] as number[]
+    damaged((bytes) => hit.forEach((at) => overwrite(at, 600)(bytes)))
+    const { rows } = await salvage()
+    expect(TASKS - (rows['tasks'] ?? 0)).toBeLessThanOrEqual(30)
+  })
+})
+
+test('a file that was cut off gives what is left of it', async () => {
+  damaged(() => undefined)
+  truncateSync(scene.path('damaged.db'), Math.floor((whole.length * 0.6) / PAGE) * PAGE + 1000)
+  expect((await doctor('damaged.db')).code).toBe(74)
+  const { code, rows, lost } = await salvage()
+  expect(code).toBe(3)
+  expect(lost.length).toBeGreaterThan(0)
+  expect(rows['tasks']).toBeGreaterThan(TASKS / 4)
+  expect([0, 4]).toContain((await doctor('out.db')).code)
+})
+
+test('a row that became rubbish within a whole page is lost alone', async () => {
+  damaged(() => undefined)
+  const handle = await openDatabase(scene.path('damaged.db'))
+  handle.exec(`UPDATE tasks SET progress = '{"half' WHERE id = '${idOf(5)}'`)
+  handle.close()
+  const { code, rows, lost } = await salvage()
+  expect({ code, tasks: rows['tasks'] }).toEqual({ code: 3, tasks: TASKS - 1 })
+  expect(lost[0]).toEqual({
+    table: 'tasks',
+    place: `task load/${idOf(5)}`,
+    reason: `task load/${idOf(5)} holds no JSON`,
+  })
+})
+
+test('a file without its first page cannot be read at all: 74, and nothing is written', async () => {
+  damaged(overwrite(0, PAGE))
+  const { code, faults } = await doctor('damaged.db')
+  expect({ code, count: faults.length }).toEqual({ code: 74, count: 1 })
+  const tried = await scene.reprise('doctor', '--salvage', 'out.db', '--store', 'sqlite:damaged.db')
+  expect(tried.code).toBe(74)
+  expect(tried.stderr).toContain('not a database')
+  expect(existsSync(scene.path('out.db'))).toBe(false)
+})
+
+test('what is there is never overwritten', async () => {
+  damaged(() => undefined)
+  scene.write('out.db', 'mine')
+  const { code, stderr } = await scene.reprise('doctor', '--salvage', 'out.db', '--store', 'sqlite:damaged.db')
+  expect({ code, kept: scene.read('out.db') }).toEqual({ code: 4, kept: 'mine' })
+  expect(stderr).toContain('out.db is there already')
+})
+
+test('wrong use is said: a store on a server, a store that is not there', async () => {
+  const server = await scene.reprise('doctor', '--salvage', 'x.db', '--store', 'postgres://nobody@127.0.0.1:1/none')
+  expect(server).toMatchObject({ code: 2, stderr: expect.stringContaining('reprise store backup') })
+  const missing = await scene.reprise('doctor', '--salvage', 'x.db', '--store', 'sqlite:missing.db')
+  expect(missing).toMatchObject({ code: 4, stderr: expect.stringContaining('missing.db does not exist') })
+  expect((await scene.reprise('doctor', '--store', 'sqlite:missing.db')).code).toBe(0)
+  expect(existsSync(scene.path('missing.db'))).toBe(false)
+})
