@@ -101,7 +101,7 @@ const CLI_FILES = {
   // What every command prints with, and what policies are made of.
   kernel: [
     'packages/cli/src/output-error.',
-    ...'duration failure-words json look problems style table width wrap write-file xml'
+    ...'duration failure-words json look path-from-here problems store-address style table width wrap write-file xml'
       .split(' ')
       .map((name) => `packages/cli/src/output/${name}.`),
     ...['document/problem.', 'document/spelling.'].map((name) => `packages/workflow/src/${name}`),

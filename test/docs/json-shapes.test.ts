@@ -77,9 +77,9 @@ beforeAll(async () => {
   shell.write('long.yaml', LONG)
   shell.write('bad.yaml', 'steps: [{ shel: x }]\n')
   await shell.type('reprise run waiting.yaml --run-id w1 > w1.log 2>&1 &')
-  await shell.type('until grep -q Retrying w1.log; do sleep 0.1; done; kill -9 $!; wait')
+  await shell.type('until grep -q Retrying w1.log; do sleep 0.1; done; { kill -9 $!; wait $!; } 2> /dev/null')
   await shell.type('reprise run long.yaml --run-id p1 > p1.log 2>&1 &')
-  await shell.type('until test -e paying; do sleep 0.1; done; kill -9 $!; wait')
+  await shell.type('until test -e paying; do sleep 0.1; done; { kill -9 $!; wait $!; } 2> /dev/null')
 }, 60_000)
 afterAll(() => shell.end())
 
@@ -140,7 +140,7 @@ describe('events', () => {
   test('that are recorded have the details that the page lists', { timeout: 60_000 }, async () => {
     const details = new Map(rowsOf('| `type` | `detail` |').map(([type, detail]) => [word(type), detail ?? '']))
     await shell.type('reprise run waiting.yaml --run-id w2 > w2.log 2>&1 &')
-    await shell.type('until grep -q Retrying w2.log; do sleep 0.1; done; kill -9 $!; wait')
+    await shell.type('until grep -q Retrying w2.log; do sleep 0.1; done; { kill -9 $!; wait $!; } 2> /dev/null')
     const seen = new Set<string>()
     const look = async (run: string): Promise<void> => {
       const { events } = JSON.parse(await printed(`events ${run} --json`, 0)) as {
@@ -156,14 +156,14 @@ describe('events', () => {
     await shell.type('reprise retry-now w2 waits; touch go; reprise resume w2; sed -i.bak s/30s/20s/ waiting.yaml')
     await look('w2')
     await shell.type('rm go; sed -i.bak s/20s/30s/ waiting.yaml; reprise run waiting.yaml --run-id w3 > w3.log 2>&1 &')
-    await shell.type('until grep -q Retrying w3.log; do sleep 0.1; done; kill -9 $!; wait')
+    await shell.type('until grep -q Retrying w3.log; do sleep 0.1; done; { kill -9 $!; wait $!; } 2> /dev/null')
     await shell.type('sed -i.bak s/30s/20s/ waiting.yaml; reprise resume w3 --accept-changes > w3.log 2>&1 &')
     await shell.type('until grep -q "step done" w3.log; do sleep 0.1; done; reprise cancel w3; wait')
     await shell.type('touch go; reprise resume w3 --reset-retries')
     await look('w3')
     await shell.type('rm -f go paying; reprise run long.yaml --run-id p2 > p2.log 2>&1 &')
     await shell.type(
-      'until test -e paying; do sleep 0.1; done; kill -9 $!; wait; reprise resume p2; reprise resume p2 --done pay',
+      'until test -e paying; do sleep 0.1; done; { kill -9 $!; wait $!; } 2> /dev/null; reprise resume p2; reprise resume p2 --done pay',
     )
     await look('p2')
     expect([...details.keys()].filter((type) => !seen.has(type))).toEqual([])

@@ -30,7 +30,7 @@ async function spoil(): Promise<void> {
 test('a record that cannot be is refused as the page shows', async () => {
   shell.write('nightly.yaml', workflow)
   await shell.type('reprise run nightly.yaml --run-id r2 > run.log 2>&1 &')
-  await shell.type('until grep -q Retrying run.log; do sleep 0.1; done; kill -9 $!; wait')
+  await shell.type('until grep -q Retrying run.log; do sleep 0.1; done; { kill -9 $!; wait $!; } 2> /dev/null')
   await spoil()
   const command = 'reprise resume r2'
   const { output, code } = await shell.type(command)

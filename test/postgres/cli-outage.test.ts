@@ -65,7 +65,7 @@ test('a run that is stopped meanwhile ends, and goes on when the server is back'
   going.child.kill('SIGINT')
   const { code, stderr } = await going.ended
   expect([code, stderr]).toEqual([130, expect.stringContaining('reprise resume r1')])
-  expect(stderr).toContain('a resume runs what was under way again')
+  expect(stderr).toContain('a resume runs the interrupted attempt again')
   expect(stderr).not.toContain('saved')
   expect(stderr).not.toContain(new URL(server.url).password)
   await scene.isClean()
