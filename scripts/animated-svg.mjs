@@ -3,7 +3,7 @@
  * GitHub, and shows its last screen where animations are off or not supported. Pure: imports nothing.
  *
  * The screens are stacked in one column, which CSS moves up by one screen at a time. A line that occurs on several screens
- * is written once.
+ * is written once. Every character must be one UTF-16 unit and one column wide.
  */
 
 /** A line is text with SGR escapes, as `tmux capture-pane -e` prints it. @typedef {readonly string[]} Screen */
@@ -46,29 +46,33 @@ function applySgr(styles, codes) {
   }
 }
 
-/** Pieces of one style without a gap of two spaces, so that each can be put at its own column. @param {string} line */
-export function runsOf(line) {
+/**
+ * Pieces of one style without a gap of two spaces, so that each can be put at its own column. `styles` are those at the end
+ * of the previous line, and become those at the end of this one: tmux does not repeat them.
+ * @param {string} line @param {Set<string>} styles
+ */
+export function runsOf(line, styles) {
   /** @type {Run[]} */
   const runs = []
-  /** @type {Set<string>} */
-  const styles = new Set()
   let column = 0
-  for (const [, codes, plain = ''] of line.matchAll(/\u001B\[([\d;]*)m|([^\u001B]+)/g)) {
-    if (codes !== undefined) applySgr(styles, codes)
-    for (const { 0: text, index } of plain.matchAll(/\S+(?: \S+)*/g)) {
-      const before = [...plain.slice(0, index)].length
-      runs.push({ column: column + before, text, classes: [...styles].toSorted().join(' ') })
+  // Each part but the first begins with the codes of an escape, as in `32mtext`.
+  for (const [index, part] of line.split('\u001B[').entries()) {
+    const codes = index === 0 ? '' : part.slice(0, part.indexOf('m') + 1)
+    if (codes !== '') applySgr(styles, codes.slice(0, -1))
+    const plain = part.slice(codes.length)
+    for (const { 0: text, index: offset } of plain.matchAll(/\S+(?: \S+)*/g)) {
+      runs.push({ column: column + offset, text, classes: [...styles].toSorted().join(' ') })
     }
-    column += [...plain].length
+    column += plain.length
   }
   return runs
 }
 
-/** `textLength` keeps the columns, whatever font the viewer has. @param {string} line */
-function drawLine(line) {
-  return runsOf(line)
+/** `textLength` keeps the columns, whatever font the viewer has. @param {readonly Run[]} runs */
+function drawLine(runs) {
+  return runs
     .map(({ column, text, classes }) => {
-      const place = `x="${short(column * CELL.width)}" textLength="${short([...text].length * CELL.width)}"`
+      const place = `x="${short(column * CELL.width)}" textLength="${short(text.length * CELL.width)}"`
       const style = classes === '' ? '' : ` class="${classes}"`
       return `<text ${place} lengthAdjust="spacingAndGlyphs"${style}>${escapeXml(text)}</text>`
     })
@@ -98,8 +102,10 @@ export function animatedSvg(frames, { columns, rows, title }) {
   /** @type {Map<string, string>} */
   const names = new Map()
   const screens = frames.map(({ screen }, index) => {
+    /** @type {Set<string>} */
+    const styles = new Set()
     const lines = screen.map((line, row) => {
-      const drawn = drawLine(line)
+      const drawn = drawLine(runsOf(line, styles))
       if (drawn === '') return ''
       const name = names.get(drawn) ?? `l${names.size}`
       names.set(drawn, name)

@@ -55,7 +55,7 @@ function sample() {
   const before = frames.at(-1)
   if (before !== undefined) before.durationMs += now - sampledAtMs
   sampledAtMs = now
-  const separator = `\u001B[90m${'── second terminal '.padEnd(COLUMNS, '─')}\u001B[0m`
+  const separator = `\u001B[0;90m${'── second terminal '.padEnd(COLUMNS, '─')}\u001B[0m`
   const screen = [...linesOf('run'), separator, linesOf('other')[0] ?? '']
   if (screen.join('\n') !== before?.screen.join('\n')) frames.push({ screen, durationMs: 0 })
 }
@@ -71,14 +71,9 @@ async function watch(forMs) {
 /** @param {string} name @param {RegExp} pattern */
 async function waitFor(name, pattern) {
   const endMs = performance.now() + PATIENCE_MS
-  while (
-    !pattern.test(
-      linesOf(name)
-        .join('\n')
-        .replaceAll(/\u001B\[[\d;]*m/g, ''),
-    )
-  ) {
-    if (performance.now() > endMs) throw new Error(`${pattern} did not appear:\n${linesOf(name).join('\n')}`)
+  while (!pattern.test(tmux('capture-pane', '-p', '-t', name))) {
+    if (performance.now() > endMs)
+      throw new Error(`${pattern} did not appear:\n${tmux('capture-pane', '-p', '-t', name)}`)
     sample()
     await sleep(SAMPLE_MS)
   }

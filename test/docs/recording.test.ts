@@ -1,0 +1,69 @@
+/** README is short enough to read, and its recorded run is a picture that plays anywhere and shows the whole story. */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { animatedSvg, runsOf } from '../../scripts/animated-svg.mjs'
+import { ROOT } from './fences.js'
+
+const MAX_BYTES = 150_000
+const MAX_README_LINES = 200
+
+const svg = readFileSync(path.join(ROOT, 'docs/pictures/first-run.svg'), 'utf8')
+const textOf = (picture: string): string =>
+  picture
+    .replaceAll('</text>', ' ')
+    .replaceAll('</g>', '\n')
+    .replaceAll(/<[^>]+>/g, '')
+
+test(`README has at most ${MAX_README_LINES} lines and shows the recorded run`, () => {
+  const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8')
+  expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(MAX_README_LINES)
+  expect(readme).toContain('](docs/pictures/first-run.svg)')
+})
+
+test('the recorded run shows a retry, a kill, a resume and success', () => {
+  const text = textOf(svg)
+  for (const shown of [
+    /\$ reprise run examples\/first-run\.yaml/,
+    /retrying +fetch orders +2\/4/,
+    /\$ kill -9 \d+/,
+    /Killed/,
+    /\$ reprise resume/,
+    /kept +2 steps that succeeded/,
+    /succeeded : bakery, run .* resumed 1×/,
+  ]) {
+    expect(text).toMatch(shown)
+  }
+})
+
+test('the recorded run is one small file without scripts, fonts and addresses', () => {
+  expect(Buffer.byteLength(svg)).toBeLessThan(MAX_BYTES)
+  expect(svg).not.toMatch(/<script|@font-face|@import|url\(|<foreignObject/)
+  expect(svg.match(/https?:[^"]*/g)).toEqual(['http://www.w3.org/2000/svg'])
+})
+
+test('a line becomes pieces by style and gap, each at its column, and hands its style to the next', () => {
+  const styles = new Set(['c31'])
+  expect(runsOf('FAILED  \u001B[32m✓ ok\u001B[39m   \u001B[1mbake rolls\u001B[0m  1s\u001B[2m', styles)).toEqual([
+    { column: 0, text: 'FAILED', classes: 'c31' },
+    { column: 8, text: '✓ ok', classes: 'c32' },
+    { column: 15, text: 'bake rolls', classes: 'b' },
+    { column: 27, text: '1s', classes: '' },
+  ])
+  expect([...styles]).toEqual(['d'])
+})
+
+test('an animation shows its screens in turn, and the last one where animations are off', () => {
+  const frames = [
+    { screen: ['a < b', 'same'], durationMs: 1_000 },
+    { screen: ['', 'same'], durationMs: 3_000 },
+  ]
+  const picture = animatedSvg(frames, { columns: 10, rows: 2, title: 'Two screens' })
+  expect(picture).toContain('a &lt; b')
+  expect(picture.match(/>same</g)).toHaveLength(1)
+  expect(picture).toContain(
+    '@keyframes play{0%{transform:translateY(0px)}25%{transform:translateY(-38px)}to{transform:translateY(-38px)}}',
+  )
+  expect(picture).toContain('.film{transform:translateY(-38px);animation:play 4s step-end infinite}')
+  expect(picture).toContain('@media (prefers-reduced-motion:reduce){.film{animation:none}}')
+})
