@@ -98,10 +98,6 @@ function childOf(name) {
 }
 
 async function record() {
-  mkdirSync(bin)
-  symlinkSync(path.join(root, 'packages/cli/bin/reprise.js'), path.join(bin, 'reprise'))
-  cpSync(path.join(root, 'examples'), path.join(work, 'examples'), { recursive: true })
-  openTerminal('run', ROWS)
   openTerminal('other', 2)
   await waitFor('run', /\$/)
   await waitFor('other', /\$/)
@@ -117,6 +113,15 @@ async function record() {
   sample()
 }
 
+mkdirSync(bin)
+symlinkSync(path.join(root, 'packages/cli/bin/reprise.js'), path.join(bin, 'reprise'))
+cpSync(path.join(root, 'examples'), path.join(work, 'examples'), { recursive: true })
+try {
+  openTerminal('run', ROWS)
+} catch (error) {
+  rmSync(directory, { recursive: true, force: true })
+  throw new Error('No terminal could be opened: install tmux', { cause: error })
+}
 try {
   await record()
 } finally {

@@ -1,14 +1,16 @@
-/** README is short enough to read, and its recorded run is a picture that plays anywhere and shows the whole story. */
-import { readFileSync } from 'node:fs'
+/** README is short, its commands for a clone exist, and its recorded run is a picture that plays anywhere. */
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { animatedSvg, runsOf } from '../../scripts/animated-svg.mjs'
-import { ROOT } from './fences.js'
+import { findFences, ROOT } from './fences.js'
 
 const MAX_BYTES = 150_000
 const MAX_README_LINES = 200
 
-const svg = readFileSync(path.join(ROOT, 'docs/pictures/first-run.svg'), 'utf8')
+const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')
+const readme = read('README.md')
+const svg = read('docs/pictures/first-run.svg')
 const textOf = (picture: string): string =>
   picture
     .replaceAll('</text>', ' ')
@@ -16,9 +18,20 @@ const textOf = (picture: string): string =>
     .replaceAll(/<[^>]+>/g, '')
 
 test(`README has at most ${MAX_README_LINES} lines and shows the recorded run`, () => {
-  const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8')
   expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(MAX_README_LINES)
   expect(readme).toContain('](docs/pictures/first-run.svg)')
+})
+
+test('the commands of README for a clone exist, and .ci/run does what the test command does', () => {
+  const [clone = { code: '' }] = findFences(readme, 'README.md').filter(({ language }) => language === 'sh')
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  const named = [...clone.code.matchAll(/npm run (\S+)/g)].map(([, name = '']) => name)
+  expect(named).toEqual(['build'])
+  expect(Object.keys(scripts)).toEqual(expect.arrayContaining([...named, 'test']))
+  const [, file = 'none'] = /npx reprise run (\S+)/.exec(clone.code) ?? []
+  expect(existsSync(path.join(ROOT, file)), file).toBe(true)
+  expect(clone.code.trimEnd().split('\n').at(-1)).toBe('npm ci && npm test')
+  expect(read('.ci/run')).toMatch(/^npm ci$[^]*\bnpm test$/m)
 })
 
 test('the recorded run shows a retry, a kill, a resume and success', () => {
