@@ -15,7 +15,7 @@ const signatures = inLanguage('ts').filter((fence) => fence.flags.includes('sign
 const programs = inLanguage('ts').filter((fence) => !fence.flags.includes('signature'))
 const commands = withoutStories(fences)
   .filter(({ language }) => ['sh', 'bash', 'console'].includes(language))
-  .filter((fence) => !fence.flags.includes('no-run'))
+  .filter(({ flags }) => !flags.includes('no-run') && !flags.includes('installed'))
   // What it shows is compared, and so is how it ends, in output.test.ts.
   .filter((fence) => shownIn(fence) === undefined || repriseCommands(fence.code).length > 1)
   .flatMap((fence) => repriseCommands(fence.code).map((command) => ({ place: fence.place, command })))

@@ -6,6 +6,7 @@
  * - `yaml` is a workflow, a list of steps or a policy, and must be right; `yaml invalid` must be refused; `yaml other` is
  *   neither;
  * - `sh` and `console` lines that call `reprise` are executed and must exit 0, unless the fence says `no-run`;
+ * - `sh installed` is executed as a whole by `test/package/install.test.ts`, with the packed files installed;
  * - a page with `file=NAME` in a fence is a story, see `story.ts`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
