@@ -94,6 +94,9 @@ test.each([
   [['resume', '--reset-retry'], 'Did you mean --reset-retries?\nTry `reprise resume --help`.'],
   [['ps', '--state', 'runing'], 'Did you mean running?\nTry `reprise ps --help`.'],
   [['init', '--template', 'shel'], 'Did you mean shell?'],
+  [['exec', '--backoff', 'exponentail', '--', 'true'], 'Did you mean exponential?'],
+  [['explain', '--jitter', 'ful'], 'Did you mean full?'],
+  [['simulate', '--fault', 'hnag'], 'Did you mean hang?'],
   [['breakers', 'rest', 'x'], 'Did you mean reset?\nTry `reprise breakers --help`.'],
   [['breakers', 'reset'], "missing required argument 'name'\nTry `reprise breakers reset --help`."],
 ])('%o suggests the nearest, and where help is', async (args, said) => {

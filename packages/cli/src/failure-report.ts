@@ -133,11 +133,16 @@ function usageProblem({ code, message }: CommanderError, help: string): Problem 
   if (code === 'commander.help') return { message: 'no command is given', suggestion: `try \`${help}\`` }
   const [first = '', near] = message.replace(/^error: /, '').split('\n')
   const suggestion = near?.replace(/^\((.*)\)$/, '$1') ?? nearestChoice(first) ?? `try \`${help}\``
-  return { message: first.replace(WRONG_ARGUMENT, '$1 is not a $2: it is one of $3'), suggestion }
+  const words = first
+    .replace(WRONG_ARGUMENT, '$1 is not a $2: it is one of $3')
+    .replace(WRONG_CHOICE, '$1: "$2" is not one of $3')
+  return { message: words, suggestion }
 }
 
 const WRONG_ARGUMENT =
   /^command-argument value '([^']*)' is invalid for argument '([^']*)'\. Allowed choices are (.*)\.$/
+
+const WRONG_CHOICE = /^option '(?:-\w, )?(--[\w-]+)[^']*' argument '(.*)' is invalid\. Allowed choices are (.*)\.$/s
 
 /** Commander names the words that would have been right, but not the one that was meant. */
 function nearestChoice(said: string): string | undefined {
