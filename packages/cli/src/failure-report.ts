@@ -16,6 +16,7 @@ import { writeJson, writeJsonLine } from './output/json.js'
 import { commandWords } from './output/next-commands.js'
 import { printProblems } from './output/problems.js'
 import { type Style, styleFor } from './output/style.js'
+import { wrapCommand, wrapText } from './output/wrap.js'
 import { OutputError } from './output-error.js'
 import { DEFAULT_STORE, type Settings } from './settings.js'
 import type { Outputs } from './world.js'
@@ -108,10 +109,12 @@ function reportRefusal(refusal: RefusedError, world: Outputs, telling: Telling):
     if (telling.isInWordsToo !== true) return EXIT.refused
   }
   const style = styleOf(world, telling)
+  // A pipe has no columns: there every line stays whole.
+  const { columns = Infinity } = world.stderr
   const lines = [
-    `${style.red('refused')}: ${plainText(message, MAX_TEXT)}`,
-    ...details.map((detail) => `  ${plainText(detail, MAX_TEXT)}`),
-    ...next.map((command) => `  ${style.cyan('next')}: ${plainText(command, MAX_TEXT)}`),
+    ...wrapText('', `${style.red('refused')}: ${plainText(message, MAX_TEXT)}`, columns),
+    ...details.flatMap((detail) => wrapText('  ', plainText(detail, MAX_TEXT), columns)),
+    ...next.flatMap((command) => wrapCommand(`  ${style.cyan('next')}: `, plainText(command, MAX_TEXT), columns)),
   ]
   world.stderr.write(`${lines.join('\n')}\n`)
   return EXIT.refused
