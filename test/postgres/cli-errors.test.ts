@@ -75,7 +75,7 @@ test('a wrong password, and none where one is wanted', async () => {
   await expectRefused(
     addressWith((url) => (url.password = '')),
     74,
-    'name it in the address, in PGPASSWORD or in ~/.pgpass',
+    'give it in the address, in PGPASSWORD or in ~/.pgpass',
   )
 })
 

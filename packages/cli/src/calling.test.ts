@@ -150,13 +150,13 @@ test('a refusal is exit code 4, with what to type next', async () => {
 test('on a terminal a refusal is broken between words, and its command stays one', async () => {
   let said = ''
   const stderr = { write: (text: string) => (said += text), isTTY: true, columns: 40 }
-  const refused = new RefusedError({
+  const refusal = new RefusedError({
     kind: 'exhausted',
     message: 'Failed for good: invoice (breaker_open after 3 attempts).',
     next: [['resume', 'mails-of-the-first-of-january', '--reset-retries']],
   })
   const telling = { json: false, ndjson: false, color: 'never' as const }
-  expect(reportFailure(refused, { stdout: stderr, stderr, env: {} }, telling)).toBe(4)
+  expect(reportFailure(refusal, { stdout: stderr, stderr, env: {} }, telling)).toBe(4)
   expect(said).toBe(
     [
       'refused: Failed for good: invoice',

@@ -30,7 +30,7 @@ const CURES: Readonly<Record<number, string>> = {
   [FULL]: 'make room, then start again; what was recorded before is kept',
   [CANTOPEN]: 'its directory must exist, and this user must be allowed to read and write in it',
   [CORRUPT]: `the file is damaged: ${RESTORE}`,
-  [NOTADB]: `it is another kind of file, or its first page is destroyed: check the path. If the path is right, ${ONLY_RESTORE}`,
+  [NOTADB]: `the file is not a SQLite database, or its first page is destroyed: check the path. If the path is right, ${ONLY_RESTORE}`,
 }
 
 /** The failure of the first read of a file, that of its list of tables. */
