@@ -83,7 +83,7 @@ const text = `# Commands
 
 <!-- Made from the table of commands by \`node scripts/command-reference.mjs\`. Do not edit. -->
 
-The same as \`reprise help COMMAND\`. Data goes to stdout, talk to stderr.
+The same as \`reprise help COMMAND\`. Data goes to stdout, messages go to stderr.
 
 ${table(['', 'command', 'does'], overview)}
 

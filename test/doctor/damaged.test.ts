@@ -165,14 +165,30 @@ test('a row that became rubbish within a whole page is lost alone', async () => 
   })
 })
 
-test('a file without its first page cannot be read at all: 74, and nothing is written', async () => {
-  damaged(overwrite(0, PAGE))
-  const { code, faults } = await doctor('damaged.db')
-  expect({ code, count: faults.length }).toEqual({ code: 74, count: 1 })
-  const tried = await scene.reprise('doctor', '--salvage', 'out.db', '--store', 'sqlite:damaged.db')
-  expect(tried.code).toBe(74)
-  expect(tried.stderr).toContain('not a database')
-  expect(existsSync(scene.path('out.db'))).toBe(false)
+describe.each([
+  ['its first page', 0, PAGE, 'its first page is destroyed'],
+  ['its header', 0, 100, 'its first page is destroyed'],
+  ['its list of tables', 100, PAGE - 100, 'its list of tables is destroyed'],
+])('a file without %s cannot be read at all', (_, at, length, why) => {
+  test('so that doctor exits with 74, and its cure is a backup', async () => {
+    damaged(overwrite(at, length))
+    const { code, faults } = await doctor('damaged.db')
+    expect({ code, count: faults.length }).toEqual({ code: 74, count: 1 })
+    expect(faults[0]).toMatchObject({
+      message: expect.stringContaining(why) as string,
+      cure: 'reprise store restore BACKUP --store sqlite:damaged.db',
+    })
+    expect(faults[0]?.['message']).not.toContain('--salvage')
+  })
+
+  test('so that --salvage says the same of the damaged file, and writes nothing', async () => {
+    damaged(overwrite(at, length))
+    const { code, stderr } = await scene.reprise('doctor', '--salvage', 'out.db', '--store', 'sqlite:damaged.db')
+    expect(code).toBe(74)
+    expect(stderr).toContain('The ledger sqlite:damaged.db cannot be read')
+    expect(stderr).toContain('restore a backup')
+    expect(existsSync(scene.path('out.db'))).toBe(false)
+  })
 })
 
 test('what is there is never overwritten', async () => {

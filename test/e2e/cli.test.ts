@@ -67,7 +67,7 @@ test.each([
   [['explain'], 'there is no policy to explain'],
   [['run'], "missing required argument 'file'"],
   [['explain', 'a', 'b', 'c'], 'too many arguments'],
-  [['--color', 'pink', 'explain', 'x'], 'Allowed choices are auto, always, never'],
+  [['--color', 'pink', 'explain', 'x'], '--color: "pink" is not one of auto, always, never'],
 ])('%o is a wrong use: exit code 2, and help on stderr', async (args, said) => {
   const { code, stdout, stderr } = await reprise(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -62,7 +62,7 @@ async function expectRefused(store: string, code: number, ...words: (string | Re
 test('nobody listens there', async () => {
   const port = String(await freePort())
   const store = addressWith((url) => Object.assign(url, { port, password: SECRET }))
-  await expectRefused(store, 74, 'ECONNREFUSED', 'see that the server runs')
+  await expectRefused(store, 74, 'ECONNREFUSED', 'check that the server runs')
 })
 
 test('a wrong password, and none where one is wanted', async () => {
@@ -75,7 +75,7 @@ test('a wrong password, and none where one is wanted', async () => {
   await expectRefused(
     addressWith((url) => (url.password = '')),
     74,
-    'name it in the address, in PGPASSWORD or in ~/.pgpass',
+    'give it in the address, in PGPASSWORD or in ~/.pgpass',
   )
 })
 

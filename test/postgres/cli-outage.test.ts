@@ -42,7 +42,7 @@ test('a run waits for one that stays away, and what was done is written when it 
   await server.stop('immediate')
   scene.write('go', '')
   const looked = await scene.reprise('ps')
-  expect([looked.code, looked.stderr]).toEqual([74, expect.stringContaining('see that the server runs')])
+  expect([looked.code, looked.stderr]).toEqual([74, expect.stringContaining('check that the server runs')])
   expect(looked.stderr).not.toContain(new URL(server.url).password)
   expect(going.child.exitCode).toBeNull()
   await server.start()

@@ -114,7 +114,7 @@ test.each([
   [['--junit', 'workflow.yaml'], 2, 'is there already, and is no JUnit report'],
   [['--junit', '/proc/none/junit.xml'], 74, 'cannot be made'],
   [['--junit', '-'], 2, '--junit needs the name of a file'],
-  [['--output', 'group'], 2, "'group' is invalid"],
+  [['--output', 'group'], 2, '--output: "group" is not one of grouped, stream'],
 ])('%o is refused before anything runs', async (flags, code, said) => {
   scene = new Scene('steps: [{ id: a, shell: echo x >> ran }]')
   const ended = await scene.reprise(...RUN, ...flags)

@@ -57,6 +57,19 @@ describe('a run is meant', () => {
     expect((await here('show', 'nightli')).stderr).toContain('Did you mean nightly?')
   })
 
+  test('not by one of its steps: `show` and `logs` then name the command with the last run', async () => {
+    await run('night-1')
+    for (const command of ['show', 'logs']) {
+      const { code, stderr } = await here(command, 'work')
+      expect(code).toBe(4)
+      expect(stderr).toBe(
+        'refused: There is no run work. The last run, night-1, has a step work.\n' +
+          `  next: reprise ${command} latest work\n  next: reprise ps\n`,
+      )
+    }
+    expect((await here('events', 'work')).stderr).not.toContain('latest')
+  })
+
   test('by the commands that change something, with the whole id in what they say', async () => {
     await run('night-1')
     expect((await here('cancel', 'latest', '--json')).stdout).toContain('"run": "night-1"')

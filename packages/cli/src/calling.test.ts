@@ -8,6 +8,7 @@ import type { CommandEntry, ParsedArguments } from './command.js'
 import type { CommandContext } from './command-context.js'
 import { COMMAND_GROUPS } from './commands/command-table.js'
 import type { ExitCode } from './exit-codes.js'
+import { reportFailure } from './failure-report.js'
 import { RefusedError, StoreError, UsageError } from './failures.js'
 import { runProgram } from './program.js'
 import type { World } from './world.js'
@@ -94,6 +95,9 @@ test.each([
   [['resume', '--reset-retry'], 'Did you mean --reset-retries?\nTry `reprise resume --help`.'],
   [['ps', '--state', 'runing'], 'Did you mean running?\nTry `reprise ps --help`.'],
   [['init', '--template', 'shel'], 'Did you mean shell?'],
+  [['exec', '--backoff', 'exponentail', '--', 'true'], 'Did you mean exponential?'],
+  [['explain', '--jitter', 'ful'], 'Did you mean full?'],
+  [['simulate', '--fault', 'hnag'], 'Did you mean hang?'],
   [['breakers', 'rest', 'x'], 'Did you mean reset?\nTry `reprise breakers --help`.'],
   [['breakers', 'reset'], "missing required argument 'name'\nTry `reprise breakers reset --help`."],
 ])('%o suggests the nearest, and where help is', async (args, said) => {
@@ -141,6 +145,28 @@ test('a refusal is exit code 4, with what to type next', async () => {
   const { code, stdout, stderr } = await call(['resume', 'r1'], throwing(refused))
   expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
   expect(stderr).toBe('refused: run r1 is held by pid 12 on host\n  since 3m\n  next: reprise watch r1\n')
+})
+
+test('on a terminal a refusal is broken between words, and its command stays one', async () => {
+  let said = ''
+  const stderr = { write: (text: string) => (said += text), isTTY: true, columns: 40 }
+  const refusal = new RefusedError({
+    kind: 'exhausted',
+    message: 'Failed for good: invoice (breaker_open after 3 attempts).',
+    next: [['resume', 'mails-of-the-first-of-january', '--reset-retries']],
+  })
+  const telling = { json: false, ndjson: false, color: 'never' as const }
+  expect(reportFailure(refusal, { stdout: stderr, stderr, env: {} }, telling)).toBe(4)
+  expect(said).toBe(
+    [
+      'refused: Failed for good: invoice',
+      '(breaker_open after 3 attempts).',
+      '  next: reprise resume \\',
+      '         mails-of-the-first-of-january \\',
+      '          --reset-retries',
+      '',
+    ].join('\n'),
+  )
 })
 
 test('a refusal is data with --json, and a line of it with --ndjson', async () => {

@@ -32,7 +32,7 @@ export interface CommandOption {
   readonly choices?: readonly string[]
   /** May be given more than once. */
   readonly repeats?: boolean
-  /** The heading it stands under; `Options` unless said. */
+  /** The heading of its section in help (default: `Options`). */
   readonly group?: string
 }
 

@@ -16,6 +16,7 @@ import { writeJson, writeJsonLine } from './output/json.js'
 import { commandWords } from './output/next-commands.js'
 import { printProblems } from './output/problems.js'
 import { type Style, styleFor } from './output/style.js'
+import { wrapCommand, wrapText } from './output/wrap.js'
 import { OutputError } from './output-error.js'
 import { DEFAULT_STORE, type Settings } from './settings.js'
 import type { Outputs } from './world.js'
@@ -108,10 +109,12 @@ function reportRefusal(refusal: RefusedError, world: Outputs, telling: Telling):
     if (telling.isInWordsToo !== true) return EXIT.refused
   }
   const style = styleOf(world, telling)
+  // A pipe has no columns: there every line stays whole.
+  const { columns = Infinity } = world.stderr
   const lines = [
-    `${style.red('refused')}: ${plainText(message, MAX_TEXT)}`,
-    ...details.map((detail) => `  ${plainText(detail, MAX_TEXT)}`),
-    ...next.map((command) => `  ${style.cyan('next')}: ${plainText(command, MAX_TEXT)}`),
+    ...wrapText('', `${style.red('refused')}: ${plainText(message, MAX_TEXT)}`, columns),
+    ...details.flatMap((detail) => wrapText('  ', plainText(detail, MAX_TEXT), columns)),
+    ...next.flatMap((command) => wrapCommand(`  ${style.cyan('next')}: `, plainText(command, MAX_TEXT), columns)),
   ]
   world.stderr.write(`${lines.join('\n')}\n`)
   return EXIT.refused
@@ -133,11 +136,16 @@ function usageProblem({ code, message }: CommanderError, help: string): Problem 
   if (code === 'commander.help') return { message: 'no command is given', suggestion: `try \`${help}\`` }
   const [first = '', near] = message.replace(/^error: /, '').split('\n')
   const suggestion = near?.replace(/^\((.*)\)$/, '$1') ?? nearestChoice(first) ?? `try \`${help}\``
-  return { message: first.replace(WRONG_ARGUMENT, '$1 is not a $2: it is one of $3'), suggestion }
+  const words = first
+    .replace(WRONG_ARGUMENT, '$1 is not a $2: it is one of $3')
+    .replace(WRONG_CHOICE, '$1: "$2" is not one of $3')
+  return { message: words, suggestion }
 }
 
 const WRONG_ARGUMENT =
   /^command-argument value '([^']*)' is invalid for argument '([^']*)'\. Allowed choices are (.*)\.$/
+
+const WRONG_CHOICE = /^option '(?:-\w, )?(--[\w-]+)[^']*' argument '(.*)' is invalid\. Allowed choices are (.*)\.$/s
 
 /** Commander names the words that would have been right, but not the one that was meant. */
 function nearestChoice(said: string): string | undefined {

@@ -6,7 +6,7 @@
  */
 import type { CommandOption } from './command.js'
 
-/** What the value of a flag is. `jitter` may be left without a word; `list` has commas; `switch` has no value. */
+/** What the value of a flag is. `word`: one of `choices`. `jitter`: the same, or no value. `list`: with commas. `switch`: no value. */
 export type FlagKind = 'number' | 'duration' | 'word' | 'jitter' | 'list' | 'switch'
 
 export interface FlagEntry<Field extends string = string> extends CommandOption {
@@ -19,20 +19,25 @@ const policy = 'Policy'
 
 /** A flag that is left out leaves its field out. */
 export const POLICY_FLAGS = [
-  entry('attempts', 'number', policy, '--attempts <n>', 'the first attempt and its retries'),
-  entry('backoff', 'word', policy, '--backoff <word>', 'fixed, linear, exponential or fibonacci'),
+  entry('attempts', 'number', policy, '--attempts <n>', 'how many attempts at most, the first included'),
+  entry('backoff', 'word', policy, '--backoff <word>', 'how the wait grows from attempt to attempt', [
+    'fixed',
+    'linear',
+    'exponential',
+    'fibonacci',
+  ]),
   entry('initialDelay', 'duration', policy, '--initial-delay <time>', 'the first wait'),
   entry('maxDelay', 'duration', policy, '--max-delay <time>', 'the longest wait'),
-  entry(
-    'jitter',
-    'jitter',
-    policy,
-    '--jitter [word]',
-    'none, full, equal, decorrelated or proportional; full if no word is given',
-  ),
-  entry('retryBudget', 'duration', policy, '--retry-budget <time>', 'limit of the waits, all together'),
+  entry('jitter', 'jitter', policy, '--jitter [word]', 'randomness in the waits; without a word it is full', [
+    'none',
+    'full',
+    'equal',
+    'decorrelated',
+    'proportional',
+  ]),
+  entry('retryBudget', 'duration', policy, '--retry-budget <time>', 'limit of all waits together'),
   entry('attemptTimeout', 'duration', policy, '--attempt-timeout <time>', 'limit of one attempt'),
-  entry('timeout', 'duration', policy, '--timeout <time>', 'limit of everything: all attempts and their waits'),
+  entry('timeout', 'duration', policy, '--timeout <time>', 'limit of all attempts and waits together'),
   entry(
     'retryOn',
     'list',
@@ -42,7 +47,7 @@ export const POLICY_FLAGS = [
   ),
 ] as const
 
-/** Of `simulate` alone: elsewhere a budget has a name that others share. */
+/** Only for `simulate`: elsewhere a budget has a name, and is shared. */
 export const BUDGET_FLAG: CommandOption = {
   group: policy,
   flags: '--budget <type>',
@@ -51,42 +56,63 @@ export const BUDGET_FLAG: CommandOption = {
 
 const storm = 'Scenario'
 
-/** What a scenario is when nothing is said of it; `text` shows it. */
+/** The flags of a scenario. Each text ends with the default. */
 export const SCENARIO_FLAGS = [
-  entry(
-    'fault',
-    'word',
-    storm,
-    '--fault <word>',
-    'hang, refuse, capacity, slow, errors, flap, overload or none (hang)',
-  ),
+  entry('fault', 'word', storm, '--fault <word>', 'what goes wrong at the server (default: hang)', [
+    'none',
+    'hang',
+    'refuse',
+    'capacity',
+    'slow',
+    'errors',
+    'flap',
+    'overload',
+  ]),
   entry(
     'amount',
     'number',
     storm,
     '--amount <n>',
-    'capacity: share that is left (0.5); slow, overload: how many times (3, 1.4); errors: share that fails (0.2)',
+    'size of the fault: the share of capacity left (default: 0.5), how many times slower (3) or busier (1.4), the share of errors (0.2)',
   ),
-  entry('during', 'duration', storm, '--outage <time>', 'how long the fault lasts (30s)'),
-  entry('errorRate', 'number', storm, '--fail-rate <share>', 'answers that fail by chance, always (0)'),
-  entry('clients', 'number', storm, '--clients <n>', 'callers, each with budgets of its own (100)'),
-  entry('load', 'number', storm, '--load <share>', 'calls offered, as a share of what the server can do (0.75)'),
-  entry('capacity', 'number', storm, '--capacity <n>', 'answers per second that the server can do (1000)'),
-  entry('serviceTime', 'duration', storm, '--service-time <time>', 'mean time to serve one request (20ms)'),
-  entry('queue', 'duration', storm, '--queue <time>', "the server's queue, in time at full capacity (2s)"),
-  entry('faultShare', 'number', storm, '--fault-share <share>', 'traffic and capacity that the fault hits (1)'),
-  entry('keyed', 'switch', storm, '--keyed', 'calls to the part that the fault hits have a key of their own'),
-  entry('burst', 'number', storm, '--burst <n>', 'calls made at once when the fault starts (0)'),
-  entry('restartAt', 'duration', storm, '--restart-at <time>', 'when new clients replace all of them (0s: never)'),
+  entry('during', 'duration', storm, '--outage <time>', 'how long the fault lasts (default: 30s)'),
+  entry('errorRate', 'number', storm, '--fail-rate <share>', 'share of answers that fail at any time (default: 0)'),
+  entry('clients', 'number', storm, '--clients <n>', 'number of clients, each with its own budgets (default: 100)'),
+  entry('load', 'number', storm, '--load <share>', 'calls made, as a share of the capacity (default: 0.75)'),
+  entry('capacity', 'number', storm, '--capacity <n>', 'answers per second that the server can give (default: 1000)'),
+  entry('serviceTime', 'duration', storm, '--service-time <time>', 'mean time to serve a request (default: 20ms)'),
+  entry(
+    'queue',
+    'duration',
+    storm,
+    '--queue <time>',
+    "length of the server's queue, as time to serve it (default: 2s)",
+  ),
+  entry('faultShare', 'number', storm, '--fault-share <share>', 'share of the server that the fault hits (default: 1)'),
+  entry('keyed', 'switch', storm, '--keyed', 'calls to the part that the fault hits have their own key'),
+  entry('burst', 'number', storm, '--burst <n>', 'extra calls at the moment the fault starts (default: 0)'),
+  entry('restartAt', 'duration', storm, '--restart-at <time>', 'when all clients restart (default: 0s, never)'),
   entry(
     'ignoresSignal',
     'switch',
     storm,
     '--ignores-signal',
-    'what callers have given up goes on until it is answered',
+    'an operation that was given up goes on until the server answers',
   ),
-  entry('neighbours', 'number', storm, '--neighbours <share>', 'clients that retry three times without a budget (0)'),
-  entry('seed', 'number', storm, '--seed <n>', 'the same seed gives the same figures (1)'),
+  entry(
+    'neighbours',
+    'number',
+    storm,
+    '--neighbours <share>',
+    'share of clients that retry three times without a budget (default: 0)',
+  ),
+  entry(
+    'seed',
+    'number',
+    storm,
+    '--seed <n>',
+    'seed of the randomness: the same seed gives the same figures (default: 1)',
+  ),
 ] as const
 
 type FieldOf<T extends readonly FlagEntry[]> = T[number]['field']
@@ -116,6 +142,7 @@ function entry<Field extends string>(
   group: string,
   flags: string,
   text: string,
+  choices?: readonly string[],
 ): FlagEntry<Field> {
-  return { field, kind, group, flags, text }
+  return { field, kind, group, flags, text, ...(choices !== undefined && { choices }) }
 }

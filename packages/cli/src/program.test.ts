@@ -169,7 +169,11 @@ test.each([
   [['run', '--json'], {}, { message: "missing required argument 'file'" }],
   [['run'], { REPRISE_JSON: '1' }, { message: "missing required argument 'file'" }],
   [['--json'], {}, { message: 'no command is given' }],
-  [['--color', 'pink', 'explain', 'x', '--json'], {}, { message: expect.stringContaining("'pink' is invalid") }],
+  [
+    ['--color', 'pink', 'explain', 'x', '--json'],
+    {},
+    { message: expect.stringContaining('--color: "pink" is not one of') },
+  ],
   [['--color', 'alwys', 'explain', 'x', '--json'], {}, { suggestion: 'Did you mean always?' }],
   [['explain', 'x', '--jsn'], { REPRISE_NDJSON: '1' }, { suggestion: 'Did you mean --json?' }],
 ])('%o with %o: a wrong use is data too', async (args, env, problem) => {
@@ -203,7 +207,7 @@ test.each([
   expect(stderr).toBe(said)
 })
 
-test('somebody at a terminal is told to type, unless nobody may be asked', async () => {
+test('`-` on a terminal asks to type a policy, and is refused with --no-input', async () => {
   const typed = () =>
     Object.assign(
       (async function* () {
@@ -214,7 +218,9 @@ test('somebody at a terminal is told to type, unless nobody may be asked', async
   const asked = await run(['explain', '-'], { stdin: typed() })
   expect(asked.code).toBe(0)
   expect(asked.stderr).toContain('Ctrl-D')
-  expect((await run(['explain', '-', '--no-input'], { stdin: typed() })).code).toBe(2)
+  const refused = await run(['explain', '-', '--no-input'], { stdin: typed() })
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain('stdin is a terminal, and --no-input forbids to ask')
 })
 
 test('an exception that is no fault of the input is a bug of ours, with a trace', async () => {

@@ -59,7 +59,7 @@ export async function runProgram(
   }
 }
 
-/** Who names a command first needs no other: to make all of them takes longer than to parse. */
+/** Registers only the named command: building all of them takes longer than parsing. */
 function calledOf(groups: readonly CommandGroup[], name: string | undefined): readonly CommandGroup[] {
   for (const { title, commands } of groups) {
     const called = commands.find((command) => command.name === name && isThere(command))
@@ -81,9 +81,12 @@ function calledNames(program: Command, args: readonly string[]): readonly string
   return names
 }
 
-/** What `exec` itself says of a failure can be told from what the command says. */
+const SIGNATURE = 'reprise: '
+
+/** Errors of `exec` itself begin with its name, so that they differ from the stderr of the command. */
 function signed({ stdout, stderr, env }: World): Outputs {
   const { isTTY, columns } = stderr
-  const write = (text: string): unknown => stderr.write(`reprise: ${text}`)
-  return { stdout, stderr: { write, ...(isTTY && { isTTY }), ...(columns !== undefined && { columns }) }, env }
+  const write = (text: string): unknown => stderr.write(SIGNATURE + text)
+  const width = columns === undefined ? undefined : { columns: Math.max(1, columns - SIGNATURE.length) }
+  return { stdout, stderr: { write, ...(isTTY && { isTTY }), ...width }, env }
 }

@@ -38,7 +38,7 @@ export async function run({ values: { run: named, step }, options }: Given, cont
   const attempt = options.attempt === undefined ? undefined : attemptOf(options.attempt)
   const state = StateDirectory.at(stateDirectoryOf(settings.store))
   await withLedger(context, async (ledger) => {
-    const record = await findRunOrLast(ledger, named)
+    const record = await findRunOrLast(ledger, named, 'logs')
     const runId = record.id
     const plan = recordedPlan(record, (await ledger.definition(runId)) ?? null)
     const order = new Map(

@@ -22,7 +22,7 @@ export async function run({ values: { run: named, step } }: Given, context: Comm
   else if (!settings.quiet && isConducted) world.stderr.write(`The next attempt of ${step} starts now.\n`)
   else if (!settings.quiet) {
     const resume = commandWords(settings, world.env)(['resume', runId])
-    world.stderr.write(`Nobody conducts run ${runId}: the next attempt of ${step} starts when it is resumed.\n`)
+    world.stderr.write(`No process is executing run ${runId}: the next attempt of ${step} starts when it is resumed.\n`)
     world.stderr.write(`next: ${resume}\n`)
   }
 }

@@ -18,7 +18,7 @@ export async function run(
 ): Promise<void> {
   const { world, settings } = context
   const { id, detail, nowMs } = await withLedger(context, async (ledger) => {
-    const { id: found } = await findRunOrLast(ledger, values.run)
+    const { id: found } = await findRunOrLast(ledger, values.run, 'show')
     // The ledger's clock, by which all of it was recorded.
     return { id: found, detail: await viewRun(readerOf(ledger, context), found), nowMs: await ledger.now() }
   })

@@ -1,9 +1,9 @@
 /**
- * The values of flags: what is not a number, a duration or one of the words is a problem that names the flag.
- * Ranges are not checked here: who uses the value knows them. Imports the library.
+ * The values of flags: what is not a number or a duration is a problem that names the flag. Ranges are checked where the
+ * value is used. Imports the library.
  */
 import type { Problem } from '@reprise/workflow'
-import { nearest, parseDuration, PolicyError } from 'reprise'
+import { parseDuration, PolicyError } from 'reprise'
 
 /** Takes problems and goes on, so that all of them are told at once. */
 export class FlagReader {
@@ -26,15 +26,6 @@ export class FlagReader {
       if (!(error instanceof PolicyError)) throw error
       return this.fail(flag, error.problems[0]?.message ?? error.message)
     }
-  }
-
-  word<T extends string>(flag: string, text: string | undefined, words: readonly T[]): T | undefined {
-    if (text === undefined) return undefined
-    const found = words.find((word) => word === text)
-    if (found !== undefined) return found
-    const near = nearest(text, words)
-    const help = near === undefined ? undefined : `did you mean \`${near}\`?`
-    return this.fail(flag, `${JSON.stringify(text)} is not one of ${words.join(', ')}`, help)
   }
 
   fail(flag: string, message: string, suggestion?: string): undefined {

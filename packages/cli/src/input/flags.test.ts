@@ -1,7 +1,7 @@
 import { InputError, type Problem } from '@reprise/workflow'
-import { ScenarioError } from 'reprise/simulate'
+import { FAULT_KINDS, ScenarioError } from 'reprise/simulate'
 import { expect, test } from 'vitest'
-import type { PolicyFlagTexts, ScenarioFlagTexts } from '../flag-table.js'
+import { POLICY_FLAGS, type PolicyFlagTexts, SCENARIO_FLAGS, type ScenarioFlagTexts } from '../flag-table.js'
 import { readCommandPolicy } from './policy-fields.js'
 import { readPolicyFlags } from './policy-flags.js'
 import { readScenarioFlags, refuseScenario } from './scenario-flags.js'
@@ -58,8 +58,6 @@ test('without flags a command has the policy of a call', () => {
 
 test.each([
   ['none', false],
-  ['false', false],
-  ['true', true],
   ['equal', 'equal'],
   [true, 'full'],
 ] as const)('--jitter %s', (jitter, value) => {
@@ -104,6 +102,16 @@ test.each([
   expect(readScenarioFlags({ fault }).scenario.amount).toBe(amount)
 })
 
+test('the choices of --fault are the faults of the simulator', () => {
+  expect(SCENARIO_FLAGS.find(({ field }) => field === 'fault')?.choices).toEqual(FAULT_KINDS)
+})
+
+test.each(['backoff', 'jitter'] as const)('every choice of --%s is one that a policy takes', (field) => {
+  const choices = POLICY_FLAGS.find((flag) => flag.field === field)?.choices ?? []
+  expect(choices.length).toBeGreaterThan(3)
+  for (const word of choices) expect(problemsOf(() => readPolicyFlags({ [field]: word }))).toEqual([])
+})
+
 test('every field of a scenario has a flag', () => {
   const texts: ScenarioFlagTexts = {
     ...{ faultShare: '0.3', keyed: true, burst: '500', restartAt: '40s', ignoresSignal: true, neighbours: '.2' },
@@ -120,11 +128,10 @@ test('an amount of a fault that has none is said to be unused', () => {
     scenario: { amount: 0.25 },
     notes: [],
   })
-  expect(readScenarioFlags({ amount: '2' }).notes).toEqual(['`--amount` says nothing about the fault hang.'])
+  expect(readScenarioFlags({ amount: '2' }).notes).toEqual(['`--amount` has no effect on the fault hang.'])
 })
 
 test.each<[ScenarioFlagTexts, string, string?]>([
-  [{ fault: 'hnag' }, '--fault: "hnag" is not one of none, hang', 'did you mean `hang`?'],
   [{ failRate: '20%' }, '--fail-rate: "20%" is not a number', 'write it as a share of 1: 0.2'],
   [{ clients: '' }, '--clients: "" is not a number'],
   [{ load: 'Infinity' }, '--load: "Infinity" is not a number'],

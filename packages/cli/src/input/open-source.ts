@@ -1,4 +1,4 @@
-/** A file that somebody named, or what they type or pipe in for `-`. Imports the reader and the source. */
+/** Reads the named file, or stdin for `-`. Imports the reader and the source. */
 import { InputError, parseSource, readText, type Source, STDIN } from '@reprise/workflow'
 import type { CommandContext } from '../command-context.js'
 import type { Output } from '../world.js'
@@ -10,6 +10,9 @@ export async function openSource(name: string, { world, settings }: CommandConte
 }
 
 function waitForTyping(mayAsk: boolean, stderr: Output): void {
-  if (!mayAsk) throw new InputError([{ file: STDIN, message: 'nobody may be asked, and nothing is piped in' }])
+  if (!mayAsk)
+    throw new InputError([
+      { file: STDIN, message: 'stdin is a terminal, and --no-input forbids to ask: pipe the file in' },
+    ])
   stderr.write('Type a policy, such as `attempts: 5`, and end it with Ctrl-D.\n')
 }

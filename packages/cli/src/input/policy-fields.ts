@@ -45,19 +45,14 @@ const READERS: Readonly<Record<FlagKind, (text: string) => Json>> = {
   number: (text) => (/^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text),
   duration: (text) => text,
   word: (text) => text,
-  jitter: readJitter,
+  // `none` is the word for no jitter; without a word it is `full`.
+  jitter: (text) => (text === 'none' ? false : text === '' ? 'full' : text),
   list: (text) =>
     text
       .split(',')
       .map((word) => word.trim())
       .filter((word) => word !== ''),
   switch: () => true,
-}
-
-/** Without a word it is `full`; `none` is what people call the absence of it. */
-function readJitter(text: string): Json {
-  if (text === 'none' || text === 'false') return false
-  return text === '' ? 'full' : text === 'true' ? true : text
 }
 
 function problemOf({ path, message, suggestion }: PolicyError['problems'][number]): Problem {

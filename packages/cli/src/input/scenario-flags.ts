@@ -4,7 +4,7 @@
  */
 import { InputError, type Problem } from '@reprise/workflow'
 import { formatDuration } from 'reprise'
-import { FAULT_KINDS, type FaultKind, ScenarioError, type ScenarioInput, type ServiceShape } from 'reprise/simulate'
+import { type FaultKind, ScenarioError, type ScenarioInput, type ServiceShape } from 'reprise/simulate'
 import { type FlagEntry, flagName, optionName, SCENARIO_FLAGS, type ScenarioFlagTexts } from '../flag-table.js'
 import { FlagReader } from './flag-values.js'
 
@@ -73,7 +73,7 @@ export function readScenarioFlags(texts: ScenarioFlagTexts): ScenarioFlags {
   const usual = AMOUNTS[fault]
   const scenario: StormScenario = { ...USUAL, ...given, ...(usual !== undefined && { amount: amount ?? usual }) }
   const isUnused = amount !== undefined && usual === undefined
-  return { scenario, seed, notes: isUnused ? [`\`--amount\` says nothing about the fault ${fault}.`] : [] }
+  return { scenario, seed, notes: isUnused ? [`\`--amount\` has no effect on the fault ${fault}.`] : [] }
 }
 
 type Given = Partial<StormScenario> & { readonly seed?: number }
@@ -89,7 +89,8 @@ function readFlag(flag: FlagEntry, text: string | true | undefined, reader: Flag
   if (text === undefined || text === true) return text
   const name = flagName(flag)
   if (flag.kind === 'number') return reader.number(name, text)
-  return flag.kind === 'duration' ? reader.duration(name, text) : reader.word(name, text, FAULT_KINDS)
+  // A word is one of the choices in the table: the parser has checked it.
+  return flag.kind === 'duration' ? reader.duration(name, text) : text
 }
 
 /** What the simulator found wrong, in the words of the flags. Any other error is thrown as it is. */

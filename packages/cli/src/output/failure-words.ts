@@ -26,7 +26,7 @@ const STOPS: Readonly<Record<StopReason, string>> = {
   timeout: 'its time limit has passed',
   aborted: 'it was cancelled',
   retry_after_too_long: 'the server asked to wait longer than is allowed',
-  interrupted: 'it was interrupted, and nobody knows whether it took effect',
+  interrupted: 'it was interrupted, and it is not known whether it took effect',
   no_policy: 'it has no policy',
 }
 

@@ -59,11 +59,11 @@ test.each([
   ],
   [
     stepEvent('step_finished', 'charge', { state: 'undecided', attempt: 2, stopReason: 'interrupted' }),
-    ['UNDECIDED charge: attempt 2/5 was interrupted, and nobody knows whether it took effect'],
+    ['UNDECIDED charge: attempt 2/5 was interrupted, and it is not known whether it took effect'],
   ],
   [stepEvent('step_finished', 'fetch', { state: 'cancelled' }), ['Cancelled fetch']],
   [stepEvent('step_skipped', 'fetch'), ['Skipped fetch: when is false']],
-  [stepEvent('parked', 'fetch', { attempt: 2 }), ['Parked fetch (attempt 2/5): in line for budget api']],
+  [stepEvent('parked', 'fetch', { attempt: 2 }), ['Parked fetch (attempt 2/5): waiting in the queue of budget api']],
   [stepEvent('fallback_started', 'fetch'), ['Running the fallback of fetch']],
   [stepEvent('attempt_started', 'fetch'), ['Running fetch']],
   [runStarted(['a', 'b']), ['Starting run nightly-7: import, 2 steps']],

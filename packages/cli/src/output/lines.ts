@@ -42,7 +42,7 @@ export class RunLines {
         return [this.retryLine(event)]
       case 'parked':
         return [
-          `${this.look.style.yellow('Parked')} ${this.attemptOf(event)}: in line for budget ${plainText(event.budget)}`,
+          `${this.look.style.yellow('Parked')} ${this.attemptOf(event)}: waiting in the queue of budget ${plainText(event.budget)}`,
         ]
       case 'step_finished':
         return this.endLines(event)
@@ -94,7 +94,7 @@ export class RunLines {
       case 'undecided': {
         const attempt = `attempt ${event.attempt}/${event.attempts}`
         return [
-          `${style.red('UNDECIDED')} ${name}: ${attempt} was interrupted, and nobody knows whether it took effect`,
+          `${style.red('UNDECIDED')} ${name}: ${attempt} was interrupted, and it is not known whether it took effect`,
         ]
       }
       case 'cancelled':

@@ -8,6 +8,7 @@ import type { OutputError } from '../output-error.js'
 import type { Output } from '../world.js'
 import type { Style } from './style.js'
 import { textWidth } from './width.js'
+import { wrapText } from './wrap.js'
 
 /** More than anybody repairs before trying again. */
 const MAX_SHOWN = 20
@@ -18,18 +19,20 @@ const AFTER = 40
 export function printProblems(error: InputError | OutputError, output: Output, style: Style, isAll = false): void {
   const lines = error.text.split(/\r\n|\n|\r/)
   const shown = isAll ? error.problems : error.problems.slice(0, MAX_SHOWN)
-  const blocks = shown.map((problem) => describe(problem, lines, style))
+  // A pipe has no columns: there every line stays whole.
+  const { columns = Infinity } = output
+  const blocks = shown.map((problem) => describe(problem, lines, style, columns))
   const left = error.problems.length - shown.length
   if (left > 0) blocks.push(`… and ${left} more problems: -v shows all of them.`)
   output.write(`${blocks.join('\n\n')}\n`)
 }
 
-function describe(problem: Problem, lines: readonly string[], style: Style): string {
+function describe(problem: Problem, lines: readonly string[], style: Style, columns: number): string {
   const { file, line, column, path } = problem
   const place = [file, line, column].filter((part) => part !== undefined).join(':')
   const subject = path ? `${path}: ` : ''
   const head = place === '' ? '' : `${style.bold(plainText(place))}: `
-  const text = [head + style.red('error') + `: ${plainText(subject + problem.message)}`]
+  const text = wrapText('', `${head}${style.red('error')}: ${plainText(subject + problem.message)}`, columns)
   if (line !== undefined && column !== undefined) text.push(...excerpt(lines[line - 1] ?? '', line, column, style))
   if (problem.suggestion !== undefined) text.push(`  ${style.cyan('hint')}: ${plainText(problem.suggestion)}`)
   return text.join('\n')

@@ -39,9 +39,9 @@ Failed:
         exit code 75: no route
         log: logs/send-5.log
 
-next: reprise logs nightly-7 send               what it said
+next: reprise logs nightly-7 send               its output
 next: reprise show nightly-7                    every step and attempt
-next: reprise resume nightly-7 --reset-retries  try what failed again
+next: reprise resume nightly-7 --reset-retries  retry the failed steps
 
 FAILED: import, run nightly-7, took 1m12s, resumed 1× (1 FAILED, 1 ok, 1 recovered): step send: every attempt failed (attempts_exhausted)
 `)
@@ -78,9 +78,9 @@ Resume with: reprise resume nightly-7
 test('an undecided step asks for a decision', () => {
   expect(text(runDetail([undecided], { state: 'interrupted' }), PIPE)).toBe(`
 Undecided:
-  charge  attempt 2/5 was interrupted, and nobody knows whether it took effect
+  charge  attempt 2/5 was interrupted, and it is not known whether it took effect
 
-next: reprise logs nightly-7 charge            what it said
+next: reprise logs nightly-7 charge            its output
 next: reprise resume nightly-7 --done charge   if it took effect
 next: reprise resume nightly-7 --rerun charge  if it did not
 

@@ -79,7 +79,7 @@ function failedLines(step: StepView, { steps }: RunDetail): string[] {
 
 function undecidedLines({ attempts, attemptsAllowed }: StepView): string[] {
   return [
-    `attempt ${Math.max(1, attempts)}/${attemptsAllowed} was interrupted, and nobody knows whether it took effect`,
+    `attempt ${Math.max(1, attempts)}/${attemptsAllowed} was interrupted, and it is not known whether it took effect`,
   ]
 }
 
@@ -100,7 +100,7 @@ function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[
   const undecided = steps.find((step) => step.state === 'undecided')
   if (undecided !== undefined) {
     return [
-      [['logs', id, undecided.id], 'what it said'],
+      [['logs', id, undecided.id], 'its output'],
       [['resume', id, '--done', undecided.id], 'if it took effect'],
       [['resume', id, '--rerun', undecided.id], 'if it did not'],
     ]
@@ -108,9 +108,9 @@ function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[
   if (state !== 'failed' && state !== 'completed_with_failures') return []
   const failed = failedStep ?? steps.find((step) => step.state === 'failed')?.id
   return [
-    ...(failed === undefined ? [] : ([[['logs', id, failed], 'what it said']] as [string[], string][])),
+    ...(failed === undefined ? [] : ([[['logs', id, failed], 'its output']] as [string[], string][])),
     [['show', id], 'every step and attempt'],
-    [['resume', id, '--reset-retries'], 'try what failed again'],
+    [['resume', id, '--reset-retries'], 'retry the failed steps'],
   ]
 }
 

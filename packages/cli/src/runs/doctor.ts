@@ -18,6 +18,7 @@ import { expectKept, fileOf, stateDirectoryOf } from './store.js'
 /** The oldest Node that the packages accept. */
 const LEAST_NODE = [20, 19] as const
 const SALVAGE = ['doctor', '--salvage', 'salvaged.db']
+const RESTORE = ['store', 'restore', 'BACKUP']
 
 export async function checkEverything(context: CommandContext): Promise<DoctorCheck[]> {
   expectKept(context.settings.store)
@@ -109,7 +110,8 @@ async function storeCheck(store: string, take: (rows: CopiedRows) => Promise<voi
 function unreadable({ problem, message }: LedgerError, address: string, command: CommandWords): DoctorCheck {
   if (problem === 'missing') return note('store', `${address} does not exist yet: the first run makes it`)
   if (problem === 'newer_format') return fault('store', EXIT.refused, { message, cure: 'npm install -g @reprise/cli' })
-  const cure = problem === 'corrupt' && address.startsWith('sqlite:') ? command(SALVAGE) : null
+  // `checkSqlite` passes over damaged pages. Where it fails, `--salvage` would fail in the same way.
+  const cure = problem === 'corrupt' && address.startsWith('sqlite:') ? command(RESTORE) : null
   return fault('store', EXIT.unwritable, { message, cure })
 }
 

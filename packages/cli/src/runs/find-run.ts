@@ -1,11 +1,12 @@
 /**
- * The run that a person means by an id, the beginning of one, the name of a workflow, or `latest`. Imports the library and
- * the errors of commands.
+ * Finds a run by its id, the beginning of its id, the name of its workflow, or `latest`. Imports the library, recorded
+ * plans and the errors of commands.
  */
 import { nearest } from 'reprise'
 import { type Ledger, livingOwners, type RunRecord, type RunStatus } from 'reprise/durable'
 import { RefusedError } from '../failures.js'
 import { relativeTime } from '../output/relative-time.js'
+import { recordedPlan } from './load-plan.js'
 
 /** Stands for the run that was started last. No run can have it as its id. */
 export const LATEST = 'latest'
@@ -24,13 +25,20 @@ const KEPT: readonly RunStatus[] = [
   'cancelled',
 ]
 
-/** For commands that only look: without a name, the run that was started last. */
-export async function findRunOrLast(ledger: Ledger, named: string | undefined): Promise<RunRecord> {
-  return findRun(ledger, named ?? LATEST)
+/**
+ * For read-only commands: without a name, the run that was started last. `stepCommand`: the command takes a step after the
+ * run, so the error for an unknown run suggests it for a step of the last run.
+ */
+export async function findRunOrLast(
+  ledger: Ledger,
+  named: string | undefined,
+  stepCommand?: 'show' | 'logs',
+): Promise<RunRecord> {
+  return findRun(ledger, named ?? LATEST, stepCommand)
 }
 
 /** A whole id comes before a name, and a name before the beginning of an id: ids begin with the name of their workflow. */
-export async function findRun(ledger: Ledger, named: string): Promise<RunRecord> {
+export async function findRun(ledger: Ledger, named: string, stepCommand?: 'show' | 'logs'): Promise<RunRecord> {
   if (named === LATEST) return lastRun(ledger)
   const run = await ledger.run(named)
   if (run !== undefined) return run
@@ -39,7 +47,10 @@ export async function findRun(ledger: Ledger, named: string): Promise<RunRecord>
   // One more than is shown tells whether there are more.
   const found = named === '' ? [] : await ledger.runs({ idPrefix: named, statuses: KEPT, limit: SHOWN + 1 })
   const [only] = found
-  if (only === undefined) throw await notFound(ledger, named)
+  if (only === undefined) {
+    const ofStep = stepCommand === undefined ? undefined : await stepOfLast(ledger, named, stepCommand)
+    throw ofStep ?? (await notFound(ledger, named))
+  }
   if (found.length > 1) throw await ambiguous(ledger, named, found)
   return only
 }
@@ -49,6 +60,17 @@ async function lastRun(ledger: Ledger): Promise<RunRecord> {
   if (last !== undefined) return last
   const message = 'There are no runs yet.'
   throw new RefusedError({ kind: 'not_found', message, next: [['run', 'workflow.yaml']] })
+}
+
+/** What to type if the name is not of a run, but of a step of the run that was started last. */
+async function stepOfLast(ledger: Ledger, named: string, command: string): Promise<RefusedError | undefined> {
+  const [last] = await ledger.runs({ statuses: KEPT, limit: 1 })
+  if (last === undefined) return undefined
+  const { steps } = recordedPlan(last, (await ledger.definition(last.id)) ?? null)
+  const step = steps.find(({ id }) => id === named) ?? steps.find(({ name }) => name === named)
+  if (step === undefined) return undefined
+  const message = `There is no run ${named}. The last run, ${last.id}, has a step ${named}.`
+  return new RefusedError({ kind: 'not_found', message, next: [[command, LATEST, step.id], ['ps']] })
 }
 
 async function notFound(ledger: Ledger, named: string): Promise<RefusedError> {
@@ -85,5 +107,9 @@ export async function interruptedRun(ledger: Ledger): Promise<RunRecord> {
   }
   const more = left.length > SHOWN ? [['ps', '--state', 'interrupted']] : []
   const next = [...left.slice(0, SHOWN).map(({ id }) => ['resume', id]), ...more]
-  throw new RefusedError({ kind: 'not_possible', message: `${left.length} runs were interrupted: say which.`, next })
+  throw new RefusedError({
+    kind: 'not_possible',
+    message: `${left.length} runs were interrupted: name one of them.`,
+    next,
+  })
 }

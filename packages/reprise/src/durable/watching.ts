@@ -89,5 +89,8 @@ export class Watching {
 }
 
 function forgotten({ run, id }: TaskKey): TaskRefusedError {
-  return new TaskRefusedError('not_found', `Task ${run}/${id} has ended and was forgotten: nobody knows how any more`)
+  return new TaskRefusedError(
+    'not_found',
+    `Task ${run}/${id} has ended, and its record was removed: its result is not known any more`,
+  )
 }

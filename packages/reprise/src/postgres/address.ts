@@ -71,10 +71,7 @@ function expectParameter(name: string): void {
   if ((PARAMETERS as readonly string[]).includes(name)) return
   const near = nearest(name, PARAMETERS)
   const hint = near === undefined ? `say one of ${PARAMETERS.join(', ')}` : `did you mean ${near}?`
-  throw new LedgerError(
-    'refused',
-    `The address of the PostgreSQL ledger has a parameter ${name} that nobody knows: ${hint}`,
-  )
+  throw new LedgerError('refused', `The address of the PostgreSQL ledger has an unknown parameter ${name}: ${hint}`)
 }
 
 function connectionsOf(given: string | null): number {

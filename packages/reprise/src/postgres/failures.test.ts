@@ -60,15 +60,15 @@ describe('what is told', () => {
     ['28P01', 'unusable', 'check the user and the password'],
     ['3D000', 'unusable', 'create the database'],
     ['42501', 'unusable', 'grant what is missing'],
-    ['42P01', 'unusable', 'restore it from a copy'],
+    ['42P01', 'unusable', 'restore it from a backup'],
     ['25006', 'unusable', 'name the primary'],
     ['53100', 'unusable', 'make room on the disk'],
     ['58030', 'unusable', 'check the disk'],
     ['XX001', 'corrupt', 'the database is damaged'],
     ['53300', 'unreachable', 'raise max_connections'],
     ['22021', 'refused', 'U+0000'],
-    ['57014', 'unreachable', 'see that the server runs'],
-    ['08006', 'unreachable', 'see that the server runs'],
+    ['57014', 'unreachable', 'check that the server runs'],
+    ['08006', 'unreachable', 'check that the server runs'],
     ['23505', 'unusable', 'the server said 23505'],
   ])('of %s is %s, with what to do', (code, problem, cure) => {
     const failure = ledgerFailure('postgres://db/jobs', 'written', said(code))

@@ -13,7 +13,7 @@ import { type LostRows, rowPlace } from '../ledger/row-check.js'
 import type { SqlRow, SqlValue } from '../ledger/rows.js'
 import { withOpenableFile } from './cut-off-file.js'
 import { openDatabase, resultCode, type SqliteDatabase } from './driver.js'
-import { ledgerFailure } from './failures.js'
+import { ledgerFailure, unreadableTables } from './failures.js'
 import { expectOurs, SCHEMA_VERSION, schemaVersion } from './migrations.js'
 
 type OnLost = (lost: LostRows) => void
@@ -35,6 +35,7 @@ export async function readingSqlite<T>(file: string, read: (database: SqliteData
     return await withOpenableFile(file, async (openable) => {
       const database = await openDatabase(openable, undefined, undefined, true)
       try {
+        readTables(database, name)
         expectOurs(database, name)
         return await read(database)
       } finally {
@@ -43,6 +44,15 @@ export async function readingSqlite<T>(file: string, read: (database: SqliteData
     })
   } catch (error) {
     throw ledgerFailure(name, 'read', error)
+  }
+}
+
+/** Reads the list of tables first: without it nothing else can be read, and the error has to say so. */
+function readTables(database: SqliteDatabase, name: string): void {
+  try {
+    database.prepare('SELECT count(*) FROM sqlite_schema').get()
+  } catch (error) {
+    throw unreadableTables(name, error)
   }
 }
 

@@ -72,12 +72,17 @@ const BUDGET_KINDS = {
       default: 'false',
       examples: [true],
     }),
-    field('strict', flag, 'Keeps no credit while nobody waits for it: the start of an outage sees no retry at all.', {
-      default: 'false',
-      examples: [false],
-    }),
-    field('maxPark', duration, 'How long an attempt may stand in line.', { default: '30s', examples: ['30s'] }),
-    field('maxParked', whole(0), 'How many may stand in line.', { default: '10000', examples: [10_000] }),
+    field(
+      'strict',
+      flag,
+      'Keeps no credit while no attempt waits for it, so that no retry is made at the start of an outage.',
+      {
+        default: 'false',
+        examples: [false],
+      },
+    ),
+    field('maxPark', duration, 'How long an attempt may wait in the queue.', { default: '30s', examples: ['30s'] }),
+    field('maxParked', whole(0), 'How many attempts may wait in the queue.', { default: '10000', examples: [10_000] }),
   ),
 } satisfies Readonly<Record<string, BudgetKind>>
 

@@ -184,7 +184,7 @@ const BEFORE_GATES: readonly Field[] = [
   field(
     'jitter',
     either(flag, words('proportional', 'full', 'equal', 'decorrelated')),
-    'Spreads the waits by chance, so that those who failed together do not return together; `true` is `proportional`.',
+    'Randomness in the waits, so that clients that failed together do not retry together; `true` is `proportional`.',
     { default: 'false', examples: ['full', true] },
   ),
   field(

@@ -90,7 +90,7 @@ function faultOfField(
   if (fields.includes(field)) return undefined
   const near = nearest(field, fields)
   const listed = `it is one of ${fields.map((one) => `\`${owner}.${one}\``).join(', ')}`
-  return unknown(name, near === undefined ? listed : `did you mean \`${owner}.${near}\`?`)
+  return unknown(name, near === undefined ? listed : `did you mean \`${owner}.${near}\`?`, 'there is no such field')
 }
 
 /** The first part of `.count[0].x`. */
@@ -98,6 +98,10 @@ function firstOf(rest: string): string {
   return /^\.?([^.[]*)/.exec(rest)?.[1] ?? ''
 }
 
-function unknown(name: string, suggestion?: string, why = 'nothing here is called that'): ReferenceFault {
+function unknown(
+  name: string,
+  suggestion?: string,
+  why = 'no parameter and no earlier step has this name',
+): ReferenceFault {
   return { message: `\`${name}\` is unknown: ${why}`, ...(suggestion !== undefined && { suggestion }) }
 }

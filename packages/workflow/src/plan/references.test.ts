@@ -56,7 +56,11 @@ test.each([
 })
 
 test.each([
-  ['{run: [x, "${regoin}"]}', '`regoin` is unknown: nothing here is called that', 'did you mean `region`?'],
+  [
+    '{run: [x, "${regoin}"]}',
+    '`regoin` is unknown: no parameter and no earlier step has this name',
+    'did you mean `region`?',
+  ],
   ['{run: [x, "${zzzzzz}"]}', '`zzzzzz` is unknown', 'declare it under `params:`'],
   ['{run: [x, "${report}"]}', '`report` is captured by step last, which has not run then', 'earlier step'],
   ['{run: [x, "${steps.last.output}"]}', 'step last has not run then', 'earlier step'],
@@ -79,7 +83,7 @@ test.each([
   ['{shell: x, env: {A: "${nope_nope}"}}', '`nope_nope` is unknown', 'known here: region, day, items'],
 ])('%s refers to nothing', (step, message, suggestion) => {
   const problems = problemsOf(around(step)).filter(
-    (problem) => problem.message !== '`` is unknown: nothing here is called that',
+    (problem) => problem.message !== '`` is unknown: no parameter and no earlier step has this name',
   )
   expect(problems).toMatchObject([{ line: 7, message: expect.stringContaining(message) }])
   if (suggestion !== undefined) expect(problems[0]?.suggestion).toContain(suggestion)

@@ -56,7 +56,7 @@ export function failureOfCommand(end: CommandEnd, what: string, timedOut = false
 function ending({ exitCode, signal }: CommandEnd, timedOut: boolean): string {
   if (timedOut) return 'timed out'
   if (signal === null) return `exit code ${exitCode}`
-  return signal === 'SIGKILL' ? 'killed by SIGKILL (by somebody, or for lack of memory)' : `ended by ${signal}`
+  return signal === 'SIGKILL' ? 'killed by SIGKILL (by `kill -9`, or for lack of memory)' : `ended by ${signal}`
 }
 
 function codeOf(error: NodeJS.ErrnoException | null): string | undefined {

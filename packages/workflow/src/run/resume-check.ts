@@ -144,7 +144,7 @@ function endRefusal(
     const count = retryStateOf(task).launched
     return `${id} (${stopReason ?? 'failed'} after ${count} ${count === 1 ? 'attempt' : 'attempts'})`
   })
-  const message = `Out of attempts: ${list.join(', ')}. A resume does not retry them.`
+  const message = `Failed for good: ${list.join(', ')}. A resume does not retry failed steps.`
   return { kind: 'exhausted', message, ...cure }
 }
 

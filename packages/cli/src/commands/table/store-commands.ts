@@ -6,7 +6,7 @@ export const STORE_COMMANDS: readonly CommandEntry[] = [
     name: 'store',
     summary: 'inspect, migrate and copy the store',
     examples: [
-      ['store status', 'what is in it, who uses it, what to do'],
+      ['store status', 'its contents, the processes that use it, and what to do'],
       ['store backup monday.db', 'a copy, while others write'],
       ['store migrate --store postgres://app@db.example/orders', 'make or update its tables'],
     ],

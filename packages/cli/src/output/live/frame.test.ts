@@ -29,7 +29,7 @@ import  run nightly-7, resumed 1×
 - skipped    notify                                                when is false
 ▶ running    clean    attempt 1/5  1.4s
 ↻ retrying   report   attempt 2/5  next in 3.2s  waited 6s of 12s  connect ECONNREFUSED 10.0.0.1:443
-‖ parked     archive  attempt 2/5  in line 0.4s                    budget api
+‖ parked     archive  attempt 2/5  queued 0.4s                     budget api
 [███████████░░░░░░░░░]  4/7 steps  2.4s  1 FAILED  1 ok  1 recovered  1 skipped
 `)
 })
@@ -43,7 +43,7 @@ import  run nightly-7, resumed 1×
 - skipped    notify                                 when is false
 ▶ running    clean    1/5  1.4s
 ↻ retrying   report   2/5  next in 3.2s  6s of 12s  connect ECONNREFUSED 10.0.…
-‖ parked     archive  2/5  in line 0.4s             budget api
+‖ parked     archive  2/5  queued 0.4s              budget api
 [███████████░░░░░░░░░]  4/7 steps  2.4s  1 FAILED  1 ok  1 recovered  1 skipped
 `)
 })
@@ -57,7 +57,7 @@ import  run nightly-7, resumed 1×
 - skipped   notify
 ▶ running   clean   1/5 1.4s
 ↻ retrying  report  2/5 next in 3.2s
-‖ parked    archive 2/5 in line 0.4s
+‖ parked    archive 2/5 queued 0.4s
 [█████░░░░░] 4/7 2.4s 1 FAILED 1 ok
 `)
 })

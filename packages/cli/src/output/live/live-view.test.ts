@@ -130,7 +130,7 @@ test('at the end plain lines stay, and no timer', () => {
     '- skipped    notify                                 when is false',
     '▶ running    clean    1/5  0.0s',
     '↻ retrying   report   2/5  next in 5.5s  6s of 12s  connect ECONNREFUSED 10.0.…',
-    '‖ parked     archive  2/5  in line 0.0s             budget api',
+    '‖ parked     archive  2/5  queued 0.0s              budget api',
     '[███████████░░░░░░░░░]  4/7 steps  1s  1 FAILED  1 ok  1 recovered  1 skipped',
     '',
   ])

@@ -118,7 +118,7 @@ function attemptText({ attempt, attempts }: { readonly attempt: number; readonly
 
 function timing(state: ActiveState, { nextAttemptAtMs, sinceMs }: ActiveStep, nowMs: number): string {
   if (state === 'retrying') return `next ${inTime(nextAttemptAtMs ?? nowMs, nowMs)}`
-  return state === 'parked' ? `in line ${elapsed(nowMs - sinceMs)}` : elapsed(nowMs - sinceMs)
+  return state === 'parked' ? `queued ${elapsed(nowMs - sinceMs)}` : elapsed(nowMs - sinceMs)
 }
 
 function inTime(timeMs: number, nowMs: number): string {

@@ -137,7 +137,7 @@ import  run nightly-7
   ▶ running
   1 retrying
   took 2s, waited 3s, started 5s ago
-  held by pid 12 on vm, since 5s ago
+  executed by process 12 on vm for 5s
 
   step   state        attempts   waited   took                                    last error
   load   ↻ retrying        2/5       3s     2s   ██████░░░░░░██████░░░░░░░░░░░░   next in 3.2s: connect ECONNREFUSED 10…
@@ -145,7 +145,7 @@ import  run nightly-7
 })
 
 test('a run without steps says so', () => {
-  expect(runPage(runDetail([]), NOW, PIPE).at(-1)).toBe('  It has no steps.')
+  expect(runPage(runDetail([]), NOW, PIPE).at(-1)).toBe('  This run has no steps.')
 })
 
 // ── the picture ──────────────────────────────────────────────────────────────────────────────────

@@ -32,7 +32,7 @@ export function resumePreview(preview: ResumePreview, nowMs: number, look: Look)
       ),
     ],
     [
-      'not again',
+      'not retried',
       named(
         denied.map(({ step, reason }) => `${name(step)}, ${reason.replaceAll('_', ' ')}`),
         look,

@@ -9,7 +9,7 @@ import { countdown } from '../relative-time.js'
 import { stepLabel, stepPaint } from '../state-words.js'
 
 export function retryingTable(waiting: readonly RetryingView[], nowMs: number, look: Look): string[] {
-  if (waiting.length === 0) return ['Nothing waits.']
+  if (waiting.length === 0) return ['No step is waiting.']
   const ids: FittedColumn<RetryingView>[] = [
     { title: 'run', cell: (one) => plainText(one.run) },
     { title: 'step', cell: (one) => plainText(one.step), paint: () => look.style.bold },
@@ -25,5 +25,5 @@ export function retryingTable(waiting: readonly RetryingView[], nowMs: number, l
 }
 
 function nextIn({ nextAttemptAtMs, state }: RetryingView, nowMs: number): string {
-  return nextAttemptAtMs === null || state === 'parked' ? 'in line' : countdown(nextAttemptAtMs, nowMs)
+  return nextAttemptAtMs === null || state === 'parked' ? 'queued' : countdown(nextAttemptAtMs, nowMs)
 }

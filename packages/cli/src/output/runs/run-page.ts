@@ -6,7 +6,7 @@ import { failureReason, failureText } from '../failure-words.js'
 import { type FittedColumn, fitTable } from '../fitted-table.js'
 import { flatText } from '../flat-text.js'
 import type { Look } from '../look.js'
-import { countdown, relativeTime } from '../relative-time.js'
+import { coarseDuration, countdown, relativeTime } from '../relative-time.js'
 import { countWords, runLabel, runPaint, stepLabel, stepPaint } from '../state-words.js'
 import { titleLines, wrapText } from '../wrap.js'
 import { runAxis } from './run-axis.js'
@@ -19,7 +19,8 @@ const MAX_BAR = 40
 export function runPage(run: RunDetail, nowMs: number, look: Look): string[] {
   const { style } = look
   const title = titleLines(style.bold(plainText(run.name)), style.dim(`run ${plainText(run.id)}`), look)
-  const table = run.steps.length === 0 ? ['  It has no steps.'] : fitTable(columns(run, nowMs, look), run.steps, look)
+  const table =
+    run.steps.length === 0 ? ['  This run has no steps.'] : fitTable(columns(run, nowMs, look), run.steps, look)
   return [...title, ...factLines(run, nowMs, look), '', ...table]
 }
 
@@ -36,7 +37,7 @@ function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
     times.filter((text) => text !== '').join(', '),
     owner === null
       ? ''
-      : plainText(`held by pid ${owner.pid} on ${owner.host}, since ${relativeTime(owner.sinceMs, nowMs)}`),
+      : plainText(`executed by process ${owner.pid} on ${owner.host} for ${coarseDuration(nowMs - owner.sinceMs)}`),
     file === null ? '' : `from ${plainText(file)}`,
     Object.keys(params).length === 0 ? '' : `with ${flatText(params)}`,
   ]

@@ -83,7 +83,7 @@ test('what waits says which attempt, how long, of which budget, and why', () => 
   expect(text(retryingTable([waiting, parked, { ...waiting, nextAttemptAtMs: NOW - 1 }], NOW, PIPE))).toBe(`
   run         step   state        attempt   next in      waited   last error
   nightly-7   send   ~ retrying       3/5      3.2s   6s of 12s   exit code 75: no route
-  nightly-7   load   = parked         3/5   in line
+  nightly-7   load   = parked         3/5    queued
   nightly-7   send   ~ retrying       3/5       now   6s of 12s   exit code 75: no route
 `)
 })
@@ -117,7 +117,7 @@ test('where there is nothing, that is said', () => {
     retryingTable([], NOW, PIPE),
     breakersTable([], NOW, PIPE),
     budgetsTable([], PIPE),
-  ]).toEqual([['There are no runs.'], ['Nothing waits.'], ['There are no breakers.'], ['There are no budgets.']])
+  ]).toEqual([['There are no runs.'], ['No step is waiting.'], ['There are no breakers.'], ['There are no budgets.']])
 })
 
 const PREVIEW: ResumePreview = {
@@ -144,7 +144,7 @@ Resuming run nightly-7
   kept          2 steps that succeeded
   run again     send (attempt 2/5, interrupted)
   waiting       report (attempt 3/5, next in 4.0s), archive (attempt 2/5, due now)
-  not again     pay, retry budget exhausted
+  not retried   pay, retry budget exhausted
   pending       2 steps
   retry budget  report expires in 6s, send has expired
   warning: older format: fresh retry state
