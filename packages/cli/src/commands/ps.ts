@@ -38,29 +38,16 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   }
   const found = await ifKept(context, async (ledger) => {
     const nowMs = await ledger.now()
-    return [await viewRuns(ledger, filterOf(options.state, lastMs, limit, nowMs)), nowMs] as const
+    const selection = {
+      ...(options.state !== undefined && { state: options.state }),
+      ...(lastMs !== undefined && { sinceMs: nowMs - lastMs }),
+      ...(limit !== Infinity && { limit }),
+    }
+    return [await viewRuns(ledger, selection), nowMs] as const
   })
   const [runs, nowMs] = found ?? [[], Date.now()]
-  // Whether one is interrupted is known only when its process has been looked for.
-  const shown = runs.filter(({ state }) => options.state === undefined || state === options.state).slice(0, limit)
-  if (settings.json) writeJson(world.stdout, { runs: shown })
-  else print(runsTable(shown, nowMs, look))
-}
-
-/** Whether a run is running or interrupted is not known to the ledger alone: those are counted afterwards. */
-function filterOf(
-  state: RunState | undefined,
-  lastMs: number | undefined,
-  limit: number,
-  nowMs: number,
-): Parameters<typeof viewRuns>[1] {
-  const isOpen = state === 'running' || state === 'interrupted'
-  const statuses = state === undefined ? undefined : isOpen ? (['running', 'interrupted'] as const) : [state]
-  return {
-    ...(statuses !== undefined && { statuses }),
-    ...(lastMs !== undefined && { sinceMs: nowMs - lastMs }),
-    ...(!isOpen && limit !== Infinity && { limit }),
-  }
+  if (settings.json) writeJson(world.stdout, { runs })
+  else print(runsTable(runs, nowMs, look))
 }
 
 function limitOf(text: string): number {
