@@ -137,6 +137,24 @@ test('a reader that leaves stops a run that writes for ever, in order', async ()
   expect((await scene.reprise('show', 'r1', '--json')).stdout).toContain('"state": "interrupted"')
 })
 
+test('under GitHub Actions no text of a step is a command on stdout, as data or as a page', async () => {
+  scene = new Scene(`steps: [{ id: evil, name: 'a ##[error]b', shell: 'echo "##[error]forged" >&2; exit 3' }]`)
+  Object.assign(scene.env, { CI: 'true', GITHUB_ACTIONS: 'true' })
+  const { stdout } = await scene.reprise(...RUN, '--ndjson')
+  expect(stdout).toContain('#[error]forged')
+  expect(stdout).not.toContain('##[')
+  for (const args of [
+    ['show', 'r1'],
+    ['show', 'r1', 'evil'],
+    ['events', 'r1'],
+    ['run', 'workflow.yaml', '--dry-run'],
+  ]) {
+    const page = (await scene.reprise(...args)).stdout
+    const stopped = page.replaceAll(/^::stop-commands::(\S+)\n[^]*?^::\1::\n/gm, '')
+    expect(stopped, args.join(' ')).not.toContain('##[')
+  }
+})
+
 /** A step that puts a directory in the place of its own log: it can be opened, and not be read. */
 const UNREADABLE = (end: string): string => `
 steps:
@@ -182,7 +200,11 @@ test('a listener that throws does not fail the attempt whose output it shows', a
     store: scene.store,
     stateDirectory: scene.path('.reprise'),
     env: { PATH: process.env['PATH'] ?? '' },
-    output: { onBytes: fail('bytes'), onEnd: fail('end'), onFailure: (error) => failures.push((error as Error).message) },
+    output: {
+      onBytes: fail('bytes'),
+      onEnd: fail('end'),
+      onFailure: (error) => failures.push((error as Error).message),
+    },
   })
   expect(end.state).toBe('succeeded')
   expect(failures).toEqual(['bytes', 'end'])

@@ -56,26 +56,29 @@ steps:
   expect((ended as { durationMs: number }).durationMs).toBeCloseTo(second?.activeMs ?? -1, -1.5)
 })
 
-test.each(['SIGINT', 'SIGKILL'] as const)('after %s in a wait and a resume, the rest of the wait is no work', async (signal) => {
-  scene = new Scene(`
+test.each(['SIGINT', 'SIGKILL'] as const)(
+  'after %s in a wait and a resume, the rest of the wait is no work',
+  async (signal) => {
+    scene = new Scene(`
 steps:
   - id: flaky
     shell: test -e go || { touch go; exit 1; }
     retry: { attempts: 2, backoff: fixed, jitter: false, initial_delay: 5s }
 `)
-  const going = await scene.startUntil(RUN, () => scene.waits('flaky', 1))
-  going.child.kill(signal)
-  await going.ended
-  await pass(DOWN_MS)
-  await scene.reprise('resume', 'r1')
-  const detail = await scene.show('r1')
-  const [session, history] = [detail.sessions.at(-1), detail.steps[0]?.history ?? []]
-  const restMs = (history.at(-1)?.startedAtMs ?? 0) - (session?.fromMs ?? 0)
-  // Else the test shows nothing: the step did not wait any more when the run was resumed.
-  expect(restMs).toBeGreaterThan(0)
-  expect(detail.waitedMs).toBeGreaterThanOrEqual(restMs - CLOCKS_DIFFER_MS)
-  expectWhole(detail)
-})
+    const going = await scene.startUntil(RUN, () => scene.waits('flaky', 1))
+    going.child.kill(signal)
+    await going.ended
+    await pass(DOWN_MS)
+    await scene.reprise('resume', 'r1')
+    const detail = await scene.show('r1')
+    const [session, history] = [detail.sessions.at(-1), detail.steps[0]?.history ?? []]
+    const restMs = (history.at(-1)?.startedAtMs ?? 0) - (session?.fromMs ?? 0)
+    // Else the test shows nothing: the step did not wait any more when the run was resumed.
+    expect(restMs).toBeGreaterThan(0)
+    expect(detail.waitedMs).toBeGreaterThanOrEqual(restMs - CLOCKS_DIFFER_MS)
+    expectWhole(detail)
+  },
+)
 
 test('a clock that is set forward during a run is not counted as time that it took', async () => {
   scene = new Scene('steps: [{ id: work, shell: "touch begun; until test -e go; do sleep 0.05; done" }]')

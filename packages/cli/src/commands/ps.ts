@@ -9,6 +9,7 @@ import { lookFor } from '../output/look.js'
 import { retryingTable } from '../output/runs/retrying-table.js'
 import { runsTable } from '../output/runs/runs-table.js'
 import { ifKept } from '../runs/store.js'
+import { writePage } from '../output/github-commands.js'
 
 type Options = {
   readonly retrying?: boolean
@@ -27,7 +28,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   const limit = options.limit === undefined ? (isBounded ? Infinity : USUAL_LIMIT) : limitOf(options.limit)
   const look = lookFor(world, settings)
   // Ages are by the ledger's clock, as what is recorded: that of another machine may be another one.
-  const print = (lines: readonly string[]): unknown => world.stdout.write(`${lines.join('\n')}\n`)
+  const print = (lines: readonly string[]): unknown => writePage(world, `${lines.join('\n')}\n`)
   if (options.retrying === true) {
     const found = await ifKept(context, async (ledger) => [await viewRetrying(ledger), await ledger.now()] as const)
     const [waiting, nowMs] = found ?? [[], Date.now()]

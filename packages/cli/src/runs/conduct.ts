@@ -83,14 +83,14 @@ export async function conductRun(
       if (stop.code() !== undefined && isRepriseError(error, 'ledger')) words.onUnrecorded()
       throw error
     }
-    const shown = await teller.end().then(() => EXIT.done, words.onUnshown)
+    const outputCode = await teller.end().then(() => EXIT.done, words.onUnshown)
     // A signal that came when all was done has interrupted nothing.
     const code = end.state === 'interrupted' ? stop.code() : undefined
     if (code !== undefined) words.onRecorded()
     ending.tell(end)
     report?.write()
     const ended = code ?? (exitCodeOf(end) === EXIT.failed ? exitCode(failure.last) : exitCodeOf(end))
-    return ended === EXIT.done ? shown : ended
+    return ended === EXIT.done ? outputCode : ended
   }, words)
 }
 

@@ -37,9 +37,10 @@ export function expectProgram(name: string, env: Environment, cwd: string, cure 
     return
   }
   // In PATH a directory of that name is passed over, as a shell does.
-  const file = placesOf(name, env, cwd).find((file) => existsSync(file) && (name.includes('/') || !isDirectory(file)))
-  if (file !== undefined) {
-    const why = isDirectory(file) ? 'it is a directory' : 'no permission to run it (is it a program? chmod +x)'
+  const isFound = (file: string): boolean => existsSync(file) && (name.includes('/') || !isDirectory(file))
+  const unusable = placesOf(name, env, cwd).find(isFound)
+  if (unusable !== undefined) {
+    const why = isDirectory(unusable) ? 'it is a directory' : 'no permission to run it (is it a program? chmod +x)'
     throw new SetupError('not_executable', `\`${name}\` cannot be run: ${why}`)
   }
   const place = name.includes('/') ? `no program \`${name}\`, seen from ${cwd}` : `no program \`${name}\` in PATH`
