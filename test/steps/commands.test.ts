@@ -96,11 +96,25 @@ it('argv is passed as it is, without a shell', async () => {
 
 it('a program that is not there is named, and not tried again', async () => {
   const dir = directory()
-  file(dir, 'plain.sh', '#!/bin/sh\n')
-  for (const name of ['no-such-program', './plain.sh', './gone.sh', '']) {
+  for (const name of ['no-such-program', './gone.sh', '']) {
     const error: unknown = await performAction(run(name), contextIn(dir), tools()).catch((thrown) => thrown)
     expect(error, name).toMatchObject({ code: 'missing_program', retryable: false })
     expect((error as Error).message).toContain(`no program \`${name}\``)
+  }
+})
+
+it('a file that cannot be run is not called missing, also where PATH leads to it', async () => {
+  const dir = directory()
+  file(dir, 'plain.sh', '#!/bin/sh\n')
+  const context = contextIn(dir, {}, { env: { PATH: dir } })
+  for (const [name, why] of [
+    ['./plain.sh', 'no permission'],
+    ['plain.sh', 'no permission'],
+    [dir, 'it is a directory'],
+  ] as const) {
+    const error: unknown = await performAction(run(name), context, tools()).catch((thrown) => thrown)
+    expect(error, name).toMatchObject({ code: 'not_executable', retryable: false })
+    expect((error as Error).message).toContain(`\`${name}\` cannot be run: ${why}`)
   }
   chmodSync(path.join(dir, 'plain.sh'), 0o755)
   expect(await performAction(run('./plain.sh'), contextIn(dir), tools())).toEqual({ output: '', exitCode: 0 })

@@ -152,6 +152,15 @@ describe('the exit code of exec', () => {
     expect((await scene.reprise('exec', '--durable', 'a', ...RETRY, '--', ...command)).code).toBe(code)
   })
 
+  test('is explained: a file that cannot be run is not called missing, kept or not', async () => {
+    scene = new Scene()
+    scene.write('plain', 'text')
+    for (const flags of [[], ['--durable', 'a']]) {
+      const { stderr } = await scene.reprise('exec', ...flags, '--', './plain')
+      expect(stderr).toContain('no permission to run it (is it a program? chmod +x)')
+    }
+  })
+
   test.each([
     ['one attempt', ['--attempts', '1', '--attempt-timeout', '50ms']],
     ['everything', ['--timeout', '50ms']],

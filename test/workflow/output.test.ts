@@ -1,4 +1,5 @@
 /** What `run` and `resume` show of the output of steps, as processes: in pipes, in CI, with secrets, killed on the way. */
+import { BLIND_READERS, planFromDocument, startRun } from '@reprise/workflow'
 import { afterEach, expect, test } from 'vitest'
 import { bin, Scene, until } from './scene.js'
 
@@ -134,4 +135,77 @@ test('a reader that leaves stops a run that writes for ever, in order', async ()
   const { stdout } = await ended
   expect(stdout.split('\n').filter((line) => line === '[yes] y').length).toBeGreaterThan(0)
   expect((await scene.reprise('show', 'r1', '--json')).stdout).toContain('"state": "interrupted"')
+})
+
+test('under GitHub Actions no text of a step is a command on stdout, as data or as a page', async () => {
+  scene = new Scene(`steps: [{ id: evil, name: 'a ##[error]b', shell: 'echo "##[error]forged" >&2; exit 3' }]`)
+  Object.assign(scene.env, { CI: 'true', GITHUB_ACTIONS: 'true' })
+  const { stdout } = await scene.reprise(...RUN, '--ndjson')
+  expect(stdout).toContain('#[error]forged')
+  expect(stdout).not.toContain('##[')
+  for (const args of [
+    ['show', 'r1'],
+    ['show', 'r1', 'evil'],
+    ['events', 'r1'],
+    ['run', 'workflow.yaml', '--dry-run'],
+  ]) {
+    const page = (await scene.reprise(...args)).stdout
+    const stopped = page.replaceAll(/^::stop-commands::(\S+)\n[^]*?^::\1::\n/gm, '')
+    expect(stopped, args.join(' ')).not.toContain('##[')
+  }
+})
+
+/** A step that puts a directory in the place of its own log: it can be opened, and not be read. */
+const UNREADABLE = (end: string): string => `
+steps:
+  - id: work
+    shell: |
+      echo said
+      log=.reprise/runs/r1/work/1.1.1.log
+      until test -e $log; do sleep 0.05; done
+      rm $log; mkdir $log
+      ${end}
+`
+
+test.each([
+  ['true', 74, 'succeeded'],
+  ['exit 5', 1, 'failed'],
+] as const)('a log that cannot be shown does not hide how the run ended: %s', async (end, code, state) => {
+  scene = new Scene(UNREADABLE(end))
+  const ended = await scene.reprise(...RUN, '--output', 'grouped', '--junit', 'junit.xml')
+  expect(ended.stderr).toContain('Some output of the steps could not be shown (')
+  expect(ended.stderr.toLowerCase()).toContain(`${state}: workflow, run r1`)
+  expect(ended.code).toBe(code)
+  expect(scene.read('junit.xml')).toContain(`<property name="state" value="${state}"/>`)
+  expect((await scene.show('r1')).steps[0]?.state).toBe(state)
+})
+
+test('the last lines of a log that cannot be read are left out', async () => {
+  scene = new Scene(UNREADABLE('exit 5'))
+  const { code, stderr } = await scene.reprise(...RUN)
+  expect(code).toBe(1)
+  expect(stderr).toContain('FAILED: workflow, run r1')
+  expect(stderr).not.toContain('EISDIR')
+})
+
+test('a listener that throws does not fail the attempt whose output it shows', async () => {
+  scene = new Scene()
+  const plan = planFromDocument({ name: 'x', steps: [{ id: 'work', shell: 'echo said' }] }, null, BLIND_READERS)
+  const failures: unknown[] = []
+  const fail = (word: string) => (): never => {
+    throw new Error(word)
+  }
+  const input = { runId: 'r1', params: {}, cwd: scene.directory, documentDir: scene.directory }
+  const end = await startRun(plan, input, {
+    store: scene.store,
+    stateDirectory: scene.path('.reprise'),
+    env: { PATH: process.env['PATH'] ?? '' },
+    output: {
+      onBytes: fail('bytes'),
+      onEnd: fail('end'),
+      onFailure: (error) => failures.push((error as Error).message),
+    },
+  })
+  expect(end.state).toBe('succeeded')
+  expect(failures).toEqual(['bytes', 'end'])
 })

@@ -53,7 +53,9 @@ export async function runProgram(
     const called = calledNames(program, args)
     const isExec = called[1] === 'exec'
     const telling = { ...(settings ?? { ...wantsData(args, world.env), color: 'auto' as const }), isInWordsToo: isExec }
-    const outputs = isExec ? signed(world) : world
+    // Messages have names and texts of files in them.
+    const { neutralWorld } = await import('./output/github-commands.js')
+    const outputs = isExec ? signed(neutralWorld(world)) : neutralWorld(world)
     if (error instanceof CommanderError) return reportUsage(error, `${called.join(' ')} --help`, outputs, telling)
     return reportFailure(error, outputs, telling)
   }

@@ -7,6 +7,7 @@ import { breakersTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { ifKept, withLedger } from '../runs/store.js'
+import { writePage } from '../output/github-commands.js'
 
 /** What is recorded when nobody says why. */
 export const NO_REASON = 'by hand'
@@ -22,7 +23,7 @@ export const list: CommandModule = {
     })
     const [breakers, now] = found ?? [[], Date.now()]
     if (settings.json) writeJson(world.stdout, { breakers })
-    else world.stdout.write(`${breakersTable(breakers, now, lookFor(world, settings)).join('\n')}\n`)
+    else writePage(world, `${breakersTable(breakers, now, lookFor(world, settings)).join('\n')}\n`)
   },
 }
 

@@ -8,6 +8,7 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { NO_REASON } from './breakers.js'
 import { ifKept, withLedger } from '../runs/store.js'
+import { writePage } from '../output/github-commands.js'
 
 type Given = ParsedArguments<{ readonly name: string }, { readonly amount?: string; readonly reason?: string }>
 
@@ -16,7 +17,7 @@ export const list: CommandModule = {
     const { world, settings } = context
     const budgets = (await ifKept(context, (ledger) => budgetViews(ledger))) ?? []
     if (settings.json) writeJson(world.stdout, { budgets })
-    else world.stdout.write(`${budgetsTable(budgets, lookFor(world, settings)).join('\n')}\n`)
+    else writePage(world, `${budgetsTable(budgets, lookFor(world, settings)).join('\n')}\n`)
   },
 }
 

@@ -1,7 +1,7 @@
 /** `reprise clean`: forgets runs that have ended, with their logs. Imports the workflow package and the state directory. */
 import { createInterface } from 'node:readline/promises'
 import { cleanableRuns, removeRuns, StateDirectory } from '@reprise/workflow'
-import type { Ledger } from 'reprise/durable'
+import { ENDED_RUN_STATUSES, type Ledger } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
@@ -50,7 +50,7 @@ export async function run(
 /** The id of a run that may be removed. */
 async function endedRun(ledger: Ledger, named: string): Promise<string> {
   const { id, status, endedAtMs } = await findRun(ledger, named)
-  if (endedAtMs !== null && status !== 'running' && status !== 'interrupted') return id
+  if (endedAtMs !== null && ENDED_RUN_STATUSES.has(status)) return id
   const message = `Run ${id} has not ended, so it is not removed.`
   throw new RefusedError({ kind: 'not_possible', message, next: [['cancel', id]] })
 }

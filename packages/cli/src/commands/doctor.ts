@@ -9,6 +9,7 @@ import { commandWords } from '../output/next-commands.js'
 import { checkEverything, exitCodeOf } from '../runs/doctor.js'
 import { nameOf, salvage } from '../runs/store-care.js'
 import { expectFound } from '../runs/store.js'
+import { writePage } from '../output/github-commands.js'
 
 export async function run(
   { options }: ParsedArguments<object, { readonly salvage?: string }>,
@@ -34,7 +35,7 @@ export async function run(
   }
   const shown = settings.quiet ? checks.filter(({ state }) => state === 'fault') : checks
   if (!settings.quiet || shown.length > 0)
-    world.stdout.write(`${doctorPage(shown, lookFor(world, settings)).join('\n')}\n`)
+    writePage(world, `${doctorPage(shown, lookFor(world, settings)).join('\n')}\n`)
   return code
 }
 

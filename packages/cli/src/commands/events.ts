@@ -9,6 +9,7 @@ import { lookFor } from '../output/look.js'
 import { findRunOrLast } from '../runs/find-run.js'
 import { follow } from '../runs/follow.js'
 import { withLedger } from '../runs/store.js'
+import { writePage } from '../output/github-commands.js'
 
 type Options = {
   readonly follow?: boolean
@@ -33,7 +34,7 @@ export async function run(
         if (told.has(key)) continue
         told.add(key)
         if (settings.ndjson || settings.json) writeJsonLine(world.stdout, event)
-        else world.stdout.write(`${eventLine(withAttempt(event), look)}\n`)
+        else writePage(world, `${eventLine(withAttempt(event), look)}\n`)
       }
     })
   })

@@ -15,6 +15,7 @@ import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
 import { wrapText } from '../output/wrap.js'
 import { policyInput } from '../simulate/policy-input.js'
+import { writePage } from '../output/github-commands.js'
 
 type Given = ParsedArguments<{ readonly file?: string; readonly step?: string }, PolicyFlagTexts>
 
@@ -35,8 +36,8 @@ export async function run({ values: { file: name, step }, options }: Given, cont
 
   const look = lookFor(world, settings)
   const [only, ...others] = explanations
-  if (only !== undefined && others.length === 0) world.stdout.write(showExplanation(only, titleOf(only, file), look))
-  else world.stdout.write(showOverview(explanations, file ?? '', look))
+  if (only !== undefined && others.length === 0) writePage(world, showExplanation(only, titleOf(only, file), look))
+  else writePage(world, showOverview(explanations, file ?? '', look))
   if (settings.quiet) return
   const { screen } = lookFor(world, settings, world.stderr)
   const say = (text: string): unknown => world.stderr.write(`\n${wrapText('', text, screen).join('\n')}\n`)

@@ -9,6 +9,7 @@ import { lookFor } from '../output/look.js'
 import { retryingTable } from '../output/runs/retrying-table.js'
 import { runsTable } from '../output/runs/runs-table.js'
 import { ifKept } from '../runs/store.js'
+import { writePage } from '../output/github-commands.js'
 
 type Options = {
   readonly retrying?: boolean
@@ -27,7 +28,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   const limit = options.limit === undefined ? (isBounded ? Infinity : USUAL_LIMIT) : limitOf(options.limit)
   const look = lookFor(world, settings)
   // Ages are by the ledger's clock, as what is recorded: that of another machine may be another one.
-  const print = (lines: readonly string[]): unknown => world.stdout.write(`${lines.join('\n')}\n`)
+  const print = (lines: readonly string[]): unknown => writePage(world, `${lines.join('\n')}\n`)
   if (options.retrying === true) {
     const found = await ifKept(context, async (ledger) => [await viewRetrying(ledger), await ledger.now()] as const)
     const [waiting, nowMs] = found ?? [[], Date.now()]
@@ -38,29 +39,16 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   }
   const found = await ifKept(context, async (ledger) => {
     const nowMs = await ledger.now()
-    return [await viewRuns(ledger, filterOf(options.state, lastMs, limit, nowMs)), nowMs] as const
+    const selection = {
+      ...(options.state !== undefined && { state: options.state }),
+      ...(lastMs !== undefined && { sinceMs: nowMs - lastMs }),
+      ...(limit !== Infinity && { limit }),
+    }
+    return [await viewRuns(ledger, selection), nowMs] as const
   })
   const [runs, nowMs] = found ?? [[], Date.now()]
-  // Whether one is interrupted is known only when its process has been looked for.
-  const shown = runs.filter(({ state }) => options.state === undefined || state === options.state).slice(0, limit)
-  if (settings.json) writeJson(world.stdout, { runs: shown })
-  else print(runsTable(shown, nowMs, look))
-}
-
-/** Whether a run is running or interrupted is not known to the ledger alone: those are counted afterwards. */
-function filterOf(
-  state: RunState | undefined,
-  lastMs: number | undefined,
-  limit: number,
-  nowMs: number,
-): Parameters<typeof viewRuns>[1] {
-  const isOpen = state === 'running' || state === 'interrupted'
-  const statuses = state === undefined ? undefined : isOpen ? (['running', 'interrupted'] as const) : [state]
-  return {
-    ...(statuses !== undefined && { statuses }),
-    ...(lastMs !== undefined && { sinceMs: nowMs - lastMs }),
-    ...(!isOpen && limit !== Infinity && { limit }),
-  }
+  if (settings.json) writeJson(world.stdout, { runs })
+  else print(runsTable(runs, nowMs, look))
 }
 
 function limitOf(text: string): number {

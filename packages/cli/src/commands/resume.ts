@@ -6,6 +6,7 @@ import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ProgramExitCode } from '../exit-codes.js'
 import { UsageError } from '../failures.js'
+import { neutralWorld, writePage } from '../output/github-commands.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { resumePreview } from '../output/runs/resume-preview.js'
@@ -117,5 +118,7 @@ function tellPreview(
   if (settings.quiet && !isAll) return
   const output = isAll ? world.stdout : world.stderr
   const lines = resumePreview(preview, nowMs, lookFor(world, settings, output))
-  output.write(`${lines.join('\n')}\n`)
+  const text = `${lines.join('\n')}\n`
+  if (isAll) writePage(world, text)
+  else neutralWorld(world).stderr.write(text)
 }

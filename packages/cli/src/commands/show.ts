@@ -11,6 +11,7 @@ import { stepPage } from '../output/runs/step-page.js'
 import { findRunOrLast } from '../runs/find-run.js'
 import { readerOf } from '../runs/reader.js'
 import { withLedger } from '../runs/store.js'
+import { writePage } from '../output/github-commands.js'
 
 export async function run(
   { values }: ParsedArguments<{ readonly run?: string; readonly step?: string }>,
@@ -27,7 +28,7 @@ export async function run(
   if (settings.json) return writeJson(world.stdout, step ?? detail)
   const look = lookFor(world, settings)
   const lines = step === undefined ? runPage(detail, nowMs, look) : stepPage(detail, step, nowMs, look)
-  world.stdout.write(`${lines.join('\n')}\n`)
+  writePage(world, `${lines.join('\n')}\n`)
 }
 
 function stepOf({ id: runId, steps }: RunDetail, name: string): StepView {

@@ -32,6 +32,7 @@ import { nextSteps } from '../simulate/next-steps.js'
 import { pictured } from '../simulate/pictured.js'
 import { runSimulation, type Simulation } from '../simulate/simulation.js'
 import { type FilePolicy, limitsOf, underTest } from '../simulate/under-test.js'
+import { writePage } from '../output/github-commands.js'
 
 type Flags = PolicyFlagTexts &
   ScenarioFlagTexts & {
@@ -88,7 +89,7 @@ function write(simulation: Simulation, next: string, svg: string | undefined, co
   // Before the text: where it cannot be written, nothing has been said yet.
   if (svg !== undefined && picture !== undefined) writePicture(svg, picture)
   if (settings.json) writeJson(world.stdout, simulation)
-  else world.stdout.write(showSimulation(simulation, next, lookFor(world, settings)))
+  else writePage(world, showSimulation(simulation, next, lookFor(world, settings)))
   if (svg !== undefined && !settings.quiet) world.stderr.write(`${plainText(svg)} is written.${leftOut(simulation)}\n`)
 }
 

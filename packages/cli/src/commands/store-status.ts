@@ -8,6 +8,7 @@ import { type OwnerView, storeStatusPage, type StoreStatus } from '../output/sto
 import { type LeftBehind, leftBehind } from '../runs/left-behind.js'
 import { factsOf, nameOf } from '../runs/store-care.js'
 import { expectFound, ifKept, stateDirectoryOf } from '../runs/store.js'
+import { writePage } from '../output/github-commands.js'
 
 type Found = Omit<StoreStatus, 'hints'>
 
@@ -27,7 +28,7 @@ export const showStatus: CommandModule = {
     }
     if (settings.json) return writeJson(world.stdout, shown)
     const lines = storeStatusPage(shown, facts.content?.nowMs ?? Date.now(), lookFor(world, settings))
-    world.stdout.write(`${lines.join('\n')}\n`)
+    writePage(world, `${lines.join('\n')}\n`)
   },
 }
 

@@ -7,6 +7,7 @@ import { type ValidatedFile, validateFile, type Validation } from '../input/vali
 import { writeJson } from '../output/json.js'
 import { printProblems } from '../output/problems.js'
 import { styleFor } from '../output/style.js'
+import { writePage } from '../output/github-commands.js'
 
 export async function run(
   { values: { files: names } }: ParsedArguments<{ readonly files: readonly string[] }>,
@@ -34,7 +35,7 @@ function tell({ result, error }: Validation, { world, settings }: CommandContext
     const style = styleFor(settings.color, world.stderr, world.env)
     return printProblems(error, world.stderr, style, settings.verbose)
   }
-  world.stdout.write(`${plainText(result.file)}: ok, ${contentOf(result)}\n`)
+  writePage(world, `${plainText(result.file)}: ok, ${contentOf(result)}\n`)
   if (settings.quiet) return
   for (const note of result.notes) world.stderr.write(`${plainText(result.file)}: note: ${plainText(note)}\n`)
 }

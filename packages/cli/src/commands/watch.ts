@@ -15,6 +15,7 @@ import { findRunOrLast } from '../runs/find-run.js'
 import { readerOf } from '../runs/reader.js'
 import { withLedger } from '../runs/store.js'
 import { untilSignal } from '../runs/until-signal.js'
+import { neutralWorld } from '../output/github-commands.js'
 
 const LOOK_EVERY_MS = 250
 
@@ -53,7 +54,8 @@ export async function run(
 
 /** In the words, and with the exit code, of whoever conducted it. */
 async function tellEnd(ledger: Ledger, id: string, context: CommandContext): Promise<ExitCode> {
-  const { world, settings } = context
+  const { settings } = context
+  const world = neutralWorld(context.world)
   const detail = await viewRun(readerOf(ledger, context), id)
   // Somebody has removed it, or goes on with it already.
   if (detail === undefined || detail.state === 'running') return EXIT.done

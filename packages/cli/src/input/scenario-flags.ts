@@ -76,10 +76,10 @@ export function readScenarioFlags(texts: ScenarioFlagTexts): ScenarioFlags {
   return { scenario, seed, notes: isUnused ? [`\`--amount\` has no effect on the fault ${fault}.`] : [] }
 }
 
-type Given = Partial<StormScenario> & { readonly seed?: number }
+type ScenarioFields = Partial<StormScenario> & { readonly seed?: number }
 
 /** Only what was given, and what of it can be read. */
-function readFields(texts: ScenarioFlagTexts, reader: FlagReader): Given {
+function readFields(texts: ScenarioFlagTexts, reader: FlagReader): ScenarioFields {
   const given = texts as Readonly<Record<string, string | true | undefined>>
   const read = SCENARIO_FLAGS.map((flag) => [flag.field, readFlag(flag, given[optionName(flag)], reader)] as const)
   return Object.fromEntries(read.filter(([, value]) => value !== undefined))

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { World } from '../world.js'
-import { annotation, groupMarks, isGitHub, neutralLines, neutralWorld } from './github-commands.js'
+import { annotation, groupMarks, isGitHub, neutralLines, neutralWorld, writePage } from './github-commands.js'
+import { writeJson, writeJsonLine } from './json.js'
 
 /** What the runner does with lines: which commands it obeys, in order. Both of its spellings, as its source has them. */
 function obeyed(text: string): string[] {
@@ -28,6 +29,29 @@ test.each(EVIL)('%j in a line is text for the runner', (line) => {
 
 test('a line that cannot be a command is left as it is', () => {
   expect(neutralLines('ok fetch (3ms): a: b\n')).toBe('ok fetch (3ms): a: b\n')
+})
+
+test.each([...EVIL, '###[error]x', '##[error]', '::error::\n::warning::y'])(
+  '%j in JSON is no command, and the same data',
+  (text) => {
+    const data = { [text]: [text, `\\${text}`, `\n${text}`] }
+    for (const write of [writeJson, writeJsonLine]) {
+      let said = ''
+      write({ write: (json) => (said += json) }, data)
+      expect(obeyed(said)).toEqual([])
+      expect(JSON.parse(said)).toEqual(data)
+    }
+  },
+)
+
+test('a page has no command under GitHub Actions, and is as it was elsewhere', () => {
+  const page = (env: World['env']): string => {
+    let said = ''
+    writePage({ stdout: { write: (text) => (said += text) }, env }, `${EVIL.join('\n')}\n`)
+    return said
+  }
+  expect(obeyed(page({ GITHUB_ACTIONS: 'true' }))).toEqual([])
+  expect(page({})).toBe(`${EVIL.join('\n')}\n`)
 })
 
 test('within a group nothing is obeyed, and after it everything again', () => {

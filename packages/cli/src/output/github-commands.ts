@@ -3,7 +3,8 @@
  * failures; those in the output of others are text.
  *
  * Invariant: whatever a step, a name or an error says, the runner obeys nothing of it. Commands are stopped around what
- * could be one, with a word that nobody can know. Imports Node and the world's types.
+ * could be one, with a word that nobody can know; JSON, which must stay data, is escaped instead (json.ts). Not meant are
+ * `exec` and `logs`, which pass on the bytes of commands as they are. Imports Node and the world's types.
  */
 import { randomUUID } from 'node:crypto'
 import type { Output, World } from '../world.js'
@@ -31,6 +32,11 @@ export function neutralLines(text: string): string {
   if (!COMMAND.test(text)) return text
   const stop = stopMarks()
   return `${stop.begin}${text}${text.endsWith('\n') ? '' : '\n'}${stop.end}`
+}
+
+/** Writes text for people to stdout. */
+export function writePage({ stdout, env }: Pick<World, 'stdout' | 'env'>, text: string): void {
+  stdout.write(isGitHub(env) ? neutralLines(text) : text)
 }
 
 /** The same world, in which nothing that is said on stderr is taken for a command. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { attemptView, EVIL, EXIT_75, runDetail, START, stepView } from '../testing/sample-run.js'
+import { attemptView, EVIL, EXIT_75, runDetail, stepView } from '../testing/sample-run.js'
 import { junitOf, junitOfError } from './junit.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-junit-'))
@@ -37,7 +37,7 @@ test('there is a test case for each step, with its time, attempts and failure', 
   const xml = report(
     runDetail(
       [
-        stepView('fetch', { state: 'recovered', attempts: 3, waitedMs: 3000, history: [] }),
+        stepView('fetch', { state: 'recovered', attempts: 3, activeMs: 250, waitedMs: 3000, history: [] }),
         stepView('send', {
           ...{ name: 'Send it', state: 'failed', attempts: 5, stopReason: 'attempts_exhausted', failure: EXIT_75 },
           history: [attemptView(5, { log })],
@@ -45,15 +45,15 @@ test('there is a test case for each step, with its time, attempts and failure', 
         stepView('notify', { state: 'skipped', attempts: 0, startedAtMs: null, endedAtMs: null, history: [] }),
         stepView('report', { state: 'pending', attempts: 0, startedAtMs: null, endedAtMs: null, history: [] }),
       ],
-      { state: 'failed' },
+      { state: 'failed', activeMs: 7000, waitedMs: 60_000, downMs: 5000 },
     ),
-    START,
   )
   expect(tagsOf(xml).filter((name) => name === 'testcase')).toHaveLength(4)
   expect(xml).toContain(
-    '<testsuite name="import" tests="4" failures="1" errors="0" skipped="2" time="72.000" timestamp="2026-01-31T12:00:00">',
+    '<testsuite name="import" tests="4" failures="1" errors="0" skipped="2" time="7.000" timestamp="2026-01-31T12:00:00">',
   )
-  expect(xml).toContain('<testcase classname="import" name="fetch" time="1.000">')
+  expect(xml).toContain('<testcase classname="import" name="fetch" time="0.250">')
+  expect(xml).toContain('<property name="waited" value="60.000"/>\n<property name="down" value="5.000"/>')
   expect(xml).toContain('<property name="attempts" value="3"/>')
   expect(xml).toContain(
     '<failure message="exit code 75: no route" type="attempts_exhausted">5 attempts\nevery attempt failed (attempts_exhausted)\nno route\nsecond line</failure>',
@@ -66,7 +66,7 @@ test('what did not come to an end is an error', () => {
   const steps = (['running', 'retrying', 'parked', 'undecided', 'cancelled'] as const).map((state) =>
     stepView(state, { state, endedAtMs: null, history: [] }),
   )
-  const xml = report(runDetail(steps, { state: 'interrupted', endedAtMs: null }), START + 5000)
+  const xml = report(runDetail(steps, { state: 'interrupted', endedAtMs: null, activeMs: 5000 }))
   tagsOf(xml)
   expect(xml).toContain('tests="5" failures="0" errors="5" skipped="0" time="5.000"')
   expect(xml).toContain('<error message="retrying" type="retrying">')
@@ -74,7 +74,7 @@ test('what did not come to an end is an error', () => {
 
 test('a step that was interrupted is an error, though it is pending again', () => {
   const step = stepView('x', { state: 'pending', endedAtMs: null, history: [] })
-  expect(report(runDetail([step], { state: 'interrupted' }), START)).toContain('<error message="interrupted"')
+  expect(report(runDetail([step], { state: 'interrupted' }))).toContain('<error message="interrupted"')
 })
 
 test.each([EVIL, '<a href="x">&amp;</a>', ']]>', '\ud800 lone', '\u0000\ufffe', 'a\nb'])(
@@ -86,7 +86,7 @@ test.each([EVIL, '<a href="x">&amp;</a>', ']]>', '\ud800 lone', '\u0000\ufffe', 
       ...{ name: evil, state: 'failed', failure: { name: evil, message: evil }, stopReason: 'not_retryable' },
       history: [attemptView(1, { log })],
     })
-    tagsOf(report(runDetail([step], { name: evil, id: evil }), START))
+    tagsOf(report(runDetail([step], { name: evil, id: evil })))
     tagsOf([...junitOfError(evil, evil, evil)].join(''))
   },
 )
@@ -94,7 +94,7 @@ test.each([EVIL, '<a href="x">&amp;</a>', ']]>', '\ud800 lone', '\u0000\ufffe', 
 test('of a long output only the end is kept, and where the rest is', () => {
   const log = path.join(directory, 'long.log')
   writeFileSync(log, 'x'.repeat(1000).concat('\n').repeat(1000))
-  const xml = report(runDetail([stepView('x', { history: [attemptView(1, { log })] })]), START)
+  const xml = report(runDetail([stepView('x', { history: [attemptView(1, { log })] })]))
   expect(xml.length).toBeLessThan(20_000)
   expect(xml).toContain(`… the end of ${log}`)
 })

@@ -38,16 +38,22 @@ function kindOf(step: StepView): Kind {
   return isInterrupted(step) ? 'error' : KINDS[step.state]
 }
 
-export function* junitOf(run: RunDetail, nowMs: number): Generator<string> {
-  const { id, name, state, steps, startedAtMs, endedAtMs } = run
+/** Times are those that steps ran for; how long a run waited, and lay still between two processes, are properties. */
+export function* junitOf(run: RunDetail): Generator<string> {
+  const { id, name, state, steps, startedAtMs, activeMs, waitedMs, downMs } = run
   const counts = countsOf(steps)
-  const time = seconds((endedAtMs ?? nowMs) - startedAtMs)
+  const time = seconds(activeMs)
   const timestamp = new Date(startedAtMs).toISOString().replace(/\.\d+Z$/, '')
   const suite = { name: xmlValue(name), ...counts, time, timestamp }
-  const properties = [property('run', id), property('state', state)]
+  const properties = [
+    property('run', id),
+    property('state', state),
+    property('waited', seconds(waitedMs)),
+    property('down', seconds(downMs)),
+  ]
   yield `${DECLARATION}${open('testsuites', { name: 'reprise', ...counts, time })}\n${open('testsuite', suite)}\n`
   yield `${tag('properties', {}, properties)}\n`
-  for (const step of steps) yield `${testCase(step, name, nowMs)}\n`
+  for (const step of steps) yield `${testCase(step, name)}\n`
   yield '</testsuite>\n</testsuites>\n'
 }
 
@@ -66,9 +72,9 @@ function countsOf(steps: readonly StepView[]): Readonly<Record<string, string>> 
   return { tests: String(steps.length), failures: among('failure'), errors: among('error'), skipped: among('skipped') }
 }
 
-function testCase(step: StepView, workflow: string, nowMs: number): string {
-  const { name, startedAtMs, endedAtMs, attempts, attemptsAllowed, waitedMs, history } = step
-  const time = seconds(startedAtMs === null ? 0 : (endedAtMs ?? nowMs) - startedAtMs)
+function testCase(step: StepView, workflow: string): string {
+  const { name, activeMs, attempts, attemptsAllowed, waitedMs, history } = step
+  const time = seconds(activeMs)
   const properties = [
     property('attempts', String(attempts)),
     property('attempts_allowed', String(attemptsAllowed)),

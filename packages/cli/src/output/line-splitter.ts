@@ -1,6 +1,6 @@
 /** Whole lines out of bytes that come in pieces. Imports nothing. */
 
-/** A longer one is cut: nobody reads it, and it would be held in memory. */
+/** A longer line is split into several: until its end came, all of it would be held in memory. */
 const MAX_LINE_BYTES = 64 * 1024
 const NEWLINE = 0x0a
 

@@ -23,20 +23,18 @@ export function tailOf(path: string, most: number): LogTail {
 }
 
 function endOf(path: string): { readonly text: string; readonly isCut: boolean } {
-  let file: number
+  let file: number | undefined
   try {
     file = openSync(path, 'r')
-  } catch {
-    return { text: '', isCut: false }
-  }
-  try {
     const { size } = fstatSync(file)
     const from = Math.max(0, size - TAIL_BYTES)
     const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES))
     const length = readSync(file, buffer, 0, buffer.length, from)
     return { text: buffer.toString('utf8', 0, length), isCut: from > 0 }
+  } catch {
+    return { text: '', isCut: false }
   } finally {
-    closeSync(file)
+    if (file !== undefined) closeSync(file)
   }
 }
 

@@ -34,7 +34,7 @@ export class OrderedOutput {
     void this.put(() => void this.output.write(text))
   }
 
-  /** To be waited for by whoever makes more of it. */
+  /** The caller waits for it before it hands over more. */
   bytes(bytes: Uint8Array): void | Promise<void> {
     return this.put(() => written(this.output, bytes))
   }
@@ -43,8 +43,12 @@ export class OrderedOutput {
   file(path: string, begin: string, end: string): void {
     void this.put(async () => {
       this.output.write(begin)
-      await this.copy(path)
-      this.output.write(end)
+      try {
+        await this.copy(path)
+      } finally {
+        // What the beginning has opened is closed, also where the file cannot be read to its end.
+        this.output.write(end)
+      }
     })
   }
 
@@ -54,11 +58,15 @@ export class OrderedOutput {
     if (this.failure !== null) throw this.failure.error
   }
 
+  /** Something could not be shown; `flushed` throws the first such error. */
+  readonly fail = (error: unknown): void => {
+    this.failure ??= { error }
+  }
+
   private put(job: Job): void | Promise<void> {
     const work = this.busy === null ? job() : this.busy.then(job)
     if (work === undefined) return
-    const fail = (error: unknown): void => void (this.failure ??= { error })
-    const done: Promise<void> = work.catch(fail).finally(() => {
+    const done: Promise<void> = work.catch(this.fail).finally(() => {
       if (this.busy === done) this.busy = null
     })
     this.busy = done

@@ -22,7 +22,10 @@ export interface RunReporter {
   say(line: string): void
   /** Hears the output of attempts. */
   readonly output: OutputListener
-  /** Must be called, whatever becomes of the run; more than once is no fault. Resolves when all of it is written. */
+  /**
+   * Must be called, whatever becomes of the run; more than once is no fault. Resolves when all of it is written, and
+   * rejects with the first error that kept something from being shown.
+   */
   end(): Promise<void>
 }
 
@@ -64,7 +67,7 @@ export function reporterFor(world: World, settings: Settings, options: ReporterO
       for (const printer of printers) printer.tell(event)
     },
     say: (line) => (quiet ? undefined : write([line])),
-    output: listenerOf(printers),
+    output: listenerOf(printers, ordered.fail),
     end: async () => {
       live?.end()
       await ordered.flushed()
@@ -72,12 +75,13 @@ export function reporterFor(world: World, settings: Settings, options: ReporterO
   }
 }
 
-function listenerOf(printers: readonly AttemptPrinter[]): OutputListener {
+function listenerOf(printers: readonly AttemptPrinter[], onFailure: (error: unknown) => void): OutputListener {
   const onBytes = printers.find((printer) => printer.onBytes !== undefined)?.onBytes
   return {
     ...(onBytes !== undefined && { onBytes }),
     onEnd: (of, log) => {
       for (const printer of printers) printer.onEnd(of, log)
     },
+    onFailure,
   }
 }

@@ -3,14 +3,26 @@ import { textWidth } from './width.js'
 
 /** The first line begins with `lead`; the others are indented as far. A word that is too long stays whole. */
 export function wrapText(lead: string, text: string, width: number, breaks: RegExp = / /): string[] {
-  const indentCells = textWidth(lead)
+  return wrapWords(lead, text.split(breaks), { width, indentCells: textWidth(lead), lineEnd: '' })
+}
+
+interface Wrapping {
+  readonly width: number
+  /** Of every line but the first. */
+  readonly indentCells: number
+  /** Ends every line but the last. */
+  readonly lineEnd: string
+}
+
+function wrapWords(lead: string, words: readonly string[], { width, indentCells, lineEnd }: Wrapping): string[] {
   const lines: string[] = []
   let line = lead
   let isEmpty = true
-  for (const word of text.split(breaks)) {
-    if (!isEmpty && textWidth(line) + 1 + textWidth(word) > width) {
-      lines.push(line)
-      line = indentFor(word, indentCells, width)
+  for (const [index, word] of words.entries()) {
+    const cells = textWidth(word) + (index === words.length - 1 ? 0 : lineEnd.length)
+    if (!isEmpty && textWidth(line) + 1 + cells > width) {
+      lines.push(line + lineEnd)
+      line = indentFor(cells, indentCells, width)
       isEmpty = true
     }
     line += isEmpty ? word : ` ${word}`
@@ -20,8 +32,8 @@ export function wrapText(lead: string, text: string, width: number, breaks: RegE
 }
 
 /** A long word, such as an id, is indented less rather than broken by the terminal. */
-function indentFor(word: string, cells: number, width: number): string {
-  const space = width - textWidth(word)
+function indentFor(wordCells: number, cells: number, width: number): string {
+  const space = width - wordCells
   return ' '.repeat(space >= 0 ? Math.min(cells, space) : cells)
 }
 
@@ -38,19 +50,6 @@ const CONTINUED = ' \\'
 /** A command on lines that fit, each ended so that a shell takes all of them as one command. */
 export function wrapCommand(lead: string, command: string, width: number): string[] {
   if (textWidth(lead) + textWidth(command) <= width) return [lead + command]
-  const parts = command.match(SHELL_WORDS) ?? []
-  const words = parts.map((word, index) => (index === parts.length - 1 ? word : word + CONTINUED))
-  const lines: string[] = []
-  let line = lead
-  let isEmpty = true
-  for (const word of words) {
-    if (!isEmpty && textWidth(line) - CONTINUED.length + 1 + textWidth(word) > width) {
-      lines.push(line)
-      line = indentFor(word, textWidth(lead) + 2, width)
-      isEmpty = true
-    }
-    line = isEmpty ? line + word : `${line.slice(0, -CONTINUED.length)} ${word}`
-    isEmpty = false
-  }
-  return [...lines, line]
+  const words = command.match(SHELL_WORDS) ?? []
+  return wrapWords(lead, words, { width, indentCells: textWidth(lead) + 2, lineEnd: CONTINUED })
 }

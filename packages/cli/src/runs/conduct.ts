@@ -5,6 +5,7 @@
 import type { Plan, RunEnd, RunEvent, RunSettings } from '@reprise/workflow'
 import { isRepriseError } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
+import { describeError } from 'reprise/observe'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode, type ProgramExitCode } from '../exit-codes.js'
 import { neutralWorld } from '../output/github-commands.js'
@@ -16,6 +17,7 @@ import { definedOf } from './defined-variables.js'
 import { JunitReport } from './junit-report.js'
 import { RunEnding } from './run-ending.js'
 import { withSignals } from './signals.js'
+import { isWriteFailure, reportWriteFailure } from '../write-failure.js'
 import { expectKept, stateDirectoryOf } from './store.js'
 
 export type Conduct = (settings: RunSettings) => Promise<RunEnd>
@@ -74,20 +76,21 @@ export async function conductRun(
         }),
       })
     } catch (error) {
-      await teller.end()
+      // What ended the run is told, and not that some output of its steps could not be shown either.
+      await teller.end().catch(() => undefined)
       report?.fail(error)
       // The store is away: nobody has heard of the stop.
       if (stop.code() !== undefined && isRepriseError(error, 'ledger')) words.onUnrecorded()
       throw error
-    } finally {
-      await teller.end()
     }
+    const outputCode = await teller.end().then(() => EXIT.done, words.onUnshown)
     // A signal that came when all was done has interrupted nothing.
     const code = end.state === 'interrupted' ? stop.code() : undefined
     if (code !== undefined) words.onRecorded()
     ending.tell(end)
     report?.write()
-    return code ?? (exitCodeOf(end) === EXIT.failed ? exitCode(failure.last) : exitCodeOf(end))
+    const ended = code ?? (exitCodeOf(end) === EXIT.failed ? exitCode(failure.last) : exitCodeOf(end))
+    return ended === EXIT.done ? outputCode : ended
   }, words)
 }
 
@@ -120,11 +123,18 @@ function stopWords({ settings, world }: CommandContext, runId: string, teller: R
       teller.say('Stopping: the running attempt is ended and recorded. Press Ctrl-C again to stop at once.'),
     onLoss: () => write(`The output was closed: stopping. ${resume}`),
     onSecond: () => {
-      void teller.end()
+      void teller.end().catch(() => undefined)
       write(`Stopped at once${isBegun ? `; ${again}` : ', before any step was begun.'}`)
     },
     onRecorded: () => {
       if (!settings.quiet) write('Stopped: the state is saved.')
+    },
+    /** Said beside what became of the run, which is told as ever; answers with the exit code of one that succeeded. */
+    onUnshown: (error: unknown): ExitCode => {
+      if (isWriteFailure(error)) return reportWriteFailure(error, world.stderr) ?? EXIT.done
+      const logs = commandWords(settings, world.env)(['logs', runId])
+      write(`Some output of the steps could not be shown (${describeError(error)}). To read the logs: ${logs}`)
+      return EXIT.unwritable
     },
     onUnrecorded: () => {
       if (isBegun) write(`The stop could not be recorded; ${again}`)

@@ -13,7 +13,7 @@ import {
   resumeRun,
   startRun,
 } from '@reprise/workflow'
-import type { FailureRecord, Json } from 'reprise/durable'
+import type { Json } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ProgramExitCode } from '../exit-codes.js'
 import { RefusedError, UsageError } from '../failures.js'
@@ -48,8 +48,7 @@ export async function execDurably(
   const plan = planOf(given)
   const check = await lookAt(id, plan, context)
   const cwd = process.cwd()
-  const exitCode = (failure: FailureRecord | null): ProgramExitCode => commandExitCode(failure, given.command[0])
-  const options = { isPassedOn: true, exitCode }
+  const options = { isPassedOn: true, exitCode: commandExitCode }
   if (check === undefined) {
     const input = { runId: id, params: {}, cwd, documentDir: path.resolve(cwd) }
     return conductRun(context, id, plan, (session) => startRun(plan, input, session), options)

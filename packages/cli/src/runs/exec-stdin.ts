@@ -50,7 +50,7 @@ export function kindOfStdin({ stdinDescriptor: descriptor }: World): StdinKind {
   return stats.isFIFO() || stats.isSocket() ? 'once' : 'shared'
 }
 
-/** Whether an input that comes once has ended without a byte. Reads from it: whoever asks gives it to nobody. */
+/** Whether an input that comes once has ended without a byte. Reads from it: it can be given to no command afterwards. */
 export async function hasEndedEmpty({ stdin }: World, mostMs: number): Promise<boolean> {
   const next = stdin[Symbol.asyncIterator]().next()
   let timer: NodeJS.Timeout | undefined
@@ -72,7 +72,7 @@ function shared(descriptor: number): ExecStdin {
 function reopening(descriptor: number): ExecStdin | undefined {
   try {
     const position = Number(/^pos:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1])
-    // Whoever may not open it again is told now.
+    // A file that may not be opened again is found out now.
     closeSync(openAt(descriptor, position))
     const open = (): Promise<AttemptInput> => {
       const own = openAt(descriptor, position)

@@ -18,7 +18,6 @@ export class JunitReport {
   private readonly runId: string
   private readonly plan: Plan
   private detail: RunDetail | undefined = undefined
-  private nowMs = 0
 
   constructor(file: string, context: CommandContext, runId: string, plan: Plan) {
     if (file === '' || file === '-') throw new UsageError('--junit needs the name of a file', 'such as junit.xml')
@@ -35,11 +34,10 @@ export class JunitReport {
   /** While the ledger is still open. */
   async look(ledger: Ledger): Promise<void> {
     this.detail = await viewRun(readerOf(ledger, this.context, this.plan), this.runId)
-    this.nowMs = await ledger.now()
   }
 
   write(): void {
-    if (this.detail !== undefined) writeReport(this.file, junitOf(this.detail, this.nowMs))
+    if (this.detail !== undefined) writeReport(this.file, junitOf(this.detail))
   }
 
   /** What ended the run is told anyway; that it cannot be written here as well is not worth more. */

@@ -10,6 +10,7 @@ import { type FittedColumn, fitTableWithIds } from '../output/fitted-table.js'
 import { flatText } from '../output/flat-text.js'
 import { lookFor } from '../output/look.js'
 import { wrapText } from '../output/wrap.js'
+import { writePage } from '../output/github-commands.js'
 
 /** `given`: the parameters that were given; they stand for their defaults, also in what the steps do. */
 export function showPlan(plan: Plan, given: Readonly<Record<string, Json>>, { world, settings }: CommandContext): void {
@@ -30,7 +31,7 @@ export function showPlan(plan: Plan, given: Readonly<Record<string, Json>>, { wo
     '',
     ...fitTableWithIds(ids, columns, steps, look),
   ]
-  world.stdout.write(`${lines.join('\n')}\n`)
+  writePage(world, `${lines.join('\n')}\n`)
 }
 
 function filled(action: StepPlan['action'], params: Readonly<Record<string, Json>>): StepPlan['action'] {

@@ -7,7 +7,14 @@
  * kept. Tasks that were cancelled are not compared with their history: nothing follows from it any more.
  */
 import type { CopiedRows } from '../ledger/copied-tables.js'
-import { nameOf, type AttemptRow, type GateRecord, type RunRecord, type TaskRecord } from '../ledger/records.js'
+import {
+  type AttemptRow,
+  ENDED_RUN_STATUSES,
+  type GateRecord,
+  nameOf,
+  type RunRecord,
+  type TaskRecord,
+} from '../ledger/records.js'
 import { attemptOf, deadLetterOf, eventOf, gateOf, parse, runOf, type SqlRow, taskOf } from '../ledger/rows.js'
 import { faultsOfGate, faultsOfSlots } from './gate-check.js'
 import { type CheckedTask, faultsOfEnd, faultsOfPlace, faultsOfRows, faultsOfRun } from './task-check.js'
@@ -158,7 +165,7 @@ function runPlace(run: RunRecord): FaultPlace {
 }
 
 function isEnded({ status, endedAtMs }: RunRecord): boolean {
-  return endedAtMs !== null && status !== 'running' && status !== 'interrupted'
+  return endedAtMs !== null && ENDED_RUN_STATUSES.has(status)
 }
 
 /** As `Ledger.tallies` counts them. */

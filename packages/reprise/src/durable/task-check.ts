@@ -2,7 +2,7 @@
  * The invariants I1 to I8 for one task with its history, and for one run, as far as their records show them. Pure. Imports
  * the ledger's types.
  */
-import { type AttemptRow, type RunRecord, type TaskRecord, TERMINAL } from '../ledger/records.js'
+import { type AttemptRow, ENDED_RUN_STATUSES, type RunRecord, type TaskRecord, TERMINAL } from '../ledger/records.js'
 import type { Fault } from './ledger-check.js'
 
 export interface CheckedTask {
@@ -127,15 +127,14 @@ function timeFaults({ rows, events }: CheckedTask): Fault[] {
   })
 }
 
-const ENDED = new Set<RunRecord['status']>(['succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'])
-
 /** I3 and I5 for a run: who conducts it, and whether it has ended; I7: its fence. */
 export function faultsOfRun({ status, owner, fence, endedAtMs }: RunRecord): Fault[] {
   const faults: Fault[] = []
   if (status === 'running' && owner === null) faults.push(['I3', 'it is running, and no process conducts it'])
   if (status !== 'running' && owner !== null) faults.push(['I3', `it is ${status}, and a process still conducts it`])
-  if (ENDED.has(status) && endedAtMs === null) faults.push(['I5', `it is ${status}, and has no time of its end`])
-  if (!ENDED.has(status) && endedAtMs !== null) faults.push(['I5', `it is ${status}, and has a time of its end`])
+  const isEnded = ENDED_RUN_STATUSES.has(status)
+  if (isEnded && endedAtMs === null) faults.push(['I5', `it is ${status}, and has no time of its end`])
+  if (!isEnded && endedAtMs !== null) faults.push(['I5', `it is ${status}, and has a time of its end`])
   if (!Number.isSafeInteger(fence) || fence < 1) faults.push(['I7', `its fence is ${String(fence)}`])
   return faults
 }

@@ -1,7 +1,7 @@
 /**
  * What a copy of a ledger consists of, whichever store it is in and whichever it goes to: tables and columns that every
- * SQL store has by the same names. What else a store has is made by itself. Whoever reads them asks first how long rows
- * are: so no statement, and nothing in memory, grows with how many long ones there are. Imports its own layer.
+ * SQL store has by the same names. What else a store has is made by itself. A reader asks for the lengths of rows before
+ * the rows: so no statement, and nothing in memory, grows with the number of long rows. Imports its own layer.
  */
 import { LedgerError } from './errors.js'
 import type { SqlRow } from './rows.js'

@@ -141,6 +141,15 @@ export const RUN_STATUSES = [
 /** `interrupted`: stopped in order; one whose owner is lost still says `running`. `removing`: nobody takes it up any more. */
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
+/** Statuses of a run that has a time of its end. One that failed can still be resumed. */
+export const ENDED_RUN_STATUSES: ReadonlySet<RunStatus> = new Set([
+  'succeeded',
+  'completed_with_failures',
+  'failed',
+  'cancelled',
+  'removing',
+])
+
 /** What groups tasks that follow each other: who conducts it, and how far it is. */
 export interface RunRecord {
   readonly id: string

@@ -89,6 +89,7 @@ export type {
   TableFacts,
 } from '../ledger/store-facts.js'
 export { MemoryLedger } from '../ledger/memory-ledger.js'
+export { ENDED_RUN_STATUSES } from '../ledger/records.js'
 export type {
   AttemptRow,
   Compaction,

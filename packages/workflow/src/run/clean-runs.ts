@@ -1,7 +1,7 @@
 /** Forgets runs that have ended, with their logs. Imports the library, the state directory and the shapes. */
-import type { Ledger, RunRecord } from 'reprise/durable'
+import { ENDED_RUN_STATUSES, type Ledger, livingOwners, type RunRecord } from 'reprise/durable'
 import type { StateDirectory } from '../state/state-directory.js'
-import { viewRuns } from '../view/read-runs.js'
+import { viewRecords } from '../view/read-runs.js'
 import type { RunView } from '../view/views.js'
 import type { PlanReader } from './control.js'
 import { ownGates } from './gates.js'
@@ -9,14 +9,22 @@ import { ownGates } from './gates.js'
 /** Others write between two of them. */
 const TASKS_AT_ONCE = 500
 
-/** What a removal left behind, as well. */
-const ENDED = ['succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'] as const
-
-/** Runs that ended before this time; with ids, only these. What runs, waits or can be resumed stays. */
+/** Runs that ended before this time, with those whose removal was interrupted; with ids, only these. Others stay. */
 export async function cleanableRuns(ledger: Ledger, beforeMs: number, ids: readonly string[] = []): Promise<RunView[]> {
-  const ended = await viewRuns(ledger, { statuses: ENDED })
-  const isMeant = ({ id }: RunView): boolean => ids.length === 0 || ids.includes(id)
-  return ended.filter((run) => run.endedAtMs !== null && run.endedAtMs < beforeMs && isMeant(run))
+  const found = ids.length === 0 ? await ledger.runs({ statuses: [...ENDED_RUN_STATUSES] }) : await named(ledger, ids)
+  const ended = found.filter(({ status, endedAtMs }) => {
+    return ENDED_RUN_STATUSES.has(status) && endedAtMs !== null && endedAtMs < beforeMs
+  })
+  return viewRecords(ledger, ended, await livingOwners(ledger))
+}
+
+async function named(ledger: Ledger, ids: readonly string[]): Promise<RunRecord[]> {
+  const runs: RunRecord[] = []
+  for (const id of new Set(ids)) {
+    const run = await ledger.run(id)
+    if (run !== undefined) runs.push(run)
+  }
+  return runs
 }
 
 /** The records last: while they are there, another try finds what is left. Answers with those that are gone. */

@@ -11,6 +11,7 @@ import { type MaskedOutput, maskOutput } from '../masking/masked-output.js'
 import type { Masker } from '../masking/masker.js'
 import type { Action, Plan, StepPlan } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
+import type { AttemptLog } from '../state/attempt-log.js'
 import { lastLine } from '../state/last-line.js'
 import type { StateDirectory } from '../state/state-directory.js'
 import { StateError } from '../state/state-error.js'
@@ -19,7 +20,7 @@ import type { StepContext, StepOutput, Values } from '../steps/step-context.js'
 import type { StepTools } from '../steps/step-tools.js'
 import { captured } from '../values/capture.js'
 import { fillText } from '../values/template.js'
-import type { OutputListener } from './attempt-output.js'
+import { type OutputListener, ShownOutput } from './attempt-output.js'
 import type { Scope, StepResult } from './scope.js'
 
 /** What a value may be that the ledger keeps. */
@@ -100,13 +101,10 @@ export class Performer {
     const name = { generation, attempt, execution }
     const log = state.openLog(runId, context.taskId, name)
     const tell = this.teller(context.taskId, attempt)
-    const { output } = this.parts
-    const of = { step: context.taskId, attempt, execution }
-    let isSilent = true
+    const shown = new ShownOutput(this.parts.output, { step: context.taskId, attempt, execution })
     const masked = maskOutput(masker, (stream, bytes) => {
       tell(bytes)
-      isSilent = false
-      return both(log.write(stream, bytes), output?.onBytes?.(of, stream, bytes))
+      return both(log.write(stream, bytes), shown.write(stream, bytes))
     })
     try {
       const given: StepContext = {
@@ -122,9 +120,7 @@ export class Performer {
     } catch (error) {
       throw this.masked(error)
     } finally {
-      await masked.end()
-      await log.close()
-      output?.onEnd(of, isSilent ? null : log.path)
+      await closeAll(masked, log).finally(() => shown.end(log.path))
     }
   }
 
@@ -205,6 +201,15 @@ export class Performer {
 
   private tagOf(step: StepPlan): string {
     return `${this.parts.correlationId}/${step.id}`
+  }
+}
+
+/** A log that cannot be written is closed all the same. */
+async function closeAll(masked: MaskedOutput, log: AttemptLog): Promise<void> {
+  try {
+    await masked.end()
+  } finally {
+    await log.close()
   }
 }
 

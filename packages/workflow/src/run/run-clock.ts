@@ -1,6 +1,9 @@
 /**
  * What the time of a run goes into while it is told of, event by event: the same three figures that are read from its
  * record, without reading it. Imports the shapes.
+ *
+ * The times that it is given need one clock, which may be any. A process that records the figures gives monotonic times:
+ * a system clock that is set during the run would be recorded with them.
  */
 import { NO_TIME } from '../view/run-times.js'
 import type { RunTimes } from '../view/views.js'
@@ -17,27 +20,27 @@ export class RunClock {
   /** Since when steps only wait. */
   private idleSinceMs: number | undefined = undefined
 
-  tell(event: RunEvent): void {
+  tell(event: RunEvent, timeMs: number = event.timeMs): void {
     switch (event.type) {
       case 'run_started':
-        return this.begin(event, event.timeMs)
+        return this.begin(event, timeMs)
       case 'run_finished':
         this.final = event
         return
       case 'attempt_started':
         this.waiting.delete(event.step)
         this.running.add(event.step)
-        return this.note(event.timeMs)
+        return this.note(timeMs)
       case 'waiting':
       case 'parked':
         this.running.delete(event.step)
         this.waiting.add(event.step)
-        return this.note(event.timeMs)
+        return this.note(timeMs)
       case 'step_finished':
       case 'step_skipped':
         this.running.delete(event.step)
         this.waiting.delete(event.step)
-        return this.note(event.timeMs)
+        return this.note(timeMs)
       default:
         return
     }
@@ -57,14 +60,17 @@ export class RunClock {
     }
   }
 
-  private begin(before: RunTimes, timeMs: number): void {
+  /** No event follows for a step that was waiting before: what is left of its wait begins here. */
+  private begin(start: Extract<RunEvent, { type: 'run_started' }>, timeMs: number): void {
     this.startedAtMs = timeMs
-    this.before = before
+    this.before = start
     this.final = undefined
     this.running.clear()
     this.waiting.clear()
     this.waitedMs = 0
     this.idleSinceMs = undefined
+    for (const { id, state } of start.steps) if (state === 'retrying' || state === 'parked') this.waiting.add(id)
+    this.note(timeMs)
   }
 
   /** A watcher tells of what began before it looked: that was counted already. */

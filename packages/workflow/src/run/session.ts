@@ -37,6 +37,7 @@ import { runEvents } from '../view/read-times.js'
 import { attemptMs, type AttemptTime, NO_TIME, sessionsOf, timesOf } from '../view/run-times.js'
 import type { RunTimes } from '../view/views.js'
 import { Scope } from './scope.js'
+import type { RunEvent } from './run-event.js'
 import { type Listener, RunTelling } from './telling.js'
 
 export interface RunSettings {
@@ -67,7 +68,8 @@ interface SessionParts {
   readonly state: StateDirectory
   readonly masker: Masker
   readonly telling: RunTelling
-  readonly tell: Listener
+  /** `atMs`: when it happened, by the monotonic clock; now, if absent. */
+  readonly tell: (event: RunEvent, atMs?: number) => void
   readonly clock: RunClock
 }
 
@@ -78,6 +80,13 @@ interface Given {
   readonly scripts: ScriptPool
   readonly recorded: ReadonlyMap<string, RecordedStep>
   readonly onStateFailure: (error: StateError) => void
+}
+
+interface TimesBefore {
+  readonly times: RunTimes
+  readonly stepMs: ReadonlyMap<string, number>
+  /** Until when they are counted, by the monotonic clock of this process. */
+  readonly untilMs: number
 }
 
 const GRACE_MS = 5000
@@ -101,11 +110,11 @@ export class Session {
     const state = StateDirectory.open(settings.stateDirectory)
     expectOwnStore(settings.store, settings.stateDirectory)
     const clock = new RunClock()
-    const tell: Listener = (event) => {
-      clock.tell(event)
+    const tell: SessionParts['tell'] = (event, atMs = monotonicMs()) => {
+      clock.tell(event, atMs)
       settings.listener?.(event)
     }
-    const telling = new RunTelling(runId, plan, tell, Date.now)
+    const telling = new RunTelling(runId, plan, (event) => tell(event), Date.now)
     const secrets = Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? '']))
     const masker = new Masker({ ...secrets, '--store': secretAddress(settings.store) })
     // They are made by another process while this one opens the ledger.
@@ -225,7 +234,7 @@ export class Session {
 
   private async conclude(run: DurableRun, end: RunEnd, notes: RunNotes): Promise<void> {
     const { stopReason, failedStep } = end
-    const times = this.parts.clock.at(Date.now())
+    const times = this.parts.clock.at(monotonicMs())
     const counted = { ...times, resumes: run.record.resumes }
     const detail = this.mask(notesAsJson({ ...notes, stopReason, failedStep, times: counted }))
     try {
@@ -242,40 +251,36 @@ export class Session {
 
   private async tellStart(run: DurableRun, recorded: ReadonlyMap<string, RecordedStep>): Promise<void> {
     const { plan, telling, tell } = this.parts
-    const { times, stepMs } = await this.timesBefore(run)
+    const { times, stepMs, untilMs } = await this.timesBefore(run)
     telling.recall(stepMs)
     const steps = plan.steps.map(({ id, name }) => {
       return { id, name, state: recorded.get(id)?.state ?? ('pending' as const) }
     })
     const { id, record } = run
-    tell({
-      type: 'run_started',
-      timeMs: Date.now(),
-      run: id,
-      name: plan.name,
-      steps,
-      resumes: record.resumes,
-      ...times,
-    })
+    const { resumes } = record
+    tell({ type: 'run_started', timeMs: Date.now(), run: id, name: plan.name, steps, resumes, ...times }, untilMs)
   }
 
   /** What was spent on the run, and on each of its steps, until now: by earlier processes, and by taking it up. */
-  private async timesBefore({
-    id,
-    record,
-  }: DurableRun): Promise<{ readonly times: RunTimes; readonly stepMs: ReadonlyMap<string, number> }> {
+  private async timesBefore({ id, record }: DurableRun): Promise<TimesBefore> {
     const { ledger } = this.parts
     const now = await ledger.now()
+    const untilMs = monotonicMs()
     if (record.resumes === 0)
-      return { times: { ...NO_TIME, activeMs: Math.max(0, now - record.createdAtMs) }, stepMs: new Map() }
+      return { times: { ...NO_TIME, activeMs: Math.max(0, now - record.createdAtMs) }, stepMs: new Map(), untilMs }
     const [events, attempts] = [await runEvents(ledger, id), await ledger.attemptsOfRun(id)]
     const open = await ledger.list({ run: id, statuses: ['waiting', 'parked', 'running'] })
     const sessions = sessionsOf(record, events, attempts, now)
     const stepMs = new Map<string, number>()
     const cut = open.flatMap((task) => interruptedAttempt(task))
     for (const row of [...attempts, ...cut]) stepMs.set(row.id, (stepMs.get(row.id) ?? 0) + attemptMs(row, sessions))
-    return { times: timesOf(sessions, attempts, open), stepMs }
+    return { times: timesOf(sessions, attempts, open), stepMs, untilMs }
   }
+}
+
+/** Not moved when somebody sets the clock of the system. */
+function monotonicMs(): number {
+  return Math.round(performance.now())
 }
 
 /** An attempt that was in flight when its process was killed: it has no row yet. */

@@ -1,5 +1,5 @@
 /** Programs and where they are. Imports Node's file system. */
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { SetupError } from '../values/setup-error.js'
 
@@ -14,11 +14,15 @@ const MOST_KNOWN = 1000
 
 /** The file that a name stands for, as a shell would find it; null if there is none. */
 export function findProgram(name: string, env: Environment, cwd: string): string | null {
-  if (name === '') return null
-  if (name.includes('/')) return isProgram(path.resolve(cwd, name)) ? path.resolve(cwd, name) : null
+  return placesOf(name, env, cwd).find(isProgram) ?? null
+}
+
+function placesOf(name: string, env: Environment, cwd: string): string[] {
+  if (name === '') return []
+  if (name.includes('/')) return [path.resolve(cwd, name)]
   const directories = (env['PATH'] ?? '').split(path.delimiter)
   // An empty entry is the working directory.
-  return directories.map((directory) => path.resolve(cwd, directory, name)).find(isProgram) ?? null
+  return directories.map((directory) => path.resolve(cwd, directory, name))
 }
 
 /** Throws a `SetupError`; `cure` is added to it. */
@@ -31,6 +35,13 @@ export function expectProgram(name: string, env: Environment, cwd: string, cure 
     if (programs.size >= MOST_KNOWN) programs.clear()
     programs.set(key, found)
     return
+  }
+  // In PATH a directory of that name is passed over, as a shell does.
+  const isFound = (file: string): boolean => existsSync(file) && (name.includes('/') || !isDirectory(file))
+  const unusable = placesOf(name, env, cwd).find(isFound)
+  if (unusable !== undefined) {
+    const why = isDirectory(unusable) ? 'it is a directory' : 'no permission to run it (is it a program? chmod +x)'
+    throw new SetupError('not_executable', `\`${name}\` cannot be run: ${why}`)
   }
   const place = name.includes('/') ? `no program \`${name}\`, seen from ${cwd}` : `no program \`${name}\` in PATH`
   throw new SetupError('missing_program', `there is ${place}${cure}`)
@@ -46,6 +57,10 @@ export function shellFor(env: Environment, cwd: string): readonly string[] {
     shells.set(search, shell)
   }
   return shell
+}
+
+function isDirectory(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 function isProgram(file: string): boolean {

@@ -7,7 +7,7 @@ export class SetupError extends Error {
   readonly code: string
   readonly retryable: false
 
-  /** `code` is a word for programs: `missing_value`, `missing_program` … */
+  /** `code` is a word for programs: `missing_value`, `missing_program`, `not_executable` … */
   constructor(code: string, message: string, options?: { readonly cause?: unknown }) {
     super(message, options)
     this.code = code

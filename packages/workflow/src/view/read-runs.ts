@@ -6,7 +6,6 @@ import {
   type Ledger,
   livingOwners,
   type OtherOwner,
-  type RunFilter,
   type RunRecord,
   type TaskRecord,
   type TaskStatus,
@@ -28,14 +27,47 @@ export interface RunReader {
   readonly lastLineIn: (log: string) => string
 }
 
-export async function viewRuns(ledger: Ledger, filter: RunFilter): Promise<RunView[]> {
-  const found = await ledger.runs(filter)
-  // What is being removed is there only for whoever asks for it.
-  const runs = filter.statuses === undefined ? found.filter(({ status }) => status !== 'removing') : found
+export interface RunSelection {
+  readonly state?: RunState
+  /** Begun at this time or later. */
+  readonly sinceMs?: number
+  /** At most this many, the latest first. */
+  readonly limit?: number
+}
+
+const OPEN = ['running', 'interrupted'] as const
+
+/** Runs that are being removed are not among them. */
+export async function viewRuns(ledger: Ledger, { state, sinceMs, limit }: RunSelection): Promise<RunView[]> {
+  // Whether a run is running or interrupted depends on its process, which the ledger does not know: counted below.
+  const isOpen = state === 'running' || state === 'interrupted'
+  const found = await ledger.runs({
+    ...(state !== undefined && { statuses: isOpen ? OPEN : [state] }),
+    ...(sinceMs !== undefined && { sinceMs }),
+    ...(!isOpen && limit !== undefined && { limit }),
+  })
   const living = await livingOwners(ledger)
-  return Promise.all(
-    runs.map(async (run) => runView(run, living, await countsOf(ledger, run), await readTimes(ledger, run, living))),
-  )
+  const isMeant = (run: RunRecord): boolean =>
+    state === undefined ? run.status !== 'removing' : stateOf(run, ownerOf(run, living)) === state
+  return viewRecords(ledger, found.filter(isMeant).slice(0, limit), living)
+}
+
+/** At most this many runs are read at once: the times of some come from all of their attempts and events. */
+const RUNS_AT_ONCE = 8
+
+export async function viewRecords(
+  ledger: Ledger,
+  runs: readonly RunRecord[],
+  living: ReadonlyMap<string, OtherOwner>,
+): Promise<RunView[]> {
+  const views: RunView[] = []
+  for (let from = 0; from < runs.length; from += RUNS_AT_ONCE) {
+    const some = runs.slice(from, from + RUNS_AT_ONCE).map(async (run) => {
+      return runView(run, living, await countsOf(ledger, run), await readTimes(ledger, run, living))
+    })
+    views.push(...(await Promise.all(some)))
+  }
+  return views
 }
 
 export async function viewRun(reader: RunReader, id: string): Promise<RunDetail | undefined> {
@@ -113,7 +145,7 @@ function runView(
   times: RunTimes,
 ): RunView {
   const notes = notesOf(run)
-  const owner = run.owner === null ? undefined : living.get(run.owner)
+  const owner = ownerOf(run, living)
   return {
     id: run.id,
     kind: run.kind,
@@ -129,6 +161,10 @@ function runView(
     counts,
     owner: owner === undefined ? null : ownerView(owner, run),
   }
+}
+
+function ownerOf({ owner }: RunRecord, living: ReadonlyMap<string, OtherOwner>): OtherOwner | undefined {
+  return owner === null ? undefined : living.get(owner)
 }
 
 /** One that nobody conducts is interrupted, whatever it says. */

@@ -83,7 +83,7 @@ test('told event by event the figures are the same, and go on from those of earl
   const clock = new RunClock()
   const step = (type: string, name: string, timeMs: number): RunEvent => ({ type, step: name, timeMs }) as RunEvent
   const before = { activeMs: 1000, waitedMs: 200, downMs: 30 }
-  clock.tell({ type: 'run_started', timeMs: 0, ...before } as RunEvent)
+  clock.tell({ type: 'run_started', timeMs: 0, steps: [], ...before } as unknown as RunEvent)
   clock.tell(step('attempt_started', 'a', 0))
   clock.tell(step('waiting', 'a', 10))
   expect(clock.at(15)).toEqual({ activeMs: 1010, waitedMs: 205, downMs: 30 })
@@ -98,7 +98,46 @@ test('told event by event the figures are the same, and go on from those of earl
 
 test('a watcher that comes while a step waits counts only what it sees itself', () => {
   const clock = new RunClock()
-  clock.tell({ type: 'run_started', timeMs: 100, activeMs: 40, waitedMs: 60, downMs: 0 } as RunEvent)
+  clock.tell({
+    type: 'run_started',
+    timeMs: 100,
+    steps: [],
+    activeMs: 40,
+    waitedMs: 60,
+    downMs: 0,
+  } as unknown as RunEvent)
   clock.tell({ type: 'waiting', step: 'a', timeMs: 40 } as RunEvent)
   expect(clock.at(130)).toEqual({ activeMs: 40, waitedMs: 90, downMs: 0 })
+})
+
+test.each(['retrying', 'parked'])(
+  'of a run that is resumed while a step is %s, the rest of the wait is waited',
+  (state) => {
+    const clock = new RunClock()
+    const steps = [
+      { id: 'a', name: 'a', state },
+      { id: 'b', name: 'b', state: 'pending' },
+    ]
+    clock.tell({
+      type: 'run_started',
+      timeMs: 100,
+      steps,
+      activeMs: 5,
+      waitedMs: 10,
+      downMs: 85,
+    } as unknown as RunEvent)
+    expect(clock.at(130)).toEqual({ activeMs: 5, waitedMs: 40, downMs: 85 })
+    clock.tell({ type: 'attempt_started', step: 'a', timeMs: 150 } as RunEvent)
+    expect(clock.at(157)).toEqual({ activeMs: 12, waitedMs: 60, downMs: 85 })
+  },
+)
+
+test('times of another clock may be given with the events, whose own are of a clock that is set', () => {
+  const clock = new RunClock()
+  clock.tell(
+    { type: 'run_started', timeMs: 1e12, steps: [], activeMs: 0, waitedMs: 0, downMs: 0 } as unknown as RunEvent,
+    7,
+  )
+  clock.tell({ type: 'waiting', step: 'a', timeMs: 5e11 } as RunEvent, 17)
+  expect(clock.at(47)).toEqual({ activeMs: 10, waitedMs: 30, downMs: 0 })
 })

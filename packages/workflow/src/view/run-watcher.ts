@@ -2,7 +2,7 @@
  * A run as another process conducts it, told in the words of one that is conducted here: what has changed since the last
  * look becomes events. Imports the library and the shapes.
  */
-import { type Ledger, livingOwners, type TaskRecord } from 'reprise/durable'
+import { ENDED_RUN_STATUSES, type Ledger, livingOwners, type TaskRecord } from 'reprise/durable'
 import { fallbackId } from '../plan/fallback.js'
 import type { RunEvent } from '../run/run-event.js'
 import type { StepResult } from '../run/run-record.js'
@@ -10,15 +10,7 @@ import { type RunReader, viewRun } from './read-runs.js'
 import { retryStateOf } from './retry-state.js'
 import { RunningOutput } from './running-output.js'
 import { taskState } from './step-look.js'
-import type { RunDetail, RunState, RunTimes, StepView } from './views.js'
-
-const ENDED: ReadonlySet<RunState> = new Set([
-  'succeeded',
-  'completed_with_failures',
-  'failed',
-  'cancelled',
-  'interrupted',
-])
+import type { RunDetail, RunTimes, StepView } from './views.js'
 
 export class RunWatcher {
   private readonly reader: RunReader
@@ -46,7 +38,7 @@ export class RunWatcher {
     const seen = await ledger.list({ run: this.run })
     const detail = await viewRun(this.reader, this.run)
     if (detail === undefined) return undefined
-    this.isOver = ENDED.has(detail.state)
+    this.isOver = detail.state === 'interrupted' || ENDED_RUN_STATUSES.has(detail.state)
     const events: RunEvent[] = []
     const now = await ledger.now()
     if (!this.started) events.push(startOf(detail, now))

@@ -1,7 +1,6 @@
 /**
- * The last line of every attempt that another process runs, from the log that it writes. A log on another machine is not
- * there, and nothing is told of it. Imports types of
- * the library and the shapes.
+ * The last line of every attempt that another process runs, from the log that it writes. A log on another machine cannot
+ * be read, and nothing is told of it. Imports types of the library and the shapes.
  */
 import type { TaskRecord } from 'reprise/durable'
 import type { AttemptMark, LogFinder } from './step-look.js'

@@ -165,7 +165,7 @@ test('what had ended before a resume counts, and is not shown as ended now', () 
   const listed = steps.map((state, index) => ({ id: `s${index}`, name: `s${index}`, state }))
   expect(frame([runStarted([], { steps: listed, resumes: 2 })], 80)).toBe(`
 import  run nightly-7, resumed 2×
-[██████████░░░░░░░░░░]  2/4 steps  2.4s  1 FAILED  1 ok
+[██████████░░░░░░░░░░]  2/4 steps  0.0s  1 FAILED  1 ok  waited 2.4s
 `)
 })
 
