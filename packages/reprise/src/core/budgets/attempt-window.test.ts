@@ -34,7 +34,7 @@ const capacity = (window: AttemptWindow, now: number): number => {
 /** Successes after the given share of the patience, each followed by as many attempts as there is room for. */
 const answer = (window: AttemptWindow, count: number, share: number, now = 300, isHolding = true): void => {
   for (let i = 0; i < count; i++) {
-    window.answered(true, share, now, isHolding)
+    window.answered(true, share, share * PATIENCE_MS, now, isHolding)
     fill(window, now)
   }
 }
@@ -70,9 +70,9 @@ describe('the attempts in flight', () => {
   it('are those that started and have not ended in any way', () => {
     const window = usuallyFast(5)
     window.ended()
-    window.missed()
-    window.answered(true, FAST, 10, false)
-    window.answered(false, FAST, 10, false)
+    window.missed(PATIENCE_MS, 10)
+    window.answered(true, FAST, FAST * PATIENCE_MS, 10, false)
+    window.answered(false, FAST, FAST * PATIENCE_MS, 10, false)
     expect(window.inFlight).toBe(1)
     window.ended()
     window.ended()
@@ -85,7 +85,7 @@ describe('the attempts in flight', () => {
       expect(hasRoom(window, now)).toBe(true)
       window.started(now)
       window.started(now)
-      window.answered(true, FAST, now + 99, false)
+      window.answered(true, FAST, FAST * PATIENCE_MS, now + 99, false)
     }
     expect(window.inFlight).toBe(50)
   })
@@ -111,7 +111,7 @@ describe('an open window', () => {
 
   it('counts the quarter from the last fast answer', () => {
     const window = usuallyFast(3)
-    window.answered(true, FAST, 100, false)
+    window.answered(true, FAST, FAST * PATIENCE_MS, 100, false)
     expect(hasRoom(window, 349)).toBe(true)
     expect(hasRoom(window, 350)).toBe(false)
   })
@@ -121,13 +121,13 @@ describe('an open window', () => {
     ['fast failures', false, FAST],
   ])('closes despite %s', (_, ok, share) => {
     const window = usuallyFast(3)
-    window.answered(ok, share, 240, false)
+    window.answered(ok, share, share * PATIENCE_MS, 240, false)
     expect(hasRoom(window, 250)).toBe(false)
   })
 
   it.each([
     ['an attempt that was aborted', (window: AttemptWindow) => window.ended()],
-    ['a slow answer', (window: AttemptWindow) => window.answered(true, 0.26, 200, false)],
+    ['a slow answer', (window: AttemptWindow) => window.answered(true, 0.26, 0.26 * PATIENCE_MS, 200, false)],
   ])('counts no time while nothing is in flight, after %s', (_, end) => {
     const window = usuallyFast(1)
     end(window)
@@ -168,7 +168,7 @@ describe('a closed window', () => {
 
   it('does not widen with failures', () => {
     const window = closedAtTen()
-    for (let i = 0; i < 40; i++) window.answered(false, FAST, 300, true)
+    for (let i = 0; i < 40; i++) window.answered(false, FAST, FAST * PATIENCE_MS, 300, true)
     expect(capacity(window, 300)).toBe(10)
   })
 
@@ -206,8 +206,8 @@ describe('a closed window', () => {
   it('is cut by attempts that ran into their time limits, which count as two patiences', () => {
     const window = closedAtTen()
     answer(window, 8, SLOW, 300, false)
-    window.missed()
-    window.missed()
+    window.missed(PATIENCE_MS, 300)
+    window.missed(PATIENCE_MS, 300)
     expect(capacity(window, 300)).toBe(7)
   })
 
@@ -257,10 +257,10 @@ describe('a closed window', () => {
     const usual = answersUntilWider(once)
     const window = closedAtTen()
     for (let i = 0; i < 3; i++) cut(window)
-    window.answered(true, FAST, 300, false)
+    window.answered(true, FAST, FAST * PATIENCE_MS, 300, false)
     while (window.inFlight > 0) window.ended()
     for (let i = 0; i < 10; i++) window.started(300)
-    window.answered(false, FAST, 540, false)
+    window.answered(false, FAST, FAST * PATIENCE_MS, 540, false)
     window.started(540)
     expect(hasRoom(window, 560)).toBe(false)
     answer(window, 20, SLOW, 560)
@@ -290,53 +290,53 @@ describe('a window without answers', () => {
     ['a failure', false],
   ])('counts the silence from the last answer, if it was %s', (_, ok) => {
     const window = windowOf(1, 10, 0)
-    window.answered(ok, SLOW, 400, false)
+    window.answered(ok, SLOW, SLOW * PATIENCE_MS, 400, false)
     expect(hasRoom(window, 899)).toBe(true)
     expect(hasRoom(window, 900)).toBe(false)
   })
 
   it('is not silent while nothing is in flight', () => {
     const window = windowOf(1, 1, 0)
-    window.answered(false, FAST, 10, false)
+    window.answered(false, FAST, FAST * PATIENCE_MS, 10, false)
     expect(hasRoom(window, 100_000)).toBe(true)
   })
 
   it('is silent when attempts ran into their time limits and none is left', () => {
     const window = windowOf(1, 2, 0)
-    window.missed()
-    window.missed()
+    window.missed(PATIENCE_MS, 1000)
+    window.missed(PATIENCE_MS, 1000)
     expect(hasRoom(window, 1000)).toBe(false)
   })
 
   it('stays silent when attempts fail, and takes the next success for its end', () => {
     const window = windowOf(1, 10, 0)
     expect(hasRoom(window, 500)).toBe(false)
-    for (let i = 0; i < 9; i++) window.answered(false, FAST, 600, true)
+    for (let i = 0; i < 9; i++) window.answered(false, FAST, FAST * PATIENCE_MS, 600, true)
     expect(hasRoom(window, 600)).toBe(false)
-    window.answered(true, SLOW, 600, true)
+    window.answered(true, SLOW, SLOW * PATIENCE_MS, 600, true)
     expect(hasRoom(window, 600)).toBe(true)
   })
 
   it('has no limit after a silence that the patience outlasted', () => {
     const window = windowOf(1, 10, 0)
     expect(hasRoom(window, 500)).toBe(false)
-    window.answered(true, SLOW, 999, true)
+    window.answered(true, SLOW, SLOW * PATIENCE_MS, 999, true)
     expect(fill(window, 999)).toBe(UNLIMITED)
   })
 
   it('opens at half of what was in flight after a silence that outlasted the patience', () => {
     const window = windowOf(1, 10, 0)
     expect(hasRoom(window, 500)).toBe(false)
-    for (let i = 0; i < 10; i++) window.missed()
+    for (let i = 0; i < 10; i++) window.missed(PATIENCE_MS, 990)
     window.started(990)
-    window.answered(true, SLOW, 1000, true)
+    window.answered(true, SLOW, SLOW * PATIENCE_MS, 1000, true)
     expect(fill(window, 1000)).toBe(5)
   })
 
   it('opens for one more than is still in flight, if that is more than half', () => {
     const window = windowOf(1, 10, 0)
     expect(hasRoom(window, 500)).toBe(false)
-    window.answered(true, SLOW, 1000, true)
+    window.answered(true, SLOW, SLOW * PATIENCE_MS, 1000, true)
     expect(fill(window, 1000)).toBe(10)
   })
 
@@ -345,31 +345,31 @@ describe('a window without answers', () => {
     expect(hasRoom(window, 300)).toBe(false)
     for (let i = 0; i < 6; i++) window.started(300)
     expect(hasRoom(window, 500)).toBe(false)
-    for (let i = 0; i < 10; i++) window.missed()
+    for (let i = 0; i < 10; i++) window.missed(PATIENCE_MS, 1400)
     window.started(1400)
-    window.answered(true, SLOW, 1500, true)
+    window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, true)
     expect(fill(window, 1500)).toBe(2)
   })
 
   it('opens at all that was in flight where slow answers are usual, and widens with every answer', () => {
     const window = usuallySlow(10)
     expect(hasRoom(window, 1000)).toBe(false)
-    for (let i = 0; i < 10; i++) window.missed()
+    for (let i = 0; i < 10; i++) window.missed(PATIENCE_MS, 1400)
     window.started(1400)
-    window.answered(true, SLOW, 1500, true)
+    window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, true)
     expect(fill(window, 1500)).toBe(11)
-    window.answered(true, SLOW, 1500, true)
+    window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, true)
     expect(fill(window, 1500)).toBe(12)
-    for (let i = 0; i < 40; i++) window.missed()
+    for (let i = 0; i < 40; i++) window.missed(PATIENCE_MS, 1500)
     expect(fill(window, 1500)).toBe(12)
-    window.answered(true, SLOW, 1500, false)
+    window.answered(true, SLOW, SLOW * PATIENCE_MS, 1500, false)
     expect(fill(window, 1500)).toBe(UNLIMITED)
   })
 
   it('takes fast answers for usual after a long silence if it knew nothing before', () => {
     const window = windowOf(1, 10, 0)
     expect(hasRoom(window, 500)).toBe(false)
-    window.answered(true, SLOW, 1000, true)
+    window.answered(true, SLOW, SLOW * PATIENCE_MS, 1000, true)
     expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 1 })
   })
 })
