@@ -116,12 +116,12 @@ describe('a waiting line', () => {
   })
 
   it.each([
-    ['what an answer takes', 300, 700],
-    ['a quarter of its patience if answers are faster', 10, 750],
-    ['its patience if answers take longer', 5000, 0],
+    ['what an answer takes', 300, 2700],
+    ['a quarter of its patience if answers are faster', 10, 2750],
+    ['its patience if answers take longer', 5000, 2000],
   ])('passes over a waiter with less time left than %s', (_, answerMs, lastStartMs) => {
     const line = new WaitingLine()
-    line.join({ ...waiter('a'), deadlineMs: 1000 })
+    line.join({ ...waiter('a'), deadlineMs: 3000 })
     expect(nameOf(line.next(lastStartMs, answerMs))).toBe('a')
     expect(line.next(lastStartMs + 1, answerMs)).toBeUndefined()
   })

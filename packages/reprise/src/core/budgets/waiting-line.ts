@@ -73,7 +73,7 @@ export class WaitingLine {
   }
 }
 
-/** A call that joins with little time left has one chance, in that instant. */
+/** The last time at which an attempt can still be answered. A call that joins with less time left has one chance, at once. */
 function lastStartMs({ joinedMs, deadlineMs, patienceMs }: Waiter, answerMs: number): number {
   const neededMs = Math.min(Math.max(answerMs, FAST_SHARE * patienceMs), patienceMs)
   return Math.max(joinedMs, deadlineMs - neededMs)
