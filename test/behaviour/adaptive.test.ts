@@ -91,12 +91,13 @@ describe.each(WAYS)('a call %s', (way) => {
     await learn({ clock, executor })
     const others = new Manual()
     for (const _ of 'ab') watch(executor.run('other', others.operation, { policy: { budget: 'adaptive' } }))
-    // A quarter of the patience without an answer. The first call in line goes as a probe, the second does not.
+    // After a quarter of the patience without an answer one call more starts. The first call in line goes as a probe,
+    // the second does not.
     await clock.advance(300)
-    watch(executor.run('job', others.operation))
+    for (const _ of 'ab') watch(executor.run('job', others.operation))
     const watched = call(() => 'never')
     await turn()
-    expect([budget.inFlight, budget.parked]).toEqual([2, 2])
+    expect([budget.inFlight, budget.parked]).toEqual([3, 2])
     await clock.advance(1000)
     expect(watched.error).toBeInstanceOf(BudgetDeniedError)
     expect(watched.error).toMatchObject({ reason: 'park_expired', attempt: 1, budget: 'adaptive', key: 'job' })

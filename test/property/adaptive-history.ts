@@ -88,7 +88,8 @@ export interface Running {
 
 export interface Waiting {
   readonly request: BudgetRequest
-  readonly lastStartMs: number
+  readonly joinedMs: number
+  readonly patienceMs: number
   readonly leave: () => void
   state: 'waiting' | 'woken' | 'left'
   /** Its time has run out at an event: the budget may have passed over it. */
@@ -128,6 +129,8 @@ export class AdaptiveHistory {
   private patienceMs = DEFAULT_PATIENCE_MS
   private lastFastMs = Infinity
   private helpedInARow = 0
+  /** Mean time of the last answers. */
+  private answerMs = 0
   private lastStartMs = Infinity
 
   constructor(options: AdaptiveBudgetOptions = {}) {
@@ -176,7 +179,9 @@ export class AdaptiveHistory {
   /** The budget passes over waiters whose time has run out, at any event. */
   private markLate(): void {
     for (const waiting of this.line) {
-      if (this.now <= waiting.lastStartMs) continue
+      const { joinedMs, patienceMs, request } = waiting
+      const neededMs = Math.min(patienceMs, Math.max(patienceMs / 4, this.answerMs))
+      if (this.now <= Math.max(joinedMs, request.deadlineMs - neededMs)) continue
       waiting.mayBeLate = true
       this.overrun.add(isFirstAttempt(waiting))
     }
@@ -210,7 +215,8 @@ export class AdaptiveHistory {
   private park(request: BudgetRequest): void {
     const waiting: Waiting = {
       request,
-      lastStartMs: Math.max(this.now, request.deadlineMs - this.patienceMs / 4),
+      joinedMs: this.now,
+      patienceMs: this.patienceMs,
       leave: () => leave(),
       state: 'waiting',
       mayBeLate: false,
@@ -277,6 +283,8 @@ export class AdaptiveHistory {
     if (how === 'success') {
       const mints = latency <= patienceOf(request, startMs) / 4
       if (mints) this.lastFastMs = this.now
+      this.answerMs += (latency - this.answerMs) / 8
+      this.markLate()
       if (isRetry) this.helpedInARow++
       this.events.push({ type: 'success', mints, returns: mints && attempt > 1 && (isRetry || won) })
     } else if (latency === 0) {

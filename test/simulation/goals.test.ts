@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { GOALS, holds, KNOWN_MISSES, missedBy } from './goals.js'
+import { GOALS, holds } from './goals.js'
 import { aftermath, judge, TINY_CLIENTS } from './random-scenarios.js'
 import { ADAPTIVE, RECOMMENDED } from './subjects.js'
 
@@ -11,13 +11,10 @@ const RUNS = 40
 describe('the goals, with a fixed seed', () => {
   it.each(Object.entries(GOALS))(
     '%s',
-    (name, measure) => {
+    (_, measure) => {
       const findings = measure(SEED)
       expect(findings.length).toBeGreaterThan(0)
-      const missed = findings.filter((finding) => !holds(finding))
-      const { most, by } = KNOWN_MISSES[name] ?? { most: 0, by: 0 }
-      expect(missed.filter((finding) => missedBy(finding) > by)).toEqual([])
-      expect(missed.length).toBeLessThanOrEqual(most)
+      expect(findings.filter((finding) => !holds(finding))).toEqual([])
     },
     PATIENCE_MS,
   )

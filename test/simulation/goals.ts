@@ -351,17 +351,3 @@ export const GOALS: Readonly<Record<string, (seed: number) => Finding[]>> = {
   'E13 tiny clients': tinyClients,
   'rule with other time limits': otherLimits,
 }
-
-/**
- * Goals that are not reached whole, with how many figures may miss and by how much. In a slow-down of 30 s the preset's
- * patience of 3 s leaves ten of them to find the new capacity; and a shift of the latency to half of the patience and
- * more is found out slowly by clients with fewer than six calls a second.
- */
-export const KNOWN_MISSES: Readonly<Record<string, { readonly most: number; readonly by: number }>> = {
-  'E4 brown-out': { most: 3, by: 0.06 },
-  'E8 latency shift': { most: 6, by: 0.09 },
-}
-
-export function missedBy({ figure, limit }: Finding): number {
-  return 'most' in limit ? figure - limit.most : limit.least - figure
-}

@@ -16,9 +16,11 @@ describe('the rule that retries are never worse than none', { timeout: PATIENCE_
     const seed = Math.floor(Math.random() * 1_000_000)
     console.log('fresh seed of the search:', seed)
     const found = Array.from({ length: 10 }, (_, index) => tryAtRandom(seed + index, 'inside'))
-    // One scenario in a hundred may be worse, so ten of them say little: all of them together must not be.
-    const mean = found.reduce((sum, { comparison }) => sum + comparison.difference, 0) / found.length
-    expect(mean).toBeGreaterThan(0)
+    // One scenario in a hundred may be worse: two of ten are a chance of one in two hundred.
+    expect(found.filter(({ comparison }) => isWorse(comparison)).length).toBeLessThanOrEqual(1)
+    const differences = found.map(({ comparison }) => comparison.difference)
+    expect(Math.min(...differences)).toBeGreaterThanOrEqual(-0.03)
+    expect(differences.reduce((sum, difference) => sum + difference, 0) / found.length).toBeGreaterThan(0)
   })
 
   it('is broken by retries without a budget', () => {

@@ -6,11 +6,15 @@ import { ALLOWED } from '../gate.js'
 const NO_SLOT = { allowed: false, reason: 'no_slot' }
 const SECOND: Details = { attemptTimeoutMs: 1000 }
 
-/** A dependency that is usually fast has attempts in flight that it has not answered for a quarter of their patience. */
+/**
+ * A dependency that is usually fast has attempts in flight that it has not answered for a quarter of their patience.
+ * The last of them found the window open, and closed it.
+ */
 const closed = (inFlight = 5, waste = 5): AdaptiveFixture => {
   const fixture = new AdaptiveFixture({ bulkhead: true }, { rate: 100, fastShare: 1, waste })
-  expect(fixture.firsts(inFlight, SECOND)).toBe(inFlight)
+  expect(fixture.firsts(inFlight - 1, SECOND)).toBe(inFlight - 1)
   fixture.pass(250)
+  expect(fixture.ask(1, SECOND)).toBe(ALLOWED)
   expect(fixture.ask(1, SECOND)).toEqual(NO_SLOT)
   return fixture
 }
@@ -33,9 +37,10 @@ describe('a budget with a bulkhead', () => {
 
   it('is needed to hold first attempts, not to hold retries', () => {
     const fixture = new AdaptiveFixture({}, { rate: 100, fastShare: 1 })
-    fixture.succeed(1, 1, SECOND)
+    fixture.succeed(2, 1, SECOND)
     fixture.firsts(5, SECOND)
     fixture.pass(250)
+    expect(fixture.ask(2, SECOND)).toBe(ALLOWED)
     for (const kind of ['retry', 'hedge'] as const) expect(fixture.ask(2, { ...SECOND, kind })).toEqual(NO_SLOT)
     expect(fixture.firsts(1000, SECOND)).toBe(1000)
   })
@@ -52,6 +57,22 @@ describe('a budget with a bulkhead', () => {
     expect(fixture.woken).toEqual(['a', 'b', 'c'])
     expect(fixture.grants).toEqual([ALLOWED, ALLOWED, ALLOWED])
     expect(fixture.waste).toBeCloseTo(0.2)
+  })
+
+  it.each([
+    ['starts a waiting call that has as much time left as answers take now', 600, 'hurried'],
+    ['passes over a waiting call that has less time left than answers take now', 800, 'other'],
+  ])('%s', (_, answerMs, woken) => {
+    const fixture = new AdaptiveFixture({ bulkhead: true }, { fastShare: 1 })
+    fixture.succeed(100, answerMs, SECOND)
+    fixture.firsts(4, SECOND)
+    fixture.pass(250)
+    expect(fixture.firsts(2, SECOND)).toBe(1)
+    fixture.park('hurried', 1, { ...SECOND, deadlineMs: fixture.now + 701 })
+    fixture.park('other', 1, { ...SECOND, deadlineMs: fixture.now + 10_000 })
+    fixture.pass(1)
+    fixture.end(1, 'failure', 250, SECOND)
+    expect(fixture.woken).toEqual([woken])
   })
 
   it('lets all waiting first attempts go once fast answers have widened the window', () => {
@@ -77,7 +98,7 @@ describe('a budget with a bulkhead', () => {
     fixture.end(1, 'success', 10, SECOND)
     fixture.firsts(5, SECOND)
     fixture.pass(250)
-    expect(fixture.ask(1, SECOND)).toEqual(NO_SLOT)
+    expect(fixture.firsts(2, SECOND)).toBe(1)
     const leave = fixture.park('first', 1, SECOND)
     expect(fixture.ask(2, SECOND)).toEqual({ allowed: false, reason: 'no_credit' })
     expect(fixture.ask(1, SECOND)).toEqual(NO_SLOT)
@@ -90,6 +111,7 @@ describe('a budget with a bulkhead', () => {
     fixture.end(1, 'success', 10, SECOND)
     fixture.firsts(5, SECOND)
     fixture.pass(250)
+    expect(fixture.ask(1, SECOND)).toBe(ALLOWED)
     expect(fixture.ask(2, SECOND)).toEqual(NO_SLOT)
     fixture.park('retry', 2, SECOND)
     expect(fixture.woken).toEqual([])

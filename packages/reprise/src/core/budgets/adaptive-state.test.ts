@@ -103,6 +103,7 @@ describe('a snapshot of an adaptive budget', () => {
     const limits = { attemptTimeoutMs: 1000 }
     fixture.firsts(1, limits)
     fixture.pass(250)
+    expect(fixture.ask(1, limits).allowed).toBe(true)
     expect(fixture.ask(1, limits)).toEqual({ allowed: false, reason: 'no_slot' })
   })
 

@@ -25,7 +25,7 @@ import { AttemptWindow, type AttemptWindowState, FAST_SHARE } from './attempt-wi
 import { CallRate, type CallRateState } from './call-rate.js'
 import { costOf, expectFlag, expectNumber, expectOptions, unexpected } from './numbers.js'
 import { RetryWorth, type RetryWorthState } from './retry-worth.js'
-import { type Waiter, WaitingLine } from './waiting-line.js'
+import { type Place, type Waiter, WaitingLine } from './waiting-line.js'
 
 export interface AdaptiveBudgetOptions {
   /** Also holds first attempts, while more of them would hurt. */
@@ -134,11 +134,11 @@ export class AdaptiveBudget implements Budget {
     if (isUnused(outcome)) this.takeBack(request, now)
     else if (result === 'success' || result === 'failure') {
       const share = latencyMs / patienceOf(request, now - latencyMs)
-      this.window.answered(result === 'success', share, now, this.firsts.size > 0)
+      this.window.answered(result === 'success', share, latencyMs, now, this.firsts.size > 0)
       this.learn(request, result === 'success', false, now)
       if (result === 'success') this.deposit(request, outcome, share <= FAST_SHARE)
     } else if (result === 'timeout') {
-      this.window.missed()
+      this.window.missed(latencyMs, now)
       this.learn(request, false, true, now)
     } else this.window.ended()
     if (request === this.probed) this.probed = undefined
@@ -152,14 +152,13 @@ export class AdaptiveBudget implements Budget {
     }
     const { now, deadlineMs } = request
     const isFirst = request.attempt === 1
-    // Others may have asked since this one did.
-    const patienceMs = patienceOf(request, now)
     // Credit that was minted while no retry waited is not for this one.
     if (this.strict && this.retries.size === 0) this.credit = 0
     const line = isFirst ? this.firsts : this.retries
-    const lastStartMs = Math.max(now, deadlineMs - FAST_SHARE * patienceMs)
     const cost = isFirst ? 0 : costOf(request)
-    const place = line.join({ request, cost, joinedMs: now, deadlineMs, lastStartMs, wake })
+    // Others may have asked since this one did.
+    const patienceMs = patienceOf(request, now)
+    const place = line.join({ request, cost, joinedMs: now, deadlineMs, patienceMs, wake })
     this.drain(now)
     return () => line.leave(place)
   }
@@ -170,8 +169,8 @@ export class AdaptiveBudget implements Budget {
 
   poll(now: number, random: Random): void {
     this.drain(now)
-    const line = this.firsts.next(now) === undefined ? this.retries : this.firsts
-    const place = line.next(now)
+    const line = this.nextOf(this.firsts, now) === undefined ? this.retries : this.firsts
+    const place = this.nextOf(line, now)
     if (place === undefined || now < this.probeAtMs()) return
     this.probeJitter = LEAST_JITTER + random()
     line.leave(place)
@@ -247,17 +246,21 @@ export class AdaptiveBudget implements Budget {
   }
 
   private drain(now: number): void {
-    for (let place = this.firsts.next(now); place !== undefined; place = this.firsts.next(now)) {
+    for (let place = this.nextOf(this.firsts, now); place !== undefined; place = this.nextOf(this.firsts, now)) {
       if (!this.window.hasRoom(now, this.patienceMs)) return
       this.firsts.leave(place)
       place.waiter.wake(this.start(now))
     }
-    for (let place = this.retries.next(now); place !== undefined; place = this.retries.next(now)) {
+    for (let place = this.nextOf(this.retries, now); place !== undefined; place = this.nextOf(this.retries, now)) {
       const { cost } = place.waiter
       if (!this.covers(cost, now) || !this.window.hasRoom(now, this.patienceMs)) return
       this.retries.leave(place)
       place.waiter.wake(this.startPaid(cost, now))
     }
+  }
+
+  private nextOf(line: WaitingLine, now: number): Place | undefined {
+    return line.next(now, this.window.answerMs)
   }
 
   /** First attempts in line are probed for in time to help them; a retry waits until no call of its client would tell as much. */

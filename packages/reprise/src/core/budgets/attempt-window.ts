@@ -5,9 +5,9 @@
  * *late* if it does not come within it. Four rules, by what the answers look like:
  *
  * - No fast answer for a quarter of the patience, where fast answers are usual: the window closes around what is in
- *   flight, so that a queue at the dependency does not become longer.
- * - A closed window widens while calls are held: with every fast answer, and with slow ones as long as they do not become
- *   slower by it. If they do, it is cut, and waits longer before it widens again.
+ *   flight and the attempt that asks, so that a queue at the dependency does not become longer.
+ * - A closed window widens while calls are held: with every fast answer, and with slow ones until most of a round take
+ *   longer than when it closed. Then the window is cut, and waits longer before it widens again.
  * - No answer at all for half the patience: nothing starts but probes. If the silence outlasts the patience, the window
  *   opens again at half of what was in flight.
  * - A fast answer while no call is held removes the limit.
@@ -22,14 +22,18 @@ export const FAST_SHARE = 0.25
 const QUIET_SHARE = 0.5
 /** A late answer counts as this many patiences, since it would have taken at least one. */
 const LATE_SHARE = 2
-/** Answers that take this much longer than at the start are waiting for each other. */
+/** An answer is slower if it takes this many times what answers took when the window closed. */
 const SLOWER = 1.5
+/** Part of a round that must be slower to show a queue. A healthy dependency with a long tail has fewer slow answers. */
+const MAJORITY = 0.7
 /** A cut takes a window that was too wide by half back to where it was. */
 const CUT = 0.7
 /** Part of a window that one round of answers widens it by; more was seen to overshoot in a brown-out. */
 const GROWTH = 0.25
 /** Fewer answers than this are chance. */
-const MIN_ROUND = 5
+const MIN_ROUND = 4
+/** Successes over which the mean time of an answer is taken. */
+const MEAN_ANSWERS = 8
 /** Cuts after which the rounds to wait no longer double. */
 const MAX_CUTS = 4
 
@@ -42,6 +46,8 @@ export class AttemptWindow {
   lastStartMs = -Infinity
   /** Of the caller that asked last. */
   patienceMs = 0
+  /** What a successful answer takes now: a mean in which the last ones count most. */
+  answerMs = 0
   private limit = Infinity
   /** Since when there was no answer, and no fast one, though attempts started; `Infinity` if none did. */
   private quietSinceMs = Infinity
@@ -72,12 +78,13 @@ export class AttemptWindow {
     }
     if (this.silent) return false
     const isOpen = this.limit === Infinity
-    if (isOpen && this.usual.areFast && now - this.slowSinceMs >= FAST_SHARE * patienceMs) this.close(this.inFlight)
-    return this.inFlight < this.limit
+    // With room for the attempt that asks: a client with few calls would otherwise close around next to nothing.
+    if (isOpen && this.usual.areFast && now - this.slowSinceMs >= FAST_SHARE * patienceMs) this.close(this.inFlight + 1)
+    return this.inFlight + 1 <= this.limit
   }
 
   /** The dependency answered after this share of the patience. A failure says that it is there, not that it is well. */
-  answered(ok: boolean, share: number, now: number, isHolding: boolean): void {
+  answered(ok: boolean, share: number, latencyMs: number, now: number, isHolding: boolean): void {
     this.leave()
     if (this.silent && !ok) return
     const isFast = ok && share <= FAST_SHARE
@@ -85,14 +92,15 @@ export class AttemptWindow {
     this.quietSinceMs = this.inFlight > 0 ? now : Infinity
     if (isFast || this.inFlight === 0) this.slowSinceMs = this.quietSinceMs
     if (!ok) return
+    this.answerMs += (latencyMs - this.answerMs) / MEAN_ANSWERS
     this.usual.add(isFast, isHolding, now, this.patienceMs)
-    if (this.limit < Infinity) this.adjust(isFast, share, isHolding)
+    if (this.limit < Infinity) this.adjust(share, now - latencyMs, now, isHolding)
   }
 
   /** An attempt ran into its time limit. */
-  missed(): void {
+  missed(latencyMs: number, now: number): void {
     this.leave()
-    if (this.limit < Infinity && !this.usual.areSlow) this.count(LATE_SHARE)
+    if (this.limit < Infinity && !this.usual.areSlow) this.count(LATE_SHARE, now - latencyMs, now)
   }
 
   /** What was known of the state of the dependency is old; what answers usually take is not. */
@@ -130,11 +138,12 @@ export class AttemptWindow {
     this.close(Math.max(this.inFlight + 1, this.inFlightBeforeSilence * share))
   }
 
-  private adjust(isFast: boolean, share: number, isHolding: boolean): void {
+  private adjust(share: number, startMs: number, now: number, isHolding: boolean): void {
     if (this.usual.areSlow) {
       this.limit = isHolding ? this.limit + 1 : Infinity
       return
     }
+    const isFast = share <= FAST_SHARE
     if (!isHolding && isFast) {
       this.limit = Infinity
       this.round.forgetCuts()
@@ -142,27 +151,29 @@ export class AttemptWindow {
     }
     if (isHolding && isFast) this.limit += Math.max(1 / this.limit, GROWTH)
     else if (isHolding && this.round.mayWiden) this.limit += GROWTH
-    this.count(share)
+    this.count(share, startMs, now)
   }
 
-  private count(share: number): void {
-    if (this.round.add(share, this.limit) === 'slower') this.limit = Math.max(1, this.limit * CUT)
+  private count(share: number, startMs: number, now: number): void {
+    if (this.round.add(share, startMs, now, this.limit) === 'slower') this.limit = Math.max(1, this.limit * CUT)
   }
 
   private close(limit: number): void {
-    this.limit = Math.max(1, limit)
+    this.limit = limit
     this.round.startOver()
   }
 }
 
-/** Compares what answers take, a window of them at a time, with what they took when the window closed. */
+/** Compares the answers of a round, which is a window of them, with those of the first round after the window closed. */
 class Round {
   private answers = 0
-  private shares = 0
-  /** Mean share of the patience when the window closed, or less if it became less since. */
+  /** Sum of the logarithms of the shares: a long tail moves their geometric mean less than their mean. */
+  private logs = 0
+  private slower = 0
+  /** Share of the patience that answers took in the first round, or less if it became less since; `Infinity` in that round. */
   private level = Infinity
-  /** The answers of the first round after a change are of attempts from before it. */
-  private isSettling = true
+  /** Attempts that started before the last cut say nothing about the window after it. */
+  private cutMs = -Infinity
   private cuts = 0
   private waitRounds = 0
 
@@ -174,35 +185,37 @@ class Round {
   startOver(): void {
     this.level = Infinity
     this.waitRounds = 0
-    this.begin(true)
+    this.cutMs = -Infinity
+    this.begin()
   }
 
   forgetCuts(): void {
     this.cuts = 0
   }
 
-  add(share: number, limit: number): 'slower' | undefined {
+  add(share: number, startMs: number, now: number, limit: number): 'slower' | undefined {
+    if (startMs < this.cutMs) return undefined
     this.answers++
-    this.shares += share
-    return this.answers < Math.max(MIN_ROUND, limit) ? undefined : this.end()
+    // Fast answers count alike: one that becomes slower and stays fast is no sign of a queue.
+    this.logs += Math.log(Math.max(FAST_SHARE, share))
+    if (share > SLOWER * this.level) this.slower++
+    return this.answers < Math.max(MIN_ROUND, limit) ? undefined : this.end(now)
   }
 
-  private end(): 'slower' | undefined {
-    const mean = Math.max(FAST_SHARE, this.shares / this.answers)
-    const wasSettling = this.isSettling
-    this.begin(false)
-    if (wasSettling) return undefined
-    const isSlower = mean > SLOWER * this.level
-    if (isSlower) this.cut()
+  private end(now: number): 'slower' | undefined {
+    const mean = Math.exp(this.logs / this.answers)
+    const isSlower = this.slower > MAJORITY * this.answers
+    this.begin()
+    if (isSlower) this.cut(now)
     else if (this.waitRounds > 0) this.waitRounds--
     this.learn(mean)
     return isSlower ? 'slower' : undefined
   }
 
-  private cut(): void {
+  private cut(now: number): void {
     this.cuts = Math.min(this.cuts + 1, MAX_CUTS)
     this.waitRounds = 2 ** this.cuts
-    this.isSettling = true
+    this.cutMs = now
   }
 
   /** A quarter of the way down, so that one lucky round does not make all others look slow. */
@@ -211,9 +224,9 @@ class Round {
     else if (mean < this.level) this.level += (mean - this.level) / 4
   }
 
-  private begin(isSettling: boolean): void {
+  private begin(): void {
     this.answers = 0
-    this.shares = 0
-    this.isSettling = isSettling
+    this.logs = 0
+    this.slower = 0
   }
 }

@@ -1,18 +1,8 @@
 /** How a window of attempts learns whether fast answers are usual. */
 import { describe, expect, it } from 'vitest'
+import { FAST, PATIENCE_MS, SLOW, usuallyFast, usuallySlow } from '../../../../../test/attempt-window-fixture.js'
 import { BudgetError } from '../errors.js'
 import { AttemptWindow } from './attempt-window.js'
-
-const PATIENCE_MS = 1000
-/** Shares of the patience that answers take. */
-const FAST = 0.1
-const SLOW = 0.5
-
-const windowOf = (fastShare: number): AttemptWindow => {
-  const window = new AttemptWindow()
-  window.restore({ fastShare, spells: 16 })
-  return window
-}
 
 describe('what answers usually take', () => {
   /** Attempts that start every 100 ms and are answered after the given share, for the given time. */
@@ -20,7 +10,7 @@ describe('what answers usually take', () => {
     for (let now = 0; now < ms; now += 100) {
       window.hasRoom(now, PATIENCE_MS)
       window.started(now)
-      window.answered(true, share, now, isHolding)
+      window.answered(true, share, share * PATIENCE_MS, now, isHolding)
     }
   }
 
@@ -33,19 +23,19 @@ describe('what answers usually take', () => {
   })
 
   it('is learned to be slow while no call is held', () => {
-    const window = windowOf(1)
+    const window = usuallyFast(0)
     learn(window, SLOW, false)
     expect(window.snapshot().fastShare).toBeLessThan(0.5)
   })
 
   it('is not learned to be slow while calls are held', () => {
-    const window = windowOf(1)
+    const window = usuallyFast(0)
     learn(window, SLOW, true)
     expect(window.snapshot()).toEqual({ fastShare: 1, spells: 16 })
   })
 
   it('is learned to be fast also while calls are held', () => {
-    const window = windowOf(0)
+    const window = usuallySlow(0)
     learn(window, FAST, true)
     expect(window.snapshot().fastShare).toBeGreaterThan(0.5)
   })
@@ -73,7 +63,7 @@ describe('what answers usually take', () => {
     { fastShare: 1, spells: 0.5 },
     { fastShare: Number.NaN, spells: 1 },
   ])('is not restored from %o, and stays as it was', (state) => {
-    const window = windowOf(0)
+    const window = usuallySlow(0)
     expect(() => window.restore(state)).toThrow(BudgetError)
     expect(() => window.restore(state)).toThrow('adaptiveBudget snapshot window: ')
     expect(window.snapshot()).toEqual({ fastShare: 0, spells: 16 })

@@ -7,13 +7,15 @@ const REQUEST: BudgetRequest = {
   ...{ now: 0, deadlineMs: Infinity },
 }
 
+/** An answer takes this long, which is more than a quarter of the waiter's patience. */
+const ANSWER_MS = 300
 const waiter = (name: string, lastStartMs = Infinity): Waiter & { readonly name: string } => ({
   name,
   request: REQUEST,
   cost: 1,
   joinedMs: 0,
-  deadlineMs: Infinity,
-  lastStartMs,
+  deadlineMs: lastStartMs + ANSWER_MS,
+  patienceMs: 1000,
   wake: () => expect.unreachable('a line does not wake its waiters'),
 })
 
@@ -29,7 +31,7 @@ const nameOf = (place: Place | undefined): string | undefined => (place?.waiter 
 /** The waiters in the order of their turns, until the line is empty. */
 const served = (line: WaitingLine, now = 0): (string | undefined)[] => {
   const names: (string | undefined)[] = []
-  for (let place = line.next(now); place !== undefined; place = line.next(now)) {
+  for (let place = line.next(now, ANSWER_MS); place !== undefined; place = line.next(now, ANSWER_MS)) {
     names.push(nameOf(place))
     line.leave(place)
   }
@@ -39,14 +41,14 @@ const served = (line: WaitingLine, now = 0): (string | undefined)[] => {
 describe('a waiting line', () => {
   it('is empty at first', () => {
     const line = new WaitingLine()
-    expect([line.size, line.peek(), line.next(0)]).toEqual([0, undefined, undefined])
+    expect([line.size, line.peek(), line.next(0, ANSWER_MS)]).toEqual([0, undefined, undefined])
   })
 
   it('is served first come, first served', () => {
     const { line } = lineOf('a', 'b', 'c')
     expect(line.size).toBe(3)
-    expect(nameOf(line.next(0))).toBe('a')
-    expect(nameOf(line.next(0))).toBe('a')
+    expect(nameOf(line.next(0, ANSWER_MS))).toBe('a')
+    expect(nameOf(line.next(0, ANSWER_MS))).toBe('a')
     expect(served(line)).toEqual(['a', 'b', 'c'])
     expect(line.size).toBe(0)
   })
@@ -73,12 +75,12 @@ describe('a waiting line', () => {
 
   it('still serves a waiter at the last time at which it may start', () => {
     const { line } = lineOf(['a', 100], 'b')
-    expect(nameOf(line.next(100))).toBe('a')
+    expect(nameOf(line.next(100, ANSWER_MS))).toBe('a')
   })
 
   it('passes over a waiter whose time has run out, and goes on with the newest', () => {
     const { line, leave } = lineOf(['a', 100], 'b', 'c')
-    expect(nameOf(line.next(101))).toBe('c')
+    expect(nameOf(line.next(101, ANSWER_MS))).toBe('c')
     expect(line.size).toBe(2)
     leave(0)
     expect(line.size).toBe(2)
@@ -101,7 +103,7 @@ describe('a waiting line', () => {
 
   it('is in order again when its last waiter was passed over', () => {
     const { line } = lineOf(['a', 100])
-    expect(line.next(101)).toBeUndefined()
+    expect(line.next(101, ANSWER_MS)).toBeUndefined()
     line.join(waiter('b'))
     line.join(waiter('c'))
     expect(served(line, 101)).toEqual(['b', 'c'])
@@ -113,10 +115,28 @@ describe('a waiting line', () => {
     expect(served(line, 101)).toEqual(['b', 'c'])
   })
 
+  it.each([
+    ['what an answer takes', 300, 2700],
+    ['a quarter of its patience if answers are faster', 10, 2750],
+    ['its patience if answers take longer', 5000, 2000],
+  ])('passes over a waiter with less time left than %s', (_, answerMs, lastStartMs) => {
+    const line = new WaitingLine()
+    line.join({ ...waiter('a'), deadlineMs: 3000 })
+    expect(nameOf(line.next(lastStartMs, answerMs))).toBe('a')
+    expect(line.next(lastStartMs + 1, answerMs)).toBeUndefined()
+  })
+
+  it('does not pass over a waiter in the instant in which it joins', () => {
+    const line = new WaitingLine()
+    line.join({ ...waiter('a'), joinedMs: 950, deadlineMs: 1000 })
+    expect(nameOf(line.next(950, ANSWER_MS))).toBe('a')
+    expect(line.next(951, ANSWER_MS)).toBeUndefined()
+  })
+
   it('shows the waiter whose turn it is without passing over any', () => {
     const { line } = lineOf(['a', 100], 'b', 'c')
     expect([nameOf(line.peek()), line.size]).toEqual(['a', 3])
-    line.next(101)
+    line.next(101, ANSWER_MS)
     expect([nameOf(line.peek()), line.size]).toEqual(['c', 2])
   })
 })

@@ -3,9 +3,10 @@
  * line is longer than can be served, and the oldest would all be answered too late: from there on the newest go first,
  * until the line has been empty.
  *
- * A doubly linked list, so that joining, leaving from the middle and taking from either end are O(1). Imports types only.
+ * A doubly linked list, so that joining, leaving from the middle and taking from either end are O(1). Imports core only.
  */
 import type { BudgetRequest, Decision } from '../budget.js'
+import { FAST_SHARE } from './attempt-window.js'
 
 export interface Waiter {
   readonly request: BudgetRequest
@@ -13,8 +14,8 @@ export interface Waiter {
   readonly cost: number
   readonly joinedMs: number
   readonly deadlineMs: number
-  /** An attempt that starts later than this cannot be expected to end in time. */
-  readonly lastStartMs: number
+  /** How long its caller waits for one answer. */
+  readonly patienceMs: number
   readonly wake: (grant: Decision) => void
 }
 
@@ -58,13 +59,22 @@ export class WaitingLine {
     return this.isOverrun ? this.newest : this.oldest
   }
 
-  /** The place whose turn it is. A waiter without enough time left loses its place, and waits for its deadline alone. */
-  next(now: number): Place | undefined {
+  /**
+   * The place whose turn it is. A waiter with less time left than an answer takes, as answers come now, loses its place
+   * and waits for its deadline alone.
+   */
+  next(now: number, answerMs: number): Place | undefined {
     for (;;) {
       const place = this.peek()
-      if (place === undefined || now <= place.waiter.lastStartMs) return place
+      if (place === undefined || now <= lastStartMs(place.waiter, answerMs)) return place
       this.leave(place)
       this.isOverrun = this.size > 0
     }
   }
+}
+
+/** The last time at which an attempt can still be answered. A call that joins with less time left has one chance, at once. */
+function lastStartMs({ joinedMs, deadlineMs, patienceMs }: Waiter, answerMs: number): number {
+  const neededMs = Math.min(Math.max(answerMs, FAST_SHARE * patienceMs), patienceMs)
+  return Math.max(joinedMs, deadlineMs - neededMs)
 }
