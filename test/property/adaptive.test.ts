@@ -210,7 +210,7 @@ describe.each(COMBINATIONS)('an adaptive budget with bulkhead $bulkhead and stri
             expect(share).toBeGreaterThanOrEqual(-TOLERANCE)
             expect(share).toBeLessThanOrEqual(1 + TOLERANCE)
           }
-          expect(worth.value).toBeGreaterThanOrEqual(0.05)
+          expect(worth.value).toBeGreaterThanOrEqual(0.01)
         })
       }),
     )

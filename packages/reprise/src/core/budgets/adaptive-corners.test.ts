@@ -116,20 +116,20 @@ describe('the worth of retries', () => {
     const worth = new RetryWorth()
     for (let retry = 0; retry < 50; retry++) worth.retryEnded(false, 0, 1000)
     for (let retry = 0; retry < 50; retry++) worth.retryEnded(true, 0, 1000)
-    expect(worth.value).toBe(0.05)
+    expect(worth.value).toBe(0.01)
     const restarted = new RetryWorth()
     restarted.restore(worth.snapshot())
     restarted.firstEnded(true, false, 5000, 1000)
-    expect(restarted.value).toBe(0.05)
+    expect(restarted.value).toBe(0.01)
     restarted.firstEnded(true, false, 6000, 1000)
-    expect(restarted.value).toBeCloseTo(0.0625)
+    expect(restarted.value).toBeCloseTo(0.0125, 4)
   })
 
   it('is read as the least there is from a snapshot that has none', () => {
     const worth = new RetryWorth()
     worth.restore({ help: 0, firsts: 0, late: 0, value: 0 })
     worth.firstEnded(true, false, 0, 1000)
-    expect(worth.value).toBe(0.05)
+    expect(worth.value).toBe(0.01)
   })
 
   it('counts a share that has faded to next to nothing as none', () => {

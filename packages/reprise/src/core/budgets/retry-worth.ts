@@ -1,5 +1,5 @@
 /**
- * What a retry is worth, from 0.05 to 1: how often retries help, compared with how often first attempts succeed, and
+ * What a retry is worth, from 0.01 to 1: how often retries help, compared with how often first attempts succeed, and
  * how few attempts are late. It tells random errors, where a retry succeeds as often as any attempt (worth 1), from a
  * part of the dependency that is down behind the same budget, where no retry helps (worth next to nothing).
  *
@@ -18,7 +18,7 @@ const HELPFUL = 0.6
 const MOST_LATE = 0.15
 /** Changes no result any more. Without it the share would fade to a denormal number, with which arithmetic takes far longer. */
 const NEGLIGIBLE = 1e-20
-const LEAST = 0.05
+const LEAST = 0.01
 /** What it may rise by in one patience, as a share of itself. */
 const RISE = 0.25
 /** Retries in a row that helped, from which a client with few calls is taken to know that they do. */
