@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { isAvailable } from '../../../../test/chosen-driver.js'
-import { BUSY, openDatabase, resultCode, SQLITE_DRIVERS, type SqliteDriverName } from './driver.js'
+import { openDatabase, SQLITE_DRIVERS, type SqliteDriverName } from './driver.js'
+import { RESULT_CODES, resultCode } from './result-codes.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-driver-'))
 const temporary = [directory]
@@ -89,7 +90,7 @@ describe.each(SQLITE_DRIVERS)('the driver %s', (driver) => {
     one.exec('INSERT INTO t VALUES (1)')
     expect(codeOf(() => one.exec('INSERT INTO t VALUES (1)'))).toBe(19)
     other.exec('BEGIN IMMEDIATE')
-    expect(codeOf(() => one.exec('BEGIN IMMEDIATE'))).toBe(BUSY)
+    expect(codeOf(() => one.exec('BEGIN IMMEDIATE'))).toBe(RESULT_CODES.BUSY)
     one.close()
     other.close()
   })
@@ -188,7 +189,7 @@ describe.each(SQLITE_DRIVERS)('the driver %s', (driver) => {
       expect(
         codeOf(() => count[method]()),
         method,
-      ).toBe(BUSY)
+      ).toBe(RESULT_CODES.BUSY)
     holder.close()
     database.close()
     const bytes = readFileSync(file)

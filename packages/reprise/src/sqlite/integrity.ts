@@ -4,10 +4,11 @@ import type { CopiedCounts, CopiedRows } from '../ledger/copied-tables.js'
 import { type LostRows, rowPlace, wholeRows } from '../ledger/row-check.js'
 import type { SqlRow } from '../ledger/rows.js'
 import type { StoreCheck } from '../ledger/store-facts.js'
-import { openDatabase, resultCode, SQLITE_DRIVERS, type SqliteDatabase, type SqliteDriverName } from './driver.js'
+import { openDatabase, SQLITE_DRIVERS, type SqliteDatabase, type SqliteDriverName } from './driver.js'
 import { writeSqliteCopy } from './maintenance.js'
 import { SCHEMA_VERSION, schemaVersion } from './migrations.js'
 import { readableRows, readingSqlite } from './readable-rows.js'
+import { resultCode } from './result-codes.js'
 
 /** More of them say nothing new. */
 const MOST_PROBLEMS = 100

@@ -12,14 +12,15 @@ import { LedgerError } from '../ledger/errors.js'
 import { type LostRows, rowPlace } from '../ledger/row-check.js'
 import type { SqlRow, SqlValue } from '../ledger/rows.js'
 import { withOpenableFile } from './cut-off-file.js'
-import { openDatabase, resultCode, type SqliteDatabase } from './driver.js'
+import { openDatabase, type SqliteDatabase } from './driver.js'
 import { ledgerFailure } from './failures.js'
 import { expectOurs, SCHEMA_VERSION, schemaVersion } from './migrations.js'
+import { RESULT_CODES, resultCode } from './result-codes.js'
 
 type OnLost = (lost: LostRows) => void
 
-/** IOERR, CORRUPT, NOTADB: the file, and not the statement, is at fault. */
-const DAMAGE: ReadonlySet<number | undefined> = new Set([10, 11, 26])
+/** The file, and not the statement, is at fault. */
+const DAMAGE: ReadonlySet<number> = new Set([RESULT_CODES.IOERR, RESULT_CODES.CORRUPT, RESULT_CODES.NOTADB])
 
 class DisorderedRows extends Error {}
 
