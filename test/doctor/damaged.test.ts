@@ -165,6 +165,22 @@ test('a row that became rubbish within a whole page is lost alone', async () => 
   })
 })
 
+test('an integer that is too large for JavaScript costs its row alone', async () => {
+  damaged(() => undefined)
+  const handle = await openDatabase(scene.path('damaged.db'))
+  handle.exec(`UPDATE tasks SET fence = 1152921504606846977 WHERE id IN ('${idOf(0)}', '${idOf(5)}', '${idOf(TASKS - 1)}')`)
+  handle.exec('UPDATE attempts SET execution = 1152921504606846977 WHERE task = 50 AND number = 1')
+  handle.close()
+  const { code: found, faults } = await doctor('damaged.db')
+  expect(found).toBe(74)
+  expect(faults).toContainEqual(expect.objectContaining({ area: 'store', place: `task load/${idOf(5)}` }))
+  const { code, rows, lost } = await salvage()
+  expect({ code, tasks: rows['tasks'] }).toEqual({ code: 3, tasks: TASKS - 3 })
+  for (const n of [0, 5, TASKS - 1]) expect(lost.map(({ place }) => place)).toContain(`task load/${idOf(n)}`)
+  // Attempts: those of the lost tasks, and one that is too large itself.
+  expect(lost.filter(({ table, place }) => table === 'attempts' && /rows after/.test(place))).toHaveLength(1)
+})
+
 test('a file without its first page cannot be read at all: 74, and nothing is written', async () => {
   damaged(overwrite(0, PAGE))
   const { code, faults } = await doctor('damaged.db')

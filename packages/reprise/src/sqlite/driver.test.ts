@@ -229,6 +229,7 @@ describe('a result code', () => {
     [{ code: 'ERR_SQLITE_ERROR', message: 'database disk image is malformed' }, 11],
     [{ code: 'ERR_SQLITE_ERROR', message: 'disk I/O error' }, 10],
     [{ code: 'ERR_SQLITE_ERROR', message: 'no such table: t' }, 1],
+    [{ code: 'ERR_SQLITE_ERROR', message: 'Value is too large to be represented as a JavaScript number: 9' }, undefined],
     [{ code: 'ENOENT' }, undefined],
     [{ code: 7 }, undefined],
     [null, undefined],

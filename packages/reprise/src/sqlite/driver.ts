@@ -24,6 +24,9 @@ export interface SqliteDatabase {
 }
 
 type Connection = Omit<SqliteDatabase, 'abandon'>
+/** `unsafeMode` switches off SQLite's defensive flag. */
+type BetterConnection = Connection & { unsafeMode(): unknown }
+/** A read-only handle is opened without SQLite's defensive flag: with it, a file that was cut off cannot be read. */
 type Connect = (file: string, readOnly: boolean) => Connection
 type Opener = (file: string, readOnly: boolean) => SqliteDatabase
 
@@ -130,12 +133,16 @@ function openerOf(name: SqliteDriverName, loaded: unknown): Opener {
 /** Not there before Node 22.5, and not without a flag before 22.13. */
 function connectByNode(loaded: unknown): Connect {
   const { DatabaseSync } = loaded as { DatabaseSync: new (file: string, options: object) => Connection }
-  return (file, readOnly) => new DatabaseSync(file, { readOnly })
+  return (file, readOnly) => new DatabaseSync(file, readOnly ? { readOnly, defensive: false } : {})
 }
 
 function connectByBetter(loaded: unknown): Connect {
-  const { default: Database } = loaded as { default: new (file: string, options: object) => Connection }
-  return (file, readonly) => new Database(file, { timeout: 0, readonly })
+  const { default: Database } = loaded as { default: new (file: string, options: object) => BetterConnection }
+  return (file, readonly) => {
+    const connection = new Database(file, { timeout: 0, readonly })
+    if (readonly) connection.unsafeMode()
+    return connection
+  }
 }
 
 /** A database by `node:sqlite` or `better-sqlite3`, which close the file with the connection. */

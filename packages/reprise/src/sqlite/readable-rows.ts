@@ -11,7 +11,6 @@ import { COPIED_TABLES, type CopiedRows, type CopiedTable, portionsOf, ROWS_AT_O
 import { LedgerError } from '../ledger/errors.js'
 import { type LostRows, rowPlace } from '../ledger/row-check.js'
 import type { SqlRow, SqlValue } from '../ledger/rows.js'
-import { withOpenableFile } from './cut-off-file.js'
 import { openDatabase, type SqliteDatabase } from './driver.js'
 import { ledgerFailure } from './failures.js'
 import { expectOurs, SCHEMA_VERSION, schemaVersion } from './migrations.js'
@@ -24,8 +23,13 @@ const DAMAGE: ReadonlySet<number> = new Set([RESULT_CODES.IOERR, RESULT_CODES.CO
 
 class DisorderedRows extends Error {}
 
+/**
+ * Whether a row that was asked for is at fault. An error that is not SQLite's is thrown by the driver while it fetches the
+ * row, such as for an integer that JavaScript cannot represent, or is of `DisorderedRows`.
+ */
 function isDamage(error: unknown): boolean {
-  return error instanceof DisorderedRows || DAMAGE.has(resultCode(error))
+  const code = resultCode(error)
+  return code === undefined || DAMAGE.has(code)
 }
 
 /** Opens a ledger read-only, whatever version of the schema it has, up to that of this program. */
@@ -33,17 +37,30 @@ export async function readingSqlite<T>(file: string, read: (database: SqliteData
   const name = `sqlite:${file}`
   if (!existsSync(file)) throw new LedgerError('missing', `There is no ledger ${name}`)
   try {
-    return await withOpenableFile(file, async (openable) => {
-      const database = await openDatabase(openable, undefined, undefined, true)
-      try {
-        expectOurs(database, name)
-        return await read(database)
-      } finally {
-        database.close()
-      }
-    })
+    // By SQLite alone: to close any other handle of the file would drop the locks that this process has on it.
+    const database = await openDatabase(file, undefined, undefined, true)
+    try {
+      acceptCutOff(database)
+      expectOurs(database, name)
+      return await read(database)
+    } finally {
+      database.close()
+    }
   } catch (error) {
     throw ledgerFailure(name, 'read', error)
+  }
+}
+
+/**
+ * A file that is shorter than its own header says, as after a copy that ended early, is corrupt to every statement. With
+ * `writable_schema` SQLite takes the length of the file instead. The handle is read-only: nothing becomes writable.
+ */
+function acceptCutOff(database: SqliteDatabase): void {
+  try {
+    database.exec('SELECT count(*) FROM sqlite_schema')
+  } catch (error) {
+    if (resultCode(error) !== RESULT_CODES.CORRUPT) throw error
+    database.exec('PRAGMA writable_schema = 1')
   }
 }
 

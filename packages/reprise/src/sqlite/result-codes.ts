@@ -40,8 +40,12 @@ export function resultCode(error: unknown): number | undefined {
   return name && RESULT_CODES[name]
 }
 
+/** Of the driver itself, about an integer that it cannot hand over. */
+const NOT_OF_SQLITE = /^Value is too large to be represented/
+
 /** Any other text is an error of the statement: 1, as SQLite calls it. */
-function codeOfText(text: string): number {
+function codeOfText(text: string): number | undefined {
+  if (NOT_OF_SQLITE.test(text)) return undefined
   const name = NAMES.find((one) => TEXTS[one].test(text))
   return name === undefined ? 1 : RESULT_CODES[name]
 }
