@@ -1,6 +1,6 @@
 /** The drivers: which is used, what is said when there is none, and how a handle that failed is left. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -202,6 +202,22 @@ describe.each(SQLITE_DRIVERS)('the driver %s', (driver) => {
         method,
       ).toBe(11)
     damaged.close()
+  })
+
+  it('reads what is left of a file that was cut off, with a read-only handle', async () => {
+    const file = newFile()
+    const database = await openDatabase(file, driver)
+    database.exec('CREATE TABLE t (a INTEGER PRIMARY KEY, b)')
+    database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+    INSERT INTO t SELECT i, printf('%100d', i) FROM n`)
+    database.close()
+    truncateSync(file, 30 * 4096 + 1000)
+    const cut = await openDatabase(file, driver, undefined, true)
+    expect(codeOf(() => cut.exec('SELECT a FROM t'))).toBe(RESULT_CODES.CORRUPT)
+    cut.exec('PRAGMA writable_schema = 1')
+    expect(cut.prepare('SELECT a FROM t LIMIT 1').get()).toMatchObject({ a: 1 })
+    expect(() => cut.exec('DELETE FROM t WHERE a = 1')).toThrow(/readonly/)
+    cut.close()
   })
 
   it('abandons what is in memory', async () => {
