@@ -79,16 +79,29 @@ const CURES: Readonly<Record<SqliteDriverName, Readonly<Record<RefusalReason, st
   'node:sqlite': { missing: NEWER_NODE, 'not built': NEWER_NODE, old: NEWER_NODE },
 }
 
-function missingDriver(refusals: readonly Refusal[]): LedgerError {
+function missingDriver(refusals: readonly Refusal[]): MissingDriverError {
   const cures = Object.entries(CURES).flatMap(([driver, byReason]) => {
     const refusal = refusals.find((one) => one.driver === driver)
     return (refusal && byReason[refusal.reason]) ?? []
   })
   const cure = cures.length > 0 ? cures.join(', or ') : `${INSTALL_BETTER}, or ${NEWER_NODE}`
   const isGlobal = cure.includes('npm install') ? '; add `--global` where the program is installed globally' : ''
-  const tried = refusals.map(({ driver, reason, error }) => `${driver} (${reasonText(driver, reason, error)})`)
-  const message = `A SQLite ledger needs a driver: ${cure}${isGlobal}. Tried: ${tried.join(', ')}`
-  return new LedgerError('missing_driver', message, refusals.at(-1)?.error)
+  const tried = refusals.map(({ driver, reason, error }) => ({ driver, reason: reasonText(driver, reason, error) }))
+  return new MissingDriverError(`${cure}${isGlobal}`, tried, refusals.at(-1)?.error)
+}
+
+/** No driver can be used. */
+export class MissingDriverError extends LedgerError {
+  /** What to do about it. */
+  readonly cure: string
+  readonly tried: readonly { readonly driver: SqliteDriverName; readonly reason: string }[]
+
+  constructor(cure: string, tried: MissingDriverError['tried'], cause: unknown) {
+    const list = tried.map(({ driver, reason }) => `${driver} (${reason})`).join(', ')
+    super('missing_driver', `A SQLite ledger needs a driver: ${cure}. Tried: ${list}`, cause)
+    this.cure = cure
+    this.tried = tried
+  }
 }
 
 function reasonText(driver: SqliteDriverName, reason: RefusalReason, error: unknown): string {
