@@ -31,7 +31,8 @@ function takeElsewhere(): string {
 }
 
 const LOOKS = {
-  check: () => checkSqlite(file, async (rows) => {
+  check: () =>
+    checkSqlite(file, async (rows) => {
       for await (const { table } of rows) expect(table.name).not.toBe('')
     }),
   salvage: () => salvageSqlite(file, path.join(directory, 'saved.db')),

@@ -5,7 +5,14 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import path from 'node:path'
 import { StateDirectory } from '@reprise/workflow'
-import { checkLedger, type CopiedRows, type LedgerCheck, LedgerError, type LedgerFault, type StoreCheck } from 'reprise/durable'
+import {
+  checkLedger,
+  type CopiedRows,
+  type LedgerCheck,
+  LedgerError,
+  type LedgerFault,
+  type StoreCheck,
+} from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { plural } from '../output/failure-words.js'
@@ -13,9 +20,10 @@ import { byteText } from '../output/figures.js'
 import type { DoctorCheck } from '../output/doctor.js'
 import { lookFor } from '../output/look.js'
 import { type CommandWords, commandWords } from '../output/next-commands.js'
+import { fileOf } from '../output/store-address.js'
 import { cureOf, placeText } from './doctor-cures.js'
 import { nameOf } from './store-care.js'
-import { expectKept, fileOf, stateDirectoryOf } from './store.js'
+import { expectKept, stateDirectoryOf } from './store.js'
 
 /** The oldest Node that the packages accept. */
 const LEAST_NODE = [20, 19] as const
@@ -95,7 +103,11 @@ async function checkStore(context: CommandContext): Promise<DoctorCheck[]> {
   const take = async (rows: CopiedRows): Promise<void> => void (state = await checkLedger(rows))
   try {
     const store = await storeCheck(settings.store, take)
-    return [...factChecks(store, settings.store, command), ...damageChecks(store, command), ...stateChecks(state, command)]
+    return [
+      ...factChecks(store, settings.store, command),
+      ...damageChecks(store, command),
+      ...stateChecks(state, command),
+    ]
   } catch (error) {
     if (!(error instanceof LedgerError) || error.problem === 'refused') throw error
     return [unreadable(error, address, command)]

@@ -1,6 +1,16 @@
 /** The drivers: which is used, what is said when there is none, and how a handle that failed is left. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -245,7 +255,10 @@ describe('a result code', () => {
     [{ code: 'ERR_SQLITE_ERROR', message: 'database disk image is malformed' }, 11],
     [{ code: 'ERR_SQLITE_ERROR', message: 'disk I/O error' }, 10],
     [{ code: 'ERR_SQLITE_ERROR', message: 'no such table: t' }, 1],
-    [{ code: 'ERR_SQLITE_ERROR', message: 'Value is too large to be represented as a JavaScript number: 9' }, undefined],
+    [
+      { code: 'ERR_SQLITE_ERROR', message: 'Value is too large to be represented as a JavaScript number: 9' },
+      undefined,
+    ],
     [{ code: 'ENOENT' }, undefined],
     [{ code: 7 }, undefined],
     [null, undefined],

@@ -17,7 +17,10 @@ interface Connection {
   close(): void
 }
 
-export type ConnectionClass = new (file: string, options: { readOnly?: boolean; open?: boolean; defensive?: boolean }) => Connection
+export type ConnectionClass = new (
+  file: string,
+  options: { readOnly?: boolean; open?: boolean; defensive?: boolean },
+) => Connection
 
 /** Readers that keep abandoned handles from being the last of their file. */
 const abandoned = new Set<Connection>()
