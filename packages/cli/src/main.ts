@@ -28,6 +28,7 @@ const args = process.argv.slice(2)
 if (args[0] === '--version' || args[0] === '-V') {
   process.stdout.write(`${ownVersion()}\n`)
 } else if (args[0] === LIVE_COMMAND) {
+  hideSqliteWarning()
   cacheCompiled(process.env)
   const { completeLive } = await import('./completion/live.js')
   await completeLive(args.slice(1), process)

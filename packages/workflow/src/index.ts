@@ -50,7 +50,7 @@ export { type AttemptInput, StdinError, StdinSpool } from './process/stdin-spool
 export { fillKnown } from './values/template.js'
 export { readersFor } from './values/document-readers.js'
 export { isId } from './state/names.js'
-export { lastLineIn } from './state/last-line.js'
+export { endOfFile, lastLineIn } from './state/last-line.js'
 export { expectOwnStore } from './state/own-store.js'
 export { type LogEntry, StateDirectory } from './state/state-directory.js'
 export { statePathFor } from './state/state-path.js'

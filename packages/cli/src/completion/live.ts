@@ -2,13 +2,15 @@
  * `reprise __complete KIND [RUN] [--store URL]`: ids in the store, for completion in shells. A line each: the id, a tab and a
  * description. Imports the library when there is a store.
  *
- * Invariants: it writes nothing to stderr, changes nothing in the store, always exits with 0, and ends within `LIMIT_MS`
- * whatever the store does. A store that is missing or cannot be read gives no lines.
+ * Invariants: it writes nothing to stderr, changes no record in the store and always exits with 0. A store that is missing
+ * or cannot be read gives no lines. SQLite may leave an empty `-wal` and a `-shm` beside its file, which the next process
+ * removes. A server is waited for at most `LIMIT_MS`; reading SQLite is synchronous and cannot be cut off.
  */
 import { existsSync } from 'node:fs'
 import type { Ledger } from 'reprise/durable'
 import { DEFAULT_STORE } from '../settings.js'
 import type { World } from '../world.js'
+import { fileOf } from '../output/store-address.js'
 import { LIVE_KINDS, type LiveKind } from '../live-command.js'
 
 /** A person waits for it with a finger on the key. */
@@ -44,7 +46,7 @@ function nothingAfter(ms: number): Promise<[]> {
 }
 
 async function lookedUp(store: string, kind: LiveKind, run: string | undefined): Promise<Candidate[]> {
-  const file = /^sqlite:(.+)$/s.exec(store)?.[1]
+  const file = fileOf(store)
   if (file !== undefined && !existsSync(file)) return []
   const { openLedger } = await import('reprise/durable')
   const ledger = await openLedger(store, { readOnly: true })

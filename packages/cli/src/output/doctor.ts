@@ -30,7 +30,9 @@ export function doctorPage(checks: readonly DoctorCheck[], look: Look): string[]
     checks.some((check) => check.area === area),
   )
   const faults = checks.filter(({ state }) => state === 'fault').length
-  const end = faults === 0 ? 'Everything is well.' : `${plural(faults, 'fault')}. Nothing was changed.`
+  const isWell = !checks.some(({ area, state }) => area !== 'installation' && state !== 'ok')
+  const good = isWell ? 'Everything is well.' : 'No faults, but see the notes.'
+  const end = faults === 0 ? good : `${plural(faults, 'fault')}. Nothing was changed.`
   const sections = areas.flatMap((area) => [
     look.style.bold(TITLES[area]),
     ...checks.filter((check) => check.area === area).flatMap((check) => checkLines(check, look)),
@@ -64,10 +66,11 @@ const MOST_LOST = 20
 
 export function salvagePage({ address, file, rows, lost }: SalvageView, look: Look): string[] {
   const copied = Object.entries(rows).map(([table, count]) => `${table} ${countText(count)}`)
+  const what = copied.length === 0 ? 'it has no rows' : copied.join(', ')
   const shown = look.verbose ? lost : lost.slice(0, MOST_LOST)
   const more = lost.length - shown.length
   return [
-    `${plainText(address)} was copied into ${plainText(file)}: ${copied.join(', ')}.`,
+    `${plainText(address)} was copied into ${plainText(file)}: ${what}.`,
     ...(lost.length === 0 ? ['Nothing was lost.'] : [`${look.style.red('Lost')}:`]),
     ...shown.map(({ place, reason }) => `  ${plainText(place)}: ${plainText(reason)}`),
     ...(more === 0 ? [] : [`  and ${more} more: --verbose lists all of them`]),

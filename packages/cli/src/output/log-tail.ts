@@ -1,5 +1,5 @@
-/** The last lines of a log, however long it is. Imports Node and harmless text. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+/** The last lines of a log, however long it is. Imports how a file's end is read, and harmless text. */
+import { endOfFile } from '@reprise/workflow'
 import { harmless } from './harmless-text.js'
 
 export interface LogTail {
@@ -14,28 +14,13 @@ const MAX_LINE = 500
 
 /** Plain text; empty if it cannot be read. */
 export function tailOf(path: string, most: number): LogTail {
-  const { text, isCut } = endOf(path)
+  const { bytes, isCut } = endOfFile(path, TAIL_BYTES)
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/)
   // The first one may have lost its beginning.
   const whole = isCut && lines.length > 1 ? lines.slice(1) : lines
   const shown = whole.slice(-most).map(plainLine)
   return { lines: text === '' ? [] : shown, isCut: isCut || whole.length > shown.length }
-}
-
-function endOf(path: string): { readonly text: string; readonly isCut: boolean } {
-  let file: number | undefined
-  try {
-    file = openSync(path, 'r')
-    const { size } = fstatSync(file)
-    const from = Math.max(0, size - TAIL_BYTES)
-    const buffer = Buffer.alloc(Math.min(size, TAIL_BYTES))
-    const length = readSync(file, buffer, 0, buffer.length, from)
-    return { text: buffer.toString('utf8', 0, length), isCut: from > 0 }
-  } catch {
-    return { text: '', isCut: false }
-  } finally {
-    if (file !== undefined) closeSync(file)
-  }
 }
 
 /** Of a line that was written over (a progress bar), what was left of it. */

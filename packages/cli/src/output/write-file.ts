@@ -4,7 +4,7 @@ import {
   existsSync,
   mkdirSync,
   openSync,
-  readFileSync,
+  readSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -51,14 +51,24 @@ function refuseAnother(file: string, mark: string, said: string, suggestion: str
 }
 
 function isAnotherKind(file: string, mark: string): boolean {
-  try {
-    if (!statSync(file).isFile()) return false
-    const head = readFileSync(file, 'utf8').slice(0, 1000)
-    return head !== '' && !head.includes(mark)
-  } catch {
-    // Whatever it is, it cannot be read: writing will tell.
-    return false
-  }
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false
+  const head = headOf(file)
+  return head !== '' && !head.includes(mark)
+}
+
+/** Enough to tell what a file is, however long it is. */
+const HEAD_BYTES = 1000
+
+function headOf(file: string): string {
+  return orSay(file, 'read, so it is not overwritten', () => {
+    const handle = openSync(file, 'r')
+    try {
+      const bytes = Buffer.alloc(HEAD_BYTES)
+      return bytes.toString('utf8', 0, readSync(handle, bytes, 0, HEAD_BYTES, 0))
+    } finally {
+      closeSync(handle)
+    }
+  })
 }
 
 export function writeFile(file: string, text: string): void {

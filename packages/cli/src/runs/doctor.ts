@@ -4,16 +4,26 @@
  */
 import { accessSync, constants, existsSync } from 'node:fs'
 import path from 'node:path'
-import { checkLedger, type CopiedRows, type LedgerCheck, LedgerError, type StoreCheck } from 'reprise/durable'
+import { StateDirectory } from '@reprise/workflow'
+import {
+  checkLedger,
+  type CopiedRows,
+  type LedgerCheck,
+  LedgerError,
+  type LedgerFault,
+  type StoreCheck,
+} from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
-import { countText, byteText } from '../output/figures.js'
+import { plural } from '../output/failure-words.js'
+import { byteText } from '../output/figures.js'
 import type { DoctorCheck } from '../output/doctor.js'
 import { lookFor } from '../output/look.js'
 import { type CommandWords, commandWords } from '../output/next-commands.js'
+import { fileOf } from '../output/store-address.js'
 import { cureOf, placeText } from './doctor-cures.js'
 import { nameOf } from './store-care.js'
-import { expectKept, fileOf, stateDirectoryOf } from './store.js'
+import { expectKept, stateDirectoryOf } from './store.js'
 
 /** The oldest Node that the packages accept. */
 const LEAST_NODE = [20, 19] as const
@@ -51,7 +61,7 @@ function nodeCheck(version: string): DoctorCheck {
 }
 
 async function driverChecks(isNeeded: boolean): Promise<DoctorCheck[]> {
-  const { sqliteDrivers } = await import('reprise/sqlite')
+  const { missingDriverCure, sqliteDrivers } = await import('reprise/sqlite')
   const drivers = await sqliteDrivers()
   const used = drivers.findIndex(({ version }) => version !== null)
   const passedOver = used === -1 ? drivers : drivers.slice(0, used)
@@ -60,7 +70,7 @@ async function driverChecks(isNeeded: boolean): Promise<DoctorCheck[]> {
   if (chosen !== undefined) return [ok('installation', `SQLite ${chosen.version}, by ${chosen.driver}`), ...notes]
   const message = 'no driver of SQLite can be used'
   if (!isNeeded) return [note('installation', `${message}; the store is on a server and needs none`), ...notes]
-  return [fault('installation', EXIT.unwritable, { message, cure: 'npm install better-sqlite3' }), ...notes]
+  return [fault('installation', EXIT.unwritable, { message, cure: await missingDriverCure() }), ...notes]
 }
 
 /** Of a directory that does not exist yet, the nearest one above it that does: the first run makes the rest. */
@@ -94,7 +104,11 @@ async function checkStore(context: CommandContext): Promise<DoctorCheck[]> {
   const take = async (rows: CopiedRows): Promise<void> => void (state = await checkLedger(rows))
   try {
     const store = await storeCheck(settings.store, take)
-    return [...factChecks(store, address, command), ...damageChecks(store, command), ...stateChecks(state, command)]
+    return [
+      ...factChecks(store, settings.store, command),
+      ...damageChecks(store, command),
+      ...stateChecks(state, command),
+    ]
   } catch (error) {
     if (!(error instanceof LedgerError) || error.problem === 'refused') throw error
     return [unreadable(error, address, command)]
@@ -117,19 +131,26 @@ function unreadable({ problem, message }: LedgerError, address: string, command:
 
 const NAMES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
 
-function factChecks(
-  { kind, version, schema, bytes }: StoreCheck,
-  address: string,
-  command: CommandWords,
-): DoctorCheck[] {
-  const what = `${address}: ${NAMES[kind]} ${version}, ${byteText(bytes)}`
+function factChecks({ kind, version, schema, bytes }: StoreCheck, store: string, command: CommandWords): DoctorCheck[] {
+  const what = `${nameOf(store)}: ${NAMES[kind]} ${version}, ${byteText(bytes)}`
   if (schema.version > schema.newest) {
     const message = `${what}, schema ${schema.version}, which is newer than this program knows (${schema.newest})`
     return [fault('store', EXIT.refused, { message, cure: 'npm install -g @reprise/cli' })]
   }
+  if (schema.version === 0) return [emptyCheck(what, stateDirectoryOf(store), command)]
   if (schema.version === schema.newest) return [ok('store', `${what}, schema ${schema.version}`)]
   const older = `schema ${schema.version} of ${schema.newest}: the next run updates it`
   return [note('store', `${what}, ${older}`, command(['store', 'migrate']))]
+}
+
+/** A file without a schema: no run has been kept in it, or it was emptied. */
+function emptyCheck(what: string, stateDirectory: string, command: CommandWords): DoctorCheck {
+  const message = `${what}: there is no ledger in it`
+  if (!StateDirectory.at(stateDirectory).hasRuns) return note('store', `${message} yet, the first run makes it`)
+  return fault('store', EXIT.unwritable, {
+    message: `${message}, though ${stateDirectory} has logs of runs`,
+    cure: `move the file away, then ${command(['store', 'restore', 'BACKUP'])}`,
+  })
 }
 
 function damageChecks({ kind, damage, schema }: StoreCheck, command: CommandWords): DoctorCheck[] {
@@ -145,16 +166,14 @@ function damageChecks({ kind, damage, schema }: StoreCheck, command: CommandWord
 function stateChecks(state: LedgerCheck | undefined, command: CommandWords): DoctorCheck[] {
   if (state === undefined) return []
   const { runs, tasks, faults } = state
-  if (faults.length === 0)
-    return [ok('state', `${countText(runs)} runs and ${countText(tasks)} tasks are consistent (I1 to I9)`)]
-  return faults.map((found) =>
-    fault('state', EXIT.refused, {
-      rule: found.rule,
-      place: placeText(found.place),
-      message: found.message,
-      cure: cureOf(found, command),
-    }),
-  )
+  const wordsOf = ({ rule, place, message }: LedgerFault) => ({ rule, place: placeText(place), message })
+  const notes = state.notes.map((one) => ({ ...note('state', ''), ...wordsOf(one) }))
+  if (faults.length === 0) {
+    const counted = `${plural(runs, 'run')} and ${plural(tasks, 'task')}`
+    return [ok('state', `${counted} are consistent (I1 to I9)`), ...notes]
+  }
+  const cured = faults.map((one) => fault('state', EXIT.refused, { ...wordsOf(one), cure: cureOf(one, command) }))
+  return [...cured, ...notes]
 }
 
 function ok(area: DoctorCheck['area'], message: string): DoctorCheck {

@@ -9,7 +9,7 @@ import { expectOwnStore, statePathFor } from '@reprise/workflow'
 import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError, UsageError } from '../failures.js'
-import { mistypedStore, storeWithoutPassword } from '../output/store-address.js'
+import { fileOf, mistypedStore, storeWithoutPassword } from '../output/store-address.js'
 
 const EXAMPLES = 'such as sqlite:./runs.db or postgres://app@db.example/orders'
 
@@ -88,8 +88,4 @@ async function openIfThere(store: string): Promise<Ledger | undefined> {
 
 function isMissing(error: unknown): boolean {
   return error instanceof LedgerError && error.problem === 'missing'
-}
-
-export function fileOf(store: string): string | undefined {
-  return /^sqlite:(.+)$/s.exec(store)?.[1]
 }

@@ -48,6 +48,8 @@ export interface LedgerCheck {
   readonly runs: number
   readonly tasks: number
   readonly faults: readonly LedgerFault[]
+  /** What is over and needs no cure: attempts that began before their time (I8), as when a clock was set back. */
+  readonly notes: readonly LedgerFault[]
 }
 
 /** A fault of one thing, before it is said where it is. */
@@ -89,7 +91,10 @@ class Check {
       faults.push(...[...faultsOfGate(gate), ...faultsOfSlots(gate, holders)].map(at({ type: 'gate', kind, key })))
     }
     faults.push(...this.strayFaults().map(at({ type: 'ledger' })))
-    return { runs: this.runs.size, tasks: this.tasks.size, faults }
+    // Only attempts that have ended are compared with their times.
+    const isOver = ({ rule }: LedgerFault): boolean => rule === 'I8'
+    const notes = faults.filter(isOver)
+    return { runs: this.runs.size, tasks: this.tasks.size, faults: faults.filter((one) => !isOver(one)), notes }
   }
 
   private takePolicy(row: SqlRow): void {
@@ -122,7 +127,7 @@ class Check {
   private takeEvent(row: SqlRow): void {
     const { seq, type, atMs, run, id } = eventOf(row)
     this.firstEvent = Math.min(this.firstEvent, seq)
-    if (type === 'reset' || type === 'retry_now' || type === 'decided')
+    if (type === 'reset' || type === 'migrated' || type === 'retry_now' || type === 'decided')
       this.byName.get(nameOf({ run, id }))?.events.push({ type, atMs })
   }
 

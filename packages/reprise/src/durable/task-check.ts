@@ -10,7 +10,7 @@ export interface CheckedTask {
   readonly rows: AttemptRow[]
   /** Generations that have a dead letter. */
   readonly letters: number[]
-  readonly events: { readonly type: 'reset' | 'retry_now' | 'decided'; readonly atMs: number }[]
+  readonly events: { readonly type: 'reset' | 'migrated' | 'retry_now' | 'decided'; readonly atMs: number }[]
 }
 
 /** Clocks of two machines, and one that is corrected while a task waits, differ by less than this. */
@@ -46,7 +46,8 @@ export function faultsOfEnd({ task, rows, letters, events }: CheckedTask, hasAll
   if (status === 'succeeded' && ran && successes === 0 && !decided && compacted === undefined && hasAllEvents)
     faults.push(['I5', 'it succeeded, and none of its attempts did'])
   if (status !== 'succeeded' && successes > 0) faults.push(['I5', `an attempt succeeded, and the task is ${status}`])
-  const resets = events.filter(({ type }) => type === 'reset').length
+  // A task that was written before there was a retry state begins a generation when it is migrated.
+  const resets = events.filter(({ type }) => type === 'reset' || type === 'migrated').length
   if (resets > generation - 1 || (hasAllEvents && resets < generation - 1))
     faults.push(['I5', `it is in generation ${generation}, and ${resets} resets are recorded`])
   const count = letters.filter((letter) => letter === generation).length

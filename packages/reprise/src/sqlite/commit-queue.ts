@@ -8,8 +8,9 @@
  * acknowledged is safe, and what follows would not be. Imports its own layer.
  */
 import { LedgerError } from '../ledger/errors.js'
-import { BUSY, resultCode, type SqliteDatabase } from './driver.js'
+import type { SqliteDatabase } from './driver.js'
 import { FATAL, ledgerFailure, MAX_WAIT_MS } from './failures.js'
+import { RESULT_CODES, resultCode } from './result-codes.js'
 import type { OpenFiles } from './open-files.js'
 import { DamagedRow } from '../ledger/rows.js'
 
@@ -77,7 +78,7 @@ export class CommitQueue {
         return await work()
       } catch (error) {
         // Another process may be recovering the log.
-        const mayWait = resultCode(error) === BUSY && performance.now() - startMs < this.maxWaitMs
+        const mayWait = resultCode(error) === RESULT_CODES.BUSY && performance.now() - startMs < this.maxWaitMs
         if (!mayWait) throw this.failed('read', error)
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs()))
@@ -123,7 +124,7 @@ export class CommitQueue {
       this.waitingSinceMs = undefined
       return true
     } catch (error) {
-      const isBusy = resultCode(error) === BUSY
+      const isBusy = resultCode(error) === RESULT_CODES.BUSY
       if (isBusy && this.mayWait()) {
         this.units.unshift(...units)
         this.schedule(pauseMs())
@@ -221,7 +222,7 @@ export class CommitQueue {
       this.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
     } catch (error) {
       // Others may be at it.
-      if (resultCode(error) !== BUSY) this.fail([], error)
+      if (resultCode(error) !== RESULT_CODES.BUSY) this.fail([], error)
     }
   }
 

@@ -1,6 +1,16 @@
 /** The drivers: which is used, what is said when there is none, and how a handle that failed is left. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -8,7 +18,8 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { isAvailable } from '../../../../test/chosen-driver.js'
-import { BUSY, openDatabase, resultCode, SQLITE_DRIVERS, type SqliteDriverName } from './driver.js'
+import { openDatabase, SQLITE_DRIVERS, type SqliteDriverName } from './driver.js'
+import { RESULT_CODES, resultCode } from './result-codes.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-driver-'))
 const temporary = [directory]
@@ -89,7 +100,7 @@ describe.each(SQLITE_DRIVERS)('the driver %s', (driver) => {
     one.exec('INSERT INTO t VALUES (1)')
     expect(codeOf(() => one.exec('INSERT INTO t VALUES (1)'))).toBe(19)
     other.exec('BEGIN IMMEDIATE')
-    expect(codeOf(() => one.exec('BEGIN IMMEDIATE'))).toBe(BUSY)
+    expect(codeOf(() => one.exec('BEGIN IMMEDIATE'))).toBe(RESULT_CODES.BUSY)
     one.close()
     other.close()
   })
@@ -188,7 +199,7 @@ describe.each(SQLITE_DRIVERS)('the driver %s', (driver) => {
       expect(
         codeOf(() => count[method]()),
         method,
-      ).toBe(BUSY)
+      ).toBe(RESULT_CODES.BUSY)
     holder.close()
     database.close()
     const bytes = readFileSync(file)
@@ -201,6 +212,22 @@ describe.each(SQLITE_DRIVERS)('the driver %s', (driver) => {
         method,
       ).toBe(11)
     damaged.close()
+  })
+
+  it('reads what is left of a file that was cut off, with a read-only handle', async () => {
+    const file = newFile()
+    const database = await openDatabase(file, driver)
+    database.exec('CREATE TABLE t (a INTEGER PRIMARY KEY, b)')
+    database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+    INSERT INTO t SELECT i, printf('%100d', i) FROM n`)
+    database.close()
+    truncateSync(file, 30 * 4096 + 1000)
+    const cut = await openDatabase(file, driver, undefined, true)
+    expect(codeOf(() => cut.exec('SELECT a FROM t'))).toBe(RESULT_CODES.CORRUPT)
+    cut.exec('PRAGMA writable_schema = 1')
+    expect(cut.prepare('SELECT a FROM t LIMIT 1').get()).toMatchObject({ a: 1 })
+    expect(() => cut.exec('DELETE FROM t WHERE a = 1')).toThrow(/readonly/)
+    cut.close()
   })
 
   it('abandons what is in memory', async () => {
@@ -228,6 +255,10 @@ describe('a result code', () => {
     [{ code: 'ERR_SQLITE_ERROR', message: 'database disk image is malformed' }, 11],
     [{ code: 'ERR_SQLITE_ERROR', message: 'disk I/O error' }, 10],
     [{ code: 'ERR_SQLITE_ERROR', message: 'no such table: t' }, 1],
+    [
+      { code: 'ERR_SQLITE_ERROR', message: 'Value is too large to be represented as a JavaScript number: 9' },
+      undefined,
+    ],
     [{ code: 'ENOENT' }, undefined],
     [{ code: 7 }, undefined],
     [null, undefined],

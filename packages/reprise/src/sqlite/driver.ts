@@ -24,6 +24,9 @@ export interface SqliteDatabase {
 }
 
 type Connection = Omit<SqliteDatabase, 'abandon'>
+/** `unsafeMode` switches off SQLite's defensive flag. */
+type BetterConnection = Connection & { unsafeMode(): unknown }
+/** A read-only handle is opened without SQLite's defensive flag: with it, a file that was cut off cannot be read. */
 type Connect = (file: string, readOnly: boolean) => Connection
 type Opener = (file: string, readOnly: boolean) => SqliteDatabase
 
@@ -76,16 +79,29 @@ const CURES: Readonly<Record<SqliteDriverName, Readonly<Record<RefusalReason, st
   'node:sqlite': { missing: NEWER_NODE, 'not built': NEWER_NODE, old: NEWER_NODE },
 }
 
-function missingDriver(refusals: readonly Refusal[]): LedgerError {
+function missingDriver(refusals: readonly Refusal[]): MissingDriverError {
   const cures = Object.entries(CURES).flatMap(([driver, byReason]) => {
     const refusal = refusals.find((one) => one.driver === driver)
     return (refusal && byReason[refusal.reason]) ?? []
   })
   const cure = cures.length > 0 ? cures.join(', or ') : `${INSTALL_BETTER}, or ${NEWER_NODE}`
   const isGlobal = cure.includes('npm install') ? '; add `--global` where the program is installed globally' : ''
-  const tried = refusals.map(({ driver, reason, error }) => `${driver} (${reasonText(driver, reason, error)})`)
-  const message = `A SQLite ledger needs a driver: ${cure}${isGlobal}. Tried: ${tried.join(', ')}`
-  return new LedgerError('missing_driver', message, refusals.at(-1)?.error)
+  const tried = refusals.map(({ driver, reason, error }) => ({ driver, reason: reasonText(driver, reason, error) }))
+  return new MissingDriverError(`${cure}${isGlobal}`, tried, refusals.at(-1)?.error)
+}
+
+/** No driver can be used. */
+export class MissingDriverError extends LedgerError {
+  /** What to do about it. */
+  readonly cure: string
+  readonly tried: readonly { readonly driver: SqliteDriverName; readonly reason: string }[]
+
+  constructor(cure: string, tried: MissingDriverError['tried'], cause: unknown) {
+    const list = tried.map(({ driver, reason }) => `${driver} (${reason})`).join(', ')
+    super('missing_driver', `A SQLite ledger needs a driver: ${cure}. Tried: ${list}`, cause)
+    this.cure = cure
+    this.tried = tried
+  }
 }
 
 function reasonText(driver: SqliteDriverName, reason: RefusalReason, error: unknown): string {
@@ -130,12 +146,16 @@ function openerOf(name: SqliteDriverName, loaded: unknown): Opener {
 /** Not there before Node 22.5, and not without a flag before 22.13. */
 function connectByNode(loaded: unknown): Connect {
   const { DatabaseSync } = loaded as { DatabaseSync: new (file: string, options: object) => Connection }
-  return (file, readOnly) => new DatabaseSync(file, { readOnly })
+  return (file, readOnly) => new DatabaseSync(file, readOnly ? { readOnly, defensive: false } : {})
 }
 
 function connectByBetter(loaded: unknown): Connect {
-  const { default: Database } = loaded as { default: new (file: string, options: object) => Connection }
-  return (file, readonly) => new Database(file, { timeout: 0, readonly })
+  const { default: Database } = loaded as { default: new (file: string, options: object) => BetterConnection }
+  return (file, readonly) => {
+    const connection = new Database(file, { timeout: 0, readonly })
+    if (readonly) connection.unsafeMode()
+    return connection
+  }
 }
 
 /** A database by `node:sqlite` or `better-sqlite3`, which close the file with the connection. */
@@ -195,48 +215,3 @@ function isNotBuilt(error: unknown): boolean {
   const notFound = /Could not locate the bindings|No native build was found/
   return code === 'ERR_DLOPEN_FAILED' || (typeof message === 'string' && notFound.test(message))
 }
-
-/** SQLite's own primary result code, whichever driver reports it. */
-export function resultCode(error: unknown): number | undefined {
-  const { errcode, code, message } = (error ?? {}) as { errcode?: unknown; code?: unknown; message?: unknown }
-  if (typeof errcode === 'number') return errcode & 0xff
-  // `all` of `@photostructure/sqlite` 1.2 has only SQLite's text.
-  if (code === 'ERR_SQLITE_ERROR') return codeOfText(String(message))
-  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return undefined
-  const primary = code.slice('SQLITE_'.length).split('_')[0] as string
-  return RESULT_CODES[primary]
-}
-
-/** Those that are told apart. */
-const RESULT_CODES: Readonly<Record<string, number>> = {
-  BUSY: 5,
-  LOCKED: 6,
-  READONLY: 8,
-  IOERR: 10,
-  CORRUPT: 11,
-  FULL: 13,
-  CANTOPEN: 14,
-  CONSTRAINT: 19,
-  NOTADB: 26,
-}
-
-/** What `sqlite3_errmsg` says when a statement has no text of its own, by code; `sqlite3.c` has them as constants. */
-const TEXTS: readonly (readonly [text: RegExp, code: number])[] = [
-  [/^database is locked/, 5],
-  [/^database table is locked/, 6],
-  [/^attempt to write a readonly database/, 8],
-  [/^disk I\/O error/, 10],
-  [/^database disk image is malformed|^malformed database schema/, 11],
-  [/^database or disk is full/, 13],
-  [/^unable to open database file/, 14],
-  [/constraint failed/, 19],
-  [/^file is not a database/, 26],
-]
-
-/** Any other is an error of the statement: 1, as SQLite calls it. */
-function codeOfText(text: string): number {
-  return TEXTS.find(([pattern]) => pattern.test(text))?.[1] ?? 1
-}
-
-export const BUSY = 5
-export const CONSTRAINT = 19

@@ -2,15 +2,10 @@
  * Errors of SQLite as errors of the ledger: which ledger, what SQLite says, what to do about it. Imports its own layer.
  */
 import { LedgerError, type LedgerProblem } from '../ledger/errors.js'
-import { BUSY, resultCode } from './driver.js'
 import { DamagedRow } from '../ledger/rows.js'
+import { RESULT_CODES, resultCode } from './result-codes.js'
 
-const READONLY = 8
-const IOERR = 10
-const CORRUPT = 11
-const FULL = 13
-const CANTOPEN = 14
-const NOTADB = 26
+const { BUSY, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB } = RESULT_CODES
 
 /** After one of these codes the handle is not used for another write. */
 export const FATAL: ReadonlySet<number> = new Set([READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB])

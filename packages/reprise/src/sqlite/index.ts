@@ -2,7 +2,14 @@
  * `reprise/sqlite`: the ledger in a SQLite file, for programs that open it themselves. Re-exports only.
  */
 export { SQLITE_DRIVERS, type SqliteDriverName } from './driver.js'
-export { checkSqlite, type DriverReport, salvageSqlite, type Salvage, sqliteDrivers } from './integrity.js'
+export {
+  checkSqlite,
+  type DriverReport,
+  missingDriverCure,
+  salvageSqlite,
+  type Salvage,
+  sqliteDrivers,
+} from './integrity.js'
 export {
   copySqlite,
   expectSqliteLedger,

@@ -1,13 +1,21 @@
 /** Whether a SQLite ledger is whole, and what can be saved of one that is not. Imports its own layer. */
 import { statSync } from 'node:fs'
 import type { CopiedCounts, CopiedRows } from '../ledger/copied-tables.js'
+import { LedgerError } from '../ledger/errors.js'
 import { type LostRows, rowPlace, wholeRows } from '../ledger/row-check.js'
 import type { SqlRow } from '../ledger/rows.js'
 import type { StoreCheck } from '../ledger/store-facts.js'
-import { openDatabase, resultCode, SQLITE_DRIVERS, type SqliteDatabase, type SqliteDriverName } from './driver.js'
+import {
+  MissingDriverError,
+  openDatabase,
+  SQLITE_DRIVERS,
+  type SqliteDatabase,
+  type SqliteDriverName,
+} from './driver.js'
 import { writeSqliteCopy } from './maintenance.js'
 import { SCHEMA_VERSION, schemaVersion } from './migrations.js'
 import { readableRows, readingSqlite } from './readable-rows.js'
+import { resultCode } from './result-codes.js'
 
 /** More of them say nothing new. */
 const MOST_PROBLEMS = 100
@@ -17,7 +25,7 @@ export interface DriverReport {
   readonly driver: SqliteDriverName
   /** Of SQLite; null where the driver cannot be used. */
   readonly version: string | null
-  /** Why it cannot be used, and what to do; null where it can. */
+  /** Why it cannot be used; null where it can. */
   readonly problem: string | null
 }
 
@@ -38,9 +46,18 @@ export async function sqliteDrivers(): Promise<DriverReport[]> {
 }
 
 function whyNot(error: unknown): string {
-  const { message, cause } = error as { readonly message: string; readonly cause?: { readonly code?: unknown } }
-  if (cause?.code === 'ERR_UNKNOWN_BUILTIN_MODULE') return 'this version of Node does not have it'
-  return cause?.code === 'ERR_MODULE_NOT_FOUND' ? 'it is not installed' : message
+  return (error instanceof MissingDriverError && error.tried[0]?.reason) || (error as Error).message
+}
+
+/** What to do where no driver can be used; null where one can. */
+export async function missingDriverCure(): Promise<string | null> {
+  try {
+    ;(await openDatabase(':memory:')).close()
+    return null
+  } catch (error) {
+    if (error instanceof MissingDriverError) return error.cure
+    throw error
+  }
 }
 
 /** Looks at the pages, then at every row; `take` is handed the rows that can be read. Nothing is changed. */
@@ -87,14 +104,16 @@ export interface Salvage {
 export async function salvageSqlite(file: string, target: string): Promise<Salvage> {
   const lost: LostRows[] = []
   const onLost = (rows: LostRows): void => void lost.push(rows)
-  const rows = await readingSqlite(file, (database) =>
-    writeSqliteCopy(
+  const rows = await readingSqlite(file, (database) => {
+    if (schemaVersion(database) === 0)
+      throw new LedgerError('unusable', `sqlite:${file} has no ledger in it: there is nothing to save`)
+    return writeSqliteCopy(
       target,
       withoutOrphans(wholeRows(readableRows(database, onLost), onLost), onLost),
       (table, row, error) =>
         onLost({ table: table.name, place: rowPlace(table, row), reason: (error as Error).message }),
-    ),
-  )
+    )
+  })
   return { rows, lost }
 }
 

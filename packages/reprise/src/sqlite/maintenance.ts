@@ -18,11 +18,12 @@ import {
 import { LedgerError } from '../ledger/errors.js'
 import { parse, type SqlRow, type SqlValue } from '../ledger/rows.js'
 import type { StoreContent, StoreFacts, TableFacts } from '../ledger/store-facts.js'
-import { CONSTRAINT, openDatabase, resultCode, type SqliteDatabase } from './driver.js'
+import { openDatabase, type SqliteDatabase } from './driver.js'
 import { ledgerFailure } from './failures.js'
 import { APPLICATION_ID, expectOurs, migrate, MIGRATIONS, SCHEMA_VERSION, schemaVersion } from './migrations.js'
 import { newFile } from './new-file.js'
 import { BEFORE_FIRST_PAGE, openSqlite } from './open-sqlite.js'
+import { RESULT_CODES, resultCode } from './result-codes.js'
 
 /** Opens it to look, whatever version it has; makes nothing. */
 async function looking<T>(file: string, look: (database: SqliteDatabase, name: string) => Promise<T> | T): Promise<T> {
@@ -179,7 +180,7 @@ function put(
       insert.run(...all.map((column) => row[column] ?? DEFAULTS[column] ?? null))
       count += 1
     } catch (error) {
-      if (onRejected === undefined || resultCode(error) !== CONSTRAINT) throw error
+      if (onRejected === undefined || resultCode(error) !== RESULT_CODES.CONSTRAINT) throw error
       onRejected(table, row, error)
     }
   }

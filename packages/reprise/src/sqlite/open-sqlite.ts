@@ -4,10 +4,11 @@
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { LedgerError } from '../ledger/errors.js'
-import { BUSY, openDatabase, resultCode, type SqliteDatabase, type SqliteDriverName } from './driver.js'
+import { openDatabase, type SqliteDatabase, type SqliteDriverName } from './driver.js'
 import { ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { expectCurrent, migrate } from './migrations.js'
 import { OpenFiles } from './open-files.js'
+import { RESULT_CODES, resultCode } from './result-codes.js'
 import { SqliteLedger } from './sqlite-ledger.js'
 
 export interface SqliteOptions {
@@ -94,7 +95,7 @@ async function patiently<T>(act: () => T): Promise<T> {
     try {
       return act()
     } catch (error) {
-      if (resultCode(error) !== BUSY || performance.now() - startMs > MAX_WAIT_MS) throw error
+      if (resultCode(error) !== RESULT_CODES.BUSY || performance.now() - startMs > MAX_WAIT_MS) throw error
       await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 9))
     }
   }

@@ -17,7 +17,10 @@ interface Connection {
   close(): void
 }
 
-export type ConnectionClass = new (file: string, options: { readOnly?: boolean; open?: boolean }) => Connection
+export type ConnectionClass = new (
+  file: string,
+  options: { readOnly?: boolean; open?: boolean; defensive?: boolean },
+) => Connection
 
 /** Readers that keep abandoned handles from being the last of their file. */
 const abandoned = new Set<Connection>()
@@ -33,7 +36,7 @@ export class PrebuiltHandle implements SqliteDatabase {
     const place = file === ':memory:' ? file : resolve(file)
     // Before the other: when a process ends, Node closes first what was made last.
     this.reader = new Connection(place, { readOnly: true, open: false })
-    this.connection = new Connection(file, { readOnly })
+    this.connection = new Connection(file, readOnly ? { readOnly, defensive: false } : {})
     this.readOnly = readOnly
   }
 

@@ -11,20 +11,25 @@ import { COPIED_TABLES, type CopiedRows, type CopiedTable, portionsOf, ROWS_AT_O
 import { LedgerError } from '../ledger/errors.js'
 import { type LostRows, rowPlace } from '../ledger/row-check.js'
 import type { SqlRow, SqlValue } from '../ledger/rows.js'
-import { withOpenableFile } from './cut-off-file.js'
-import { openDatabase, resultCode, type SqliteDatabase } from './driver.js'
+import { openDatabase, type SqliteDatabase } from './driver.js'
 import { ledgerFailure, unreadableTables } from './failures.js'
 import { expectOurs, SCHEMA_VERSION, schemaVersion } from './migrations.js'
+import { RESULT_CODES, resultCode } from './result-codes.js'
 
 type OnLost = (lost: LostRows) => void
 
-/** IOERR, CORRUPT, NOTADB: the file, and not the statement, is at fault. */
-const DAMAGE: ReadonlySet<number | undefined> = new Set([10, 11, 26])
+/** The file, and not the statement, is at fault. */
+const DAMAGE: ReadonlySet<number> = new Set([RESULT_CODES.IOERR, RESULT_CODES.CORRUPT, RESULT_CODES.NOTADB])
 
 class DisorderedRows extends Error {}
 
+/**
+ * Whether a row that was asked for is at fault. An error that is not SQLite's is thrown by the driver while it fetches the
+ * row, such as for an integer that JavaScript cannot represent, or is of `DisorderedRows`.
+ */
 function isDamage(error: unknown): boolean {
-  return error instanceof DisorderedRows || DAMAGE.has(resultCode(error))
+  const code = resultCode(error)
+  return code === undefined || DAMAGE.has(code)
 }
 
 /** Opens a ledger read-only, whatever version of the schema it has, up to that of this program. */
@@ -32,16 +37,15 @@ export async function readingSqlite<T>(file: string, read: (database: SqliteData
   const name = `sqlite:${file}`
   if (!existsSync(file)) throw new LedgerError('missing', `There is no ledger ${name}`)
   try {
-    return await withOpenableFile(file, async (openable) => {
-      const database = await openDatabase(openable, undefined, undefined, true)
-      try {
-        readTables(database, name)
-        expectOurs(database, name)
-        return await read(database)
-      } finally {
-        database.close()
-      }
-    })
+    // By SQLite alone: to close any other handle of the file would drop the locks that this process has on it.
+    const database = await openDatabase(file, undefined, undefined, true)
+    try {
+      readTables(database, name)
+      expectOurs(database, name)
+      return await read(database)
+    } finally {
+      database.close()
+    }
   } catch (error) {
     throw ledgerFailure(name, 'read', error)
   }
@@ -50,10 +54,30 @@ export async function readingSqlite<T>(file: string, read: (database: SqliteData
 /** Reads the list of tables first: without it nothing else can be read, and the error has to say so. */
 function readTables(database: SqliteDatabase, name: string): void {
   try {
-    database.prepare('SELECT count(*) FROM sqlite_schema').get()
+    if (!hasTables(database)) acceptCutOff(database)
   } catch (error) {
     throw unreadableTables(name, error)
   }
+}
+
+/** False where the file is corrupt to every statement. */
+function hasTables(database: SqliteDatabase): boolean {
+  try {
+    database.exec('SELECT count(*) FROM sqlite_schema')
+    return true
+  } catch (error) {
+    if (resultCode(error) !== RESULT_CODES.CORRUPT) throw error
+    return false
+  }
+}
+
+/**
+ * A file that is shorter than its own header says, as after a copy that ended early, is corrupt to every statement. With
+ * `writable_schema` SQLite takes the length of the file instead. The handle is read-only: nothing becomes writable.
+ */
+function acceptCutOff(database: SqliteDatabase): void {
+  database.exec('PRAGMA writable_schema = 1')
+  database.exec('SELECT count(*) FROM sqlite_schema')
 }
 
 /** All rows that can be read, as of one moment. `onLost` is told of the others. */

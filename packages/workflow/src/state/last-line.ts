@@ -11,18 +11,23 @@ export function lastLine(bytes: Uint8Array): string {
   return lines.findLast((line) => line.trim() !== '')?.trim() ?? ''
 }
 
-/** Empty for a file that is gone: whoever removes a run removes its logs. */
 export function lastLineIn(file: string): string {
+  return lastLine(endOfFile(file, LAST_BYTES).bytes)
+}
+
+/** At most the last `most` bytes of a file. Empty for a file that is gone: removing a run removes its logs. */
+export function endOfFile(file: string, most: number): { readonly bytes: Uint8Array; readonly isCut: boolean } {
   let handle: number
   try {
     handle = openSync(file, 'r')
   } catch {
-    return ''
+    return { bytes: new Uint8Array(), isCut: false }
   }
   try {
     const { size } = fstatSync(handle)
-    const bytes = Buffer.alloc(Math.min(size, LAST_BYTES))
-    return lastLine(bytes.subarray(0, readSync(handle, bytes, 0, bytes.length, size - bytes.length)))
+    const bytes = Buffer.alloc(Math.min(size, most))
+    const length = readSync(handle, bytes, 0, bytes.length, size - bytes.length)
+    return { bytes: bytes.subarray(0, length), isCut: size > most }
   } finally {
     closeSync(handle)
   }

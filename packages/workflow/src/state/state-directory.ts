@@ -92,6 +92,11 @@ export class StateDirectory {
     return files.map((file) => path.join(directory, file))
   }
 
+  /** Whether any run has files here. */
+  get hasRuns(): boolean {
+    return this.list(path.join(this.path, RUNS)).some(isId)
+  }
+
   /** All of a run's files. Links in it are removed, not followed. */
   removeRun(run: string): void {
     const directory = this.runPath(run)
