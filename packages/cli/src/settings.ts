@@ -8,6 +8,11 @@ import type { World } from './world.js'
 
 export const COLOR_MODES = ['auto', 'always', 'never'] as const
 export const DEFAULT_STORE = 'sqlite:.reprise/ledger.db'
+
+/** The file of a store that is one. */
+export function fileOf(store: string): string | undefined {
+  return /^sqlite:(.+)$/s.exec(store)?.[1]
+}
 const TRUE = /^(1|true|yes|on)$/i
 export type ColorMode = (typeof COLOR_MODES)[number]
 

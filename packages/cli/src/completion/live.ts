@@ -8,9 +8,8 @@
  */
 import { existsSync } from 'node:fs'
 import type { Ledger } from 'reprise/durable'
-import { DEFAULT_STORE } from '../settings.js'
+import { DEFAULT_STORE, fileOf } from '../settings.js'
 import type { World } from '../world.js'
-import { fileOf } from '../output/store-address.js'
 import { LIVE_KINDS, type LiveKind } from '../live-command.js'
 
 /** A person waits for it with a finger on the key. */

@@ -9,11 +9,6 @@ const SHOWN = new Set([
   ...['sslmode', 'ssl', 'sslcert', 'sslrootcert', 'uselibpqcompat'],
 ])
 
-/** The file of a store that is one. */
-export function fileOf(store: string): string | undefined {
-  return /^sqlite:(.+)$/s.exec(store)?.[1]
-}
-
 export function storeWithoutPassword(store: string): string {
   if (!store.includes('://')) return store
   if (!URL.canParse(store)) return store.replace(/:\/\/.*$/s, '://…')

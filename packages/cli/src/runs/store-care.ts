@@ -6,7 +6,8 @@ import { expectOwnStore, StateDirectory } from '@reprise/workflow'
 import { type CopiedCounts, LedgerError, openLedger, type SchemaState, type StoreFacts } from 'reprise/durable'
 import type { Salvage } from 'reprise/sqlite'
 import { RefusedError, UsageError } from '../failures.js'
-import { fileOf, storeWithoutPassword } from '../output/store-address.js'
+import { storeWithoutPassword } from '../output/store-address.js'
+import { fileOf } from '../settings.js'
 import { expectKept, isOnServer, stateDirectoryOf } from './store.js'
 
 export interface Migration {

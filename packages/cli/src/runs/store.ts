@@ -9,7 +9,8 @@ import { expectOwnStore, statePathFor } from '@reprise/workflow'
 import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError, UsageError } from '../failures.js'
-import { fileOf, mistypedStore, storeWithoutPassword } from '../output/store-address.js'
+import { mistypedStore, storeWithoutPassword } from '../output/store-address.js'
+import { fileOf } from '../settings.js'
 
 const EXAMPLES = 'such as sqlite:./runs.db or postgres://app@db.example/orders'
 
