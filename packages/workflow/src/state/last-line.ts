@@ -15,20 +15,18 @@ export function lastLineIn(file: string): string {
   return lastLine(endOfFile(file, LAST_BYTES).bytes)
 }
 
-/** At most the last `most` bytes of a file. Empty for a file that is gone: removing a run removes its logs. */
+/** At most the last `most` bytes of a file. Empty if it cannot be read: removing a run removes its logs. */
 export function endOfFile(file: string, most: number): { readonly bytes: Uint8Array; readonly isCut: boolean } {
-  let handle: number
+  let handle: number | undefined
   try {
     handle = openSync(file, 'r')
-  } catch {
-    return { bytes: new Uint8Array(), isCut: false }
-  }
-  try {
     const { size } = fstatSync(handle)
     const bytes = Buffer.alloc(Math.min(size, most))
     const length = readSync(handle, bytes, 0, bytes.length, size - bytes.length)
     return { bytes: bytes.subarray(0, length), isCut: size > most }
+  } catch {
+    return { bytes: new Uint8Array(), isCut: false }
   } finally {
-    closeSync(handle)
+    if (handle !== undefined) closeSync(handle)
   }
 }
