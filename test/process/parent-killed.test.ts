@@ -33,6 +33,11 @@ async function killParent(commands: Settings['commands'], pids: number): Promise
   return rows
 }
 
+/** Whether a Node process has nothing to do; true where the system does not tell what a process waits in. */
+function isWaitingForEvents(pid: number): boolean {
+  return /epoll|ep_poll|^0?$/.test(readFileSync(`/proc/${pid}/wchan`, 'utf8'))
+}
+
 describe('when a process is killed', () => {
   itWhere(canSetsid, '/proc and setsid', 'the whole tree of its command ends, wherever it hides', async () => {
     const rows = await killParent([{ argv: ['sh', '-c', TREE], tag: newTag(), graceMs: 300 }], 4)
@@ -107,6 +112,8 @@ describe('when a process is killed', () => {
       const first = await keepers()
       kill(first)
       await waitFor(async () => (await keepers()).some(({ pid }) => pid !== first[0]?.pid))
+      // The new keeper is seen before it has been told of the command: the parent is still starting it.
+      await waitFor(() => isWaitingForEvents(parent))
       process.kill(parent, 'SIGKILL')
       await waitFor(async () => (await living([command])).length === 0)
     })
