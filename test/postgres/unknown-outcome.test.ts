@@ -28,7 +28,7 @@ it('a commit of which nothing can be found out makes the ledger unusable', async
   expect(await failed).toMatchObject({
     problem: 'unusable',
     message: expect.stringMatching(
-      /^Whether the last decision was written is not known\. The ledger .* is gone or not/,
+      /^Whether the last decision was written is not known\. The ledger .* the schema is missing or incomplete/,
     ),
   })
   await ledger.close()
