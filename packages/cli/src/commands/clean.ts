@@ -25,7 +25,7 @@ export async function run(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { world, settings } = context
-  // Whoever names a run means it, however young it is.
+  // A run that is named is removed however recently it ended.
   const olderThanMs = durationOf(options.olderThan ?? (values.runs.length === 0 ? '7d' : '0s'), '--older-than')
   const code = await ifKept(context, async (ledger) => {
     const nowMs = await ledger.now()

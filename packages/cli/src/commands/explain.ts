@@ -22,7 +22,7 @@ type Given = ParsedArguments<{ readonly file?: string; readonly step?: string },
 interface Read {
   readonly file: string | null
   readonly policies: readonly Omit<FoundPolicy, 'name'>[]
-  /** Keys that nobody has looked at. */
+  /** Keys of the file that were not checked. */
   readonly unread: readonly string[]
 }
 
