@@ -20,7 +20,7 @@ interface Told {
   readonly stderr: string
 }
 
-/** What is written while `act` tells of a run. */
+/** The text written while `act` reports events of a run. */
 async function told(
   mode: OutputMode,
   act: (reporter: RunReporter) => void,

@@ -157,7 +157,7 @@ class TailPrinter implements AttemptPrinter {
   private print(of: StepAttempt, log: string | null, said: string): void {
     this.complete.delete(of.step)
     const { lines, isCut } = log === null ? { lines: [], isCut: false } : tailOf(log, TAIL_LINES)
-    // The line that tells of the failure may have all of it already.
+    // The line with the error may already contain all of these lines.
     if (lines.every((line) => said.includes(line.trim()))) return
     const { names, style, write } = this.parts
     const what = isCut ? 'Last lines' : 'Output'

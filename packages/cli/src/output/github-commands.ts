@@ -2,9 +2,9 @@
  * Workflow commands of GitHub Actions: lines that its runner obeys, on stdout and stderr alike. Ours fold output and mark
  * failures; those in the output of others are text.
  *
- * Invariant: whatever a step, a name or an error says, the runner obeys nothing of it. Commands are stopped around what
- * could be one, with a word that nobody can know; JSON, which must stay data, is escaped instead (json.ts). Not meant are
- * `exec` and `logs`, which pass on the bytes of commands as they are. Imports Node and the world's types.
+ * Invariant: the runner obeys no text of a step, a name or an error. Text that looks like a command is put between
+ * `::stop-commands::TOKEN` and `::TOKEN::`, with a random token. JSON is escaped instead (json.ts). Exceptions: `exec` and
+ * `logs` pass on the bytes of commands unchanged. Imports Node and the world's types.
  */
 import { randomUUID } from 'node:crypto'
 import type { Output, World } from '../world.js'

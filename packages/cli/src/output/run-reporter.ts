@@ -1,6 +1,6 @@
 /**
- * What is told of a run while it goes on: a live view on a terminal, lines elsewhere, lines of JSON for programs; and of
- * the output of its steps as much as is wanted. Imports all of these.
+ * Shows a run while it is executed: a live view on a terminal, lines in pipes, JSON lines for programs, and the output of
+ * its steps as `--output` asks. Imports all of these.
  */
 import type { OutputListener, RunEvent } from '@reprise/workflow'
 import type { Settings } from '../settings.js'

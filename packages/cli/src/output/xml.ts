@@ -14,7 +14,7 @@ export function xmlText(text: string, max = 500): string {
   return escaped(wellFormed(plainText(text, max)))
 }
 
-/** Lines of somebody else, each made plain by whoever has them. */
+/** Lines that the caller has already made plain. */
 export function xmlLines(lines: readonly string[]): string {
   return lines.map((line) => escaped(wellFormed(line))).join('\n')
 }

@@ -1,6 +1,6 @@
 /**
- * The stdin of `exec` and what its attempts get of it. What can be read again (a file) or is nobody's data (a terminal,
- * /dev/null) is handed over as it is; what comes once (a pipe, a socket) is kept, unless there is only one attempt.
+ * Stdin for the attempts of `exec`. A file is opened again for each attempt. A terminal and /dev/null are inherited. A pipe
+ * or socket can be read only once, so its bytes are kept in a file, unless there is only one attempt.
  * Imports Node, the workflow package and the world.
  *
  * Invariant: `world.stdin` is touched only where it is kept: Node makes a pipe non-blocking, which programs do not expect.

@@ -59,7 +59,7 @@ export class PrebuiltHandle implements SqliteDatabase {
     this.connection.close()
   }
 
-  /** The reader stays open for as long as the process lives, since nobody can tell when the file is closed. */
+  /** The reader stays open for as long as the process lives, since the driver does not say when the file is closed. */
   abandon(): void {
     try {
       this.reader.open()

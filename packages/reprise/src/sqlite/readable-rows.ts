@@ -80,7 +80,7 @@ function acceptCutOff(database: SqliteDatabase): void {
   database.exec('SELECT count(*) FROM sqlite_schema')
 }
 
-/** All rows that can be read, as of one moment. `onLost` is told of the others. */
+/** All rows that can be read, in one read transaction. `onLost` is called for the others. */
 export async function* readableRows(database: SqliteDatabase, onLost: OnLost): CopiedRows {
   if (schemaVersion(database) > SCHEMA_VERSION)
     throw new LedgerError('newer_format', 'The ledger was written by a newer Reprise: update this program')
