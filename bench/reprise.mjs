@@ -65,7 +65,7 @@ export const everything = () =>
       budget: 'bucket',
       attemptTimeout: 1000,
       timeout: '30s',
-      retryBudget: '10s',
+      maxTotalDelay: '10s',
       retryOn: ['network', 'timeout', 'server_error'],
     }
     const plain = executorOf(policy, { budgets: bucket() })

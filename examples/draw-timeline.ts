@@ -37,8 +37,8 @@ function round(ms: number): string {
   return formatDuration(Math.round(ms))
 }
 
-function label({ number, kind, outcome }: AttemptRecord): string {
-  return `${number} ${(outcome === 'denied' ? 'denied' : kind === 'hedge' ? 'hedge' : 'run').padEnd(6)}`
+function label({ launch, kind, outcome }: AttemptRecord): string {
+  return `${launch} ${(outcome === 'denied' ? 'denied' : kind === 'hedge' ? 'hedge' : 'run').padEnd(6)}`
 }
 
 function bar(attempt: AttemptRecord, originMs: number, cells: (ms: number) => number): string {

@@ -27,8 +27,8 @@ const executor = createExecutor({
 
 /** An operation that ends in the given ways, one after the other: a number of ms to run, then a failure or not. */
 function acting(...scenes: readonly (readonly [ms: number, failure?: string])[]): Operation<string> {
-  return async ({ attempt, signal }) => {
-    const [ms, failure] = scenes[attempt - 1] ?? [100]
+  return async ({ launch, signal }) => {
+    const [ms, failure] = scenes[launch - 1] ?? [100]
     await clock.sleep(ms, signal)
     if (failure !== undefined) throw new Error(failure)
     return 'done'

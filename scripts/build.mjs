@@ -97,14 +97,17 @@ const CLI_FILES = {
     'node-warnings',
   ].map((name) => `packages/cli/src/${name}.`),
   // What every start knows of commands, and some of them read by.
-  table: ['flag-table.', 'output-mode.', 'commands/table/'].map((name) => `packages/cli/src/${name}`),
+  table: [
+    ...['flag-table.', 'output-mode.', 'commands/table/'].map((name) => `packages/cli/src/${name}`),
+    ...['policy-fields.', 'shape.', 'spelling.'].map((name) => `packages/workflow/src/document/${name}`),
+  ],
   // What every command prints with, and what policies are made of.
   kernel: [
     'packages/cli/src/output-error.',
     ...'duration failure-words json look path-from-here problems store-address style table width wrap write-file xml'
       .split(' ')
       .map((name) => `packages/cli/src/output/${name}.`),
-    ...['document/problem.', 'document/spelling.'].map((name) => `packages/workflow/src/${name}`),
+    'packages/workflow/src/document/problem.',
     ...['core/', 'runtime/', 'observe/', 'durable/policy-record.', 'durable/json.', 'durable/failure-record.'].map(
       (name) => `packages/reprise/src/${name}`,
     ),
@@ -119,7 +122,8 @@ const CLI_FILES = {
   ],
   // What looks after a store.
   store: [
-    ...['index.', 'maintenance.', 'new-file.', 'integrity.', 'readable-rows.', 'cut-off-file.'].map(
+    'packages/reprise/src/internal/sqlite.',
+    ...['maintenance.', 'new-file.', 'integrity.', 'readable-rows.', 'cut-off-file.'].map(
       (name) => `packages/reprise/src/sqlite/${name}`,
     ),
     ...['ledger-check.', 'task-check.', 'gate-check.'].map((name) => `packages/reprise/src/durable/${name}`),
@@ -133,7 +137,7 @@ const CLI_FILES = {
     ...['state-', 'relative-', 'fitted-', 'flat-', 'harmless-'].map((name) => `packages/cli/src/output/${name}`),
   ],
   // Only where a server is named.
-  postgres: ['packages/reprise/src/postgres/'],
+  postgres: ['packages/reprise/src/postgres/', 'packages/reprise/src/internal/postgres.'],
   // What reads a file.
   document: [
     ...['document/', 'plan/', 'values/'].map((name) => `packages/workflow/src/${name}`),
@@ -164,12 +168,21 @@ await bundle('reprise', {
     sqlite: 'src/sqlite/index.ts',
     postgres: 'src/postgres/index.ts',
     testing: 'src/testing/index.ts',
+    core: 'src/core/index.ts',
+    internal: 'src/internal/index.ts',
+    'internal-sqlite': 'src/internal/sqlite.ts',
+    'internal-postgres': 'src/internal/postgres.ts',
   },
   platform: 'neutral',
-  chunks: [{ name: 'kernel', test: /src[\\/](core|runtime)[\\/]/ }],
+  // Without the entry of core: a group that holds an entry takes its name.
+  chunks: [{ name: 'kernel', test: /src[\\/](core[\\/](?!index\.)|runtime[\\/])/ }],
   isPure: true,
 })
-await bundle('workflow', { input: { index: 'src/index.ts' }, platform: 'node' })
+await bundle('workflow', {
+  input: { index: 'src/index.ts', internal: 'src/internal.ts' },
+  platform: 'node',
+  chunks: [{ name: 'workflow', test: /src[\\/]\w+[\\/]/ }],
+})
 await bundle('cli', {
   input: { main: 'src/main.ts' },
   platform: 'node',

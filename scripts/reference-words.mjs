@@ -1,9 +1,5 @@
 /** What the words of the reference mean, for scripts/reference.mjs, which sees to it that each has one. */
 
-export const TYPESCRIPT_ONLY = {
-  failIf: 'A predicate over results: where it says true, the result is a failure, a `ResultError` with the value.',
-}
-
 export const MATCHERS = {
   network:
     'Connection refused, reset or aborted, host or network unreachable, DNS, broken pipe; the codes of Node and undici.',
@@ -11,18 +7,15 @@ export const MATCHERS = {
   server_error: 'HTTP 500 to 599.',
   '5xx': 'The same as `server_error`.',
   rate_limit: 'HTTP 429, “too many requests”, “rate limit”.',
-  pattern:
-    'A regular expression, case-sensitive unless it starts with `(?i)`. Neither back-references nor look-around: it runs in linear time.',
   'exit:75': 'One exit code of a command, in a file as in code.',
-  exitCode: 'Exit codes of a command: one, or a list.',
   exit_code: 'The same in a file.',
-  RetryPredicate: 'A function `(error, { key, attempt, kind }) => boolean`. TypeScript only.',
+  RetryPredicate: 'A function `(error, { key, attempt, launch, kind }) => boolean`. TypeScript only.',
 }
 
 export const STOPS = {
   attempts_exhausted: ['The last attempt failed.', "the last attempt's error itself"],
   retry_budget_exhausted: [
-    'The next wait would bring the sum of waits above `retryBudget`.',
+    'The next wait would bring the sum of waits above `maxTotalDelay`.',
     '`RetryBudgetExhaustedError`',
   ],
   not_retryable: ['No matcher of `retryOn` fits; or a hook threw.', "the attempt's error itself; the hook's"],
@@ -35,7 +28,7 @@ export const STOPS = {
     'Durable tasks: the process was lost while an attempt ran, and a person has to decide.',
     '`RecordedFailureError`',
   ],
-  no_policy: ['The key has no policy and `missingPolicyMode` is `deny`.', '`RepriseError`'],
+  no_policy: ['The key has no policy and `missingPolicyMode` is `deny`.', '`NoPolicyError`'],
 }
 
 export const OUTCOMES = {
@@ -66,15 +59,18 @@ export const REASONS = {
 }
 
 export const ERRORS = {
-  RepriseError: 'Base class of all; itself where the key has no policy.',
+  RepriseError: 'Base class of all, for `instanceof`. It has no errors of its own.',
   BudgetDeniedError: 'A budget denied the first attempt: the operation was never called.',
-  RetryBudgetExhaustedError: 'The sum of waits would exceed `retryBudget`. `cause` is the last error.',
+  RetryBudgetExhaustedError: 'The sum of waits would exceed `maxTotalDelay`. `cause` is the last error.',
   BreakerOpenError: 'The breaker refused. `cause` is the last error, if an attempt was made.',
   AttemptTimeoutError: 'One attempt took longer than `attemptTimeout`. A failure like any other: it may be retried.',
   CallTimeoutError: 'The whole call took longer than `timeout`. `cause` is the last error, if there was one.',
+  NoPolicyError: 'The key has no policy, and `missingPolicyMode` is `deny`.',
   ResultError: '`failIf` declared a result a failure.',
   PolicyError: 'A policy or a duration is invalid; `problems` lists every one.',
-  BudgetError: 'A budget has impossible parameters, or answered something that is no decision.',
+  OptionsError: 'Options of the function `subject` are not what they should be; `problems` lists every one.',
+  BudgetError: 'A budget answered something that is no decision, or was given an impossible grant, snapshot or name.',
+  BreakerStateError: 'What a breaker is to be restored from is no snapshot of one.',
 }
 
 export const EVENTS = {

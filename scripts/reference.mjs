@@ -9,6 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseAst } from 'rolldown/parseAst'
 import { tsImport } from 'tsx/esm/api'
+import { defaultText, exampleOf, lastPart, meaningOf, nameInFiles, POLICY_FIELDS } from './field-words.mjs'
 import {
   ERRORS,
   EVENTS,
@@ -21,7 +22,6 @@ import {
   REFUSALS,
   STATES,
   STOPS,
-  TYPESCRIPT_ONLY,
 } from './reference-words.mjs'
 
 const page = new URL('../docs/reference.md', import.meta.url)
@@ -32,8 +32,6 @@ const load = (file) => tsImport(new URL(file, sources).href, import.meta.url)
 /** @param {string} file */
 const textOf = (file) => readFileSync(new URL(file, sources), 'utf8')
 
-/** @type {typeof import('../packages/reprise/src/core/policy-fields.js')} */
-const { POLICY_FIELDS } = await load('core/policy-fields.ts')
 /** @type {typeof import('../packages/reprise/src/core/policy.js')} */
 const { MATCHER_WORDS } = await load('core/policy.ts')
 /** @type {typeof import('../packages/reprise/src/core/words.js')} */
@@ -104,23 +102,24 @@ function table(head, rows) {
 /** @param {string} text */
 const code = (text) => `\`${text}\``
 
+/** @param {string} name */
+const isMatcher = (name) => name.startsWith('retryOn.')
+
 function policyFields() {
-  const rows = POLICY_FIELDS.map((field) => [code(field.yaml), code(field.typescript), field.meaning, field.default])
-  const listed = POLICY_FIELDS.map(({ typescript }) => typescript)
-  const input = declarationsIn('core/policy.ts').get('PolicyInput')
-  const only = fieldsOf('core/policy.ts', input.body.body).filter(({ name }) => !listed.includes(name))
-  const names = only.map(({ name }) => name)
-  for (const [name, meaning] of explain('policy fields', names, TYPESCRIPT_ONLY)) {
-    rows.push(['–', code(name), meaning, 'none'])
-  }
-  return table(['In a file', 'In TypeScript', 'Meaning', 'Default'], rows)
+  const rows = POLICY_FIELDS.filter(({ name }) => !isMatcher(name)).map((field) => {
+    const inFile = field.code === undefined ? code(nameInFiles(field)) : '–'
+    return [inFile, code(field.name), meaningOf(field), defaultText(field) ?? '**required**', code(exampleOf(field))]
+  })
+  return table(['In a file', 'In TypeScript', 'Meaning', 'Default', 'Example'], rows)
 }
 
 function matchers() {
   const input = declarationsIn('core/policy.ts').get('MatcherInput')
   const keys = nodesIn(input, ({ type }) => type === 'TSPropertySignature').map(({ key }) => key.name)
   const forms = [...MATCHER_WORDS, ...wordsIn(input), 'exit:75', ...keys, 'RetryPredicate']
-  const rows = explain('matchers', forms, MATCHERS).map(([form, meaning]) => {
+  const described = POLICY_FIELDS.filter(({ name }) => isMatcher(name))
+  const ofTable = Object.fromEntries(described.map((field) => [lastPart(field.name), meaningOf(field)]))
+  const rows = explain('matchers', forms, { ...MATCHERS, ...ofTable }).map(([form, meaning]) => {
     const shown = keys.includes(form) ? `{ ${form}: … }` : form === 'RetryPredicate' ? 'a function' : form
     return [form === 'RetryPredicate' ? shown : code(shown), meaning]
   })
@@ -154,7 +153,7 @@ function errors() {
     const own = fields.filter((field) => field.name !== 'code').map((field) => code(field.name))
     return [
       code(name),
-      codes[0] === 'ErrorCode' ? 'any' : code(codes[0] ?? ''),
+      codes[0] === 'ErrorCode' ? 'as of its class' : code(codes[0] ?? ''),
       own.join(' '),
       meanings.get(name) ?? '',
     ]
@@ -176,9 +175,9 @@ function durableWords() {
   const problems = wordsIn(declarationsIn('ledger/errors.ts').get('LedgerProblem'))
   return [
     `\`state\` of a task:\n\n${glossary('states', TASK_STATUSES, STATES)}`,
-    '`RecordedFailureError`: the task failed, here or elsewhere; its `code` is the `stopReason`, `attempts` and `failure` are those recorded.',
-    `\`TaskRefusedError\`, code \`refused\`: what was asked is not done, and nothing was touched. Its \`kind\`:\n\n${glossary('refusals', kinds, REFUSALS)}`,
-    `\`GateRefusedError\`, code \`refused\`: a [change by hand](operating.md#breakers-and-budgets-by-hand) is not made. Its \`kind\`:\n\n${glossary('gate refusals', gateKinds, GATE_REFUSALS)}`,
+    '`RecordedFailureError`, code `recorded_failure`: the task failed, here or elsewhere; `stopReason`, `attempts` and `failure` are those recorded.',
+    `\`TaskRefusedError\`, code \`task_refused\`: what was asked is not done, and nothing was touched. Its \`kind\`:\n\n${glossary('refusals', kinds, REFUSALS)}`,
+    `\`GateRefusedError\`, code \`gate_refused\`: a [change by hand](operating.md#breakers-and-budgets-by-hand) is not made. Its \`kind\`:\n\n${glossary('gate refusals', gateKinds, GATE_REFUSALS)}`,
     `\`LedgerError\`, code \`ledger\`. Its \`problem\`:\n\n${glossary('problems', problems, PROBLEMS)}`,
     `Events in the ledger, beside attempts, which have rows of their own:\n\n${glossary('ledger events', LEDGER_EVENTS, RECORDED)}`,
   ].join('\n\n')
@@ -198,7 +197,9 @@ function events() {
   const common = fieldsOf(file, declarations.get('EventBase').body.body).filter(({ optional }) => !optional)
   return [
     `Every event has \`type\` and ${common.map(({ name }) => code(name)).join(', ')}.`,
-    '`attempt` and `attempts` are the n and N of “attempt n/N”; `number` counts launches, hedges included.',
+    '`attempt` and `attempts` are the n and N of “attempt n/N”; a hedge has the `attempt` of its primary. `launch` is 1, 2, 3 …',
+    'over retries and hedges; a denied launch uses its number up. `attemptsMade` counts attempts of the policy, `launches` starts',
+    'of the operation, both without denied ones.',
     '',
     table(
       ['Event', 'Fields beside', 'When'],
@@ -212,15 +213,15 @@ function countableEvents() {
   const base = { timeMs: 0, key: 'k', callId: 1, attempt: 1, attempts: 3 }
   const [kind] = ATTEMPT_KINDS
   const error = undefined
-  const totals = { attemptsMade: 1, totalDelayMs: 0, elapsedMs: 0 }
+  const totals = { attemptsMade: 1, launches: 1, totalDelayMs: 0, elapsedMs: 0 }
   /** @type {import('../packages/reprise/src/core/event.js').RepriseEvent[]} */
   const counted = [
-    { ...base, type: 'attempt_finished', number: 1, kind, outcome: 'failure', durationMs: 1, won: false },
+    { ...base, type: 'attempt_finished', launch: 1, kind, outcome: 'failure', durationMs: 1, won: false },
     { ...base, type: 'waiting', delayMs: 1, nextAttempt: 2, error },
     {
       ...base,
       type: 'budget_decision',
-      number: 2,
+      launch: 2,
       kind,
       budget: 'b',
       cost: 1,
@@ -228,7 +229,7 @@ function countableEvents() {
       allowed: false,
       reason: '',
     },
-    { ...base, type: 'parked', number: 2, budget: 'b' },
+    { ...base, type: 'parked', launch: 2, budget: 'b' },
     { ...base, type: 'breaker_changed', breaker: 'k', from: 'closed', to: 'open' },
     { ...base, type: 'call_failed', stopReason: 'attempts_exhausted', error, ...totals },
     { ...base, type: 'reset', generation: 2 },
@@ -317,7 +318,9 @@ ${budgetReasons()}
 
 ## Errors
 
-\`isRepriseError(error, code?)\` recognises them. The operation's own error is never wrapped.
+A code belongs to one class: \`isRepriseError(error, 'timeout')\` narrows to \`CallTimeoutError\`, whose fields are then there.
+Without a code it recognises all of them, and comparing \`error.code\` narrows. The type \`ErrorByCode\` maps codes to classes;
+those of \`reprise/durable\` and other packages are in it once they are imported. The operation's own error is never wrapped.
 
 ${errors()}
 

@@ -30,11 +30,11 @@ export const START_MS = 1_000_000
 export const PATIENCE_MS = 30_000
 export const FAST_MS = PATIENCE_MS / 4
 /** The random number that makes the jitter of a probe exactly 1. */
-export const even = (): number => 0.5
+const even = (): number => 0.5
 
 export function requestAt(now: number, attempt: number, details: Details = {}): BudgetRequest {
   const { kind = 'retry', cost = 1, deadlineMs = Infinity, attemptTimeoutMs } = details
-  return { key: 'k', attempt, kind, ref: { name: 'b', cost }, now, deadlineMs, attemptTimeoutMs }
+  return { key: 'k', attempt, launch: attempt, kind, ref: { name: 'b', cost }, now, deadlineMs, attemptTimeoutMs }
 }
 
 export function stateAt(now: number, { rate = 1, waste = 5, fastShare, worth = 1 }: Knowledge = {}): object {

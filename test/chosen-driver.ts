@@ -55,7 +55,5 @@ export async function openChosenDurable(file: string, options: DurableOptions = 
   const driver = chosenDriver()
   if (driver === undefined) return openDurable(`sqlite:${file}`, options)
   const { synchronous = 'full', ...rest } = options
-  // As `openDurable` has it: the wall clock of the start, which no change of the clock moves.
-  const clock = (): number => performance.timeOrigin + performance.now()
-  return openDurable(await openSqlite(file, { clock, driver, synchronous }), rest)
+  return openDurable(await openSqlite(file, { clock: rest.clock, driver, synchronous }), rest)
 }

@@ -30,7 +30,7 @@ interface DueRow {
 /** What the library keeps of a task between its attempts, as short as it can be. */
 function progress(attempt: number, startedAtMs: number | null): string {
   const retry = { seed: 123456789, launched: attempt, failures: attempt - 1, lastDelayMs: 0, totalDelayMs: 0 }
-  const current = startedAtMs === null ? null : { number: attempt, startedAtMs, execution: 1 }
+  const current = startedAtMs === null ? null : { attempt, startedAtMs, execution: 1 }
   return JSON.stringify({ retry: { ...retry, deadlineAtMs: null, resumed: false }, current, interruptions: 0 })
 }
 
@@ -190,9 +190,9 @@ function statements(database: SqliteDatabase) {
     open: database.prepare('BEGIN IMMEDIATE'),
     commit: database.prepare('COMMIT'),
     insert:
-      database.prepare(`INSERT INTO tasks (run, id, queue, payload_hash, policy_hash, generation, input, correlation_id,
-      created_at, status, due_at, owner, fence, progress, updated_at)
-      VALUES ('step', ?, 'step', '${PAYLOAD_HASH}', '${POLICY_HASH}', 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+      database.prepare(`INSERT INTO tasks (scope_kind, scope, id, queue, payload_hash, policy_hash, generation, input,
+      correlation_id, created_at, status, due_at, owner, fence, progress, updated_at)
+      VALUES ('task', 'step', ?, 'step', '${PAYLOAD_HASH}', '${POLICY_HASH}', 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
     due: database.prepare(`SELECT pk, id, input FROM tasks WHERE status = 'waiting' AND queue = ? AND policy_hash = ?
       AND due_at <= ? ORDER BY due_at LIMIT ?`),
     begin:
@@ -203,9 +203,10 @@ function statements(database: SqliteDatabase) {
       WHERE pk = ?`),
     fail: database.prepare(`UPDATE tasks SET status = 'failed', owner = NULL, progress = ?, stop_reason = 'attempts_exhausted',
       updated_at = ? WHERE pk = ?`),
-    attempt: database.prepare(`INSERT INTO attempts (task, generation, number, execution, started_at, ended_at, outcome,
+    attempt:
+      database.prepare(`INSERT INTO attempts (task, generation, attempt, execution, started_at, ended_at, outcome,
       delay_before, failure, owner) VALUES (?, 1, ?, 1, ?, ?, ?, 0, ?, ?)`),
-    dead: database.prepare(`INSERT INTO dead (run, id, generation, at, signature, stop_reason, failure)
-      VALUES ('step', ?, 1, ?, ?, 'attempts_exhausted', ?)`),
+    dead: database.prepare(`INSERT INTO dead (scope_kind, scope, id, generation, at, signature, stop_reason, failure)
+      VALUES ('task', 'step', ?, 1, ?, ?, 'attempts_exhausted', ?)`),
   }
 }

@@ -22,13 +22,13 @@ async function fill(): Promise<void> {
   database
     .prepare(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-      INSERT INTO tasks (run, id, due_at, fence, progress, attempts_kept, ${COPIED})
-      SELECT run, 't' || i, due_at + 3600000 + i, 1,
+      INSERT INTO tasks (scope_kind, scope, id, due_at, fence, progress, attempts_kept, ${COPIED})
+      SELECT scope_kind, scope, 't' || i, due_at + 3600000 + i, 1,
         json_set(progress, '$.retry.launched', 1, '$.retry.failures', 1), 1, ${COPIED} FROM tasks, n`,
     )
     .run(Number(count))
   database.exec(
-    `INSERT INTO attempts (task, generation, number, execution, started_at, ended_at, outcome, delay_before, failure,
+    `INSERT INTO attempts (task, generation, attempt, execution, started_at, ended_at, outcome, delay_before, failure,
       signature, owner)
     SELECT pk, 1, 1, 1, created_at, created_at, 'failure', 0, '{"name":"Error","message":"no"}', 'Error: no', 'me'
     FROM tasks WHERE attempts_kept = 1`,

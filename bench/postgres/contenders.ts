@@ -7,7 +7,7 @@ import { OUT } from './build.mjs'
 import type { Place } from './place.js'
 
 /** What decides when the work of a killed process is done by another, if nobody is told that it died. */
-export interface Patience {
+interface Patience {
   readonly seconds: number
   readonly setting: string
 }
@@ -84,7 +84,7 @@ function program({ kind, id, module = '' }: Contender): string[] {
 }
 
 /** The whole question: where its servers are, and what it is asked. */
-export async function questionFor(contender: Contender, place: Place, ask: Ask): Promise<string> {
+async function questionFor(contender: Contender, place: Place, ask: Ask): Promise<string> {
   if (contender.missing !== undefined) throw new Missing(contender.missing)
   const service = contender.service === undefined ? { place: {} } : await place.service(contender.service)
   if ('missing' in service) throw new Missing(service.missing)

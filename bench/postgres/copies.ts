@@ -4,7 +4,7 @@
  */
 import type pg from 'pg'
 
-const SAME = 'run, queue, payload_hash, policy_hash, generation, input, correlation_id, created_at'
+const SAME = 'scope_kind, scope, queue, payload_hash, policy_hash, generation, input, correlation_id, created_at'
 /** Keys are given out in blocks of this size. */
 const BLOCK = 1000
 
@@ -30,7 +30,7 @@ export async function addCopies(client: pg.Client, id: string, waiting: number, 
     values,
   )
   await client.query(
-    `INSERT INTO reprise.attempts (task, generation, number, execution, started_at, ended_at, outcome, delay_before,
+    `INSERT INTO reprise.attempts (task, generation, attempt, execution, started_at, ended_at, outcome, delay_before,
       failure, signature, owner)
     SELECT pk, 1, 1, 1, created_at, created_at, CASE status WHEN 'waiting' THEN 'failure' ELSE 'success' END, 0,
       CASE status WHEN 'waiting' THEN '{"name":"Error","message":"no"}' END,

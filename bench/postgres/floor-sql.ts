@@ -21,7 +21,7 @@ const ENDED: readonly Column[] = [
   ['progress', 'text'],
   ['result', 'text'],
   ['at', 'double precision'],
-  ['number', 'int'],
+  ['attempt', 'int'],
   ['started', 'double precision'],
   ['owner', 'text'],
 ]
@@ -29,7 +29,7 @@ const FAILED: readonly Column[] = [
   ['progress', 'text'],
   ['at', 'double precision'],
   PK,
-  ['number', 'int'],
+  ['attempt', 'int'],
   ['started', 'double precision'],
   ['ended', 'double precision'],
   ['failure', 'text'],
@@ -63,19 +63,19 @@ const locked = (columns: readonly Column[], first = 1): string =>
 const SUCCEED = `
   u AS (UPDATE tasks t SET status = 'succeeded', owner = NULL, progress = l.progress, result = l.result,
     updated_at = l.at, attempts_kept = attempts_kept + 1 FROM l WHERE t.pk = l.pk),
-  a AS (INSERT INTO attempts (task, generation, number, execution, started_at, ended_at, outcome, delay_before, owner)
-    SELECT pk, 1, number, 1, started, at, 'success', 0, owner FROM l)`
+  a AS (INSERT INTO attempts (task, generation, attempt, execution, started_at, ended_at, outcome, delay_before, owner)
+    SELECT pk, 1, attempt, 1, started, at, 'success', 0, owner FROM l)`
 
 const FAILED_ATTEMPT = `
-  a AS (INSERT INTO attempts (task, generation, number, execution, started_at, ended_at, outcome, delay_before, failure,
-    signature, owner) SELECT pk, 1, number, 1, started, ended, 'failure', 0, failure, signature, owner FROM l)`
+  a AS (INSERT INTO attempts (task, generation, attempt, execution, started_at, ended_at, outcome, delay_before, failure,
+    signature, owner) SELECT pk, 1, attempt, 1, started, ended, 'failure', 0, failure, signature, owner FROM l)`
 
 export const STATEMENTS = {
   insert: {
     columns: NEW,
-    text: `INSERT INTO tasks (pk, run, id, queue, payload_hash, policy_hash, generation, input, correlation_id, created_at,
-      status, due_at, owner, fence, progress, updated_at)
-      SELECT pk, 'step', id, 'step', '${PAYLOAD_HASH}', '${POLICY_HASH}', 1, input, correlation, at, status, due, owner,
+    text: `INSERT INTO tasks (pk, scope_kind, scope, id, queue, payload_hash, policy_hash, generation, input,
+      correlation_id, created_at, status, due_at, owner, fence, progress, updated_at)
+      SELECT pk, 'task', 'step', id, 'step', '${PAYLOAD_HASH}', '${POLICY_HASH}', 1, input, correlation, at, status, due, owner,
       fence, progress, at FROM ${group(NEW)}`,
   },
   succeed: { columns: ENDED, text: `WITH ${locked(ENDED)}, ${SUCCEED} SELECT` },
@@ -87,8 +87,8 @@ export const STATEMENTS = {
   fail: {
     columns: DEAD,
     text: `WITH ${locked(DEAD)}, ${FAILED_ATTEMPT},
-      d AS (INSERT INTO dead (run, id, generation, at, signature, stop_reason, failure)
-        SELECT 'step', id, 1, at, signature, 'attempts_exhausted', failure FROM l),
+      d AS (INSERT INTO dead (scope_kind, scope, id, generation, at, signature, stop_reason, failure)
+        SELECT 'task', 'step', id, 1, at, signature, 'attempts_exhausted', failure FROM l),
       u AS (UPDATE tasks t SET status = 'failed', owner = NULL, progress = l.progress, stop_reason = 'attempts_exhausted',
         updated_at = l.at, attempts_kept = attempts_kept + 1 FROM l WHERE t.pk = l.pk)
       SELECT`,

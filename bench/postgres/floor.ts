@@ -24,7 +24,7 @@ interface Task {
 /** What the library keeps of a task between its attempts, as short as it can be. */
 function progress(attempt: number, startedAtMs: number | null): string {
   const retry = { seed: 123456789, launched: attempt, failures: attempt - 1, lastDelayMs: 0, totalDelayMs: 0 }
-  const current = startedAtMs === null ? null : { number: attempt, startedAtMs, execution: 1 }
+  const current = startedAtMs === null ? null : { attempt, startedAtMs, execution: 1 }
   return JSON.stringify({ retry: { ...retry, deadlineAtMs: null, resumed: false }, current, interruptions: 0 })
 }
 

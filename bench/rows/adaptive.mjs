@@ -42,6 +42,7 @@ function stillClock() {
 const request = (key, now) => ({
   key,
   attempt: 1,
+  launch: 1,
   kind: 'retry',
   ref: { name: 'recommended', cost: 1 },
   now,

@@ -48,7 +48,8 @@ const run: RunRecord = {
 function taskOf(id: string): TaskRecord {
   const { retry, ...fresh } = freshProgress(1)
   return {
-    run: RUN,
+    scopeKind: 'run',
+    scope: RUN,
     id,
     queue: `${RUN}/${id}`,
     generation: 1,
@@ -70,7 +71,17 @@ function taskOf(id: string): TaskRecord {
 function attemptOf({ id }: TaskRecord): AttemptRow {
   const times = { startedAtMs: now, endedAtMs: now, delayBeforeMs: 0 }
   const outcome = { outcome: 'success', failure: null, signature: null } as const
-  return { run: RUN, id, generation: 1, number: 1, execution: 1, ...times, ...outcome, owner: OWNER }
+  return {
+    scopeKind: 'run',
+    scope: RUN,
+    id,
+    generation: 1,
+    attempt: 1,
+    execution: 1,
+    ...times,
+    ...outcome,
+    owner: OWNER,
+  }
 }
 
 const ledger = await openLedger(`sqlite:${file}`)

@@ -23,9 +23,9 @@ export class SingleCommits {
   /** One after the other, each in a turn of the event loop of its own. */
   async insert(count: number): Promise<void> {
     const insert =
-      this.database.prepare(`INSERT INTO tasks (run, id, queue, payload_hash, policy_hash, generation, input,
+      this.database.prepare(`INSERT INTO tasks (scope_kind, scope, id, queue, payload_hash, policy_hash, generation, input,
       correlation_id, created_at, status, fence, progress, result, updated_at)
-      VALUES ('run', ?, ?, '', '0', 1, 'null', ?, ?, 'succeeded', 0, ?, ?, ?)`)
+      VALUES ('run', 'run', ?, ?, '', '0', 1, 'null', ?, ?, 'succeeded', 0, ?, ?, ?)`)
     for (let i = 0; i < count; i++) {
       await new Promise((resolve) => setImmediate(resolve))
       const now = Date.now()

@@ -161,6 +161,7 @@ describe.each(WAYS)('a call %s', (way) => {
 const asking = {
   key: 'x',
   attempt: 1,
+  launch: 1,
   kind: 'retry',
   ref: { name: 'adaptive', cost: 1 },
   deadlineMs: Infinity,

@@ -9,13 +9,16 @@ const down = new Error('down')
 
 describe.each(WAYS)('a call %s', (way) => {
   describe('asks', () => {
-    test('before every attempt, numbered from 1 in the order of launch', async () => {
+    test('before every attempt, numbered from 1', async () => {
       const api = new Recorder()
       await stage(way, { attempts: 3, budget: { name: 'api', cost: 4 } }, { budgets: { api } }).play(failing(down))
-      expect(api.asks.map(({ key, attempt, kind, ref, now }) => ({ key, attempt, kind, ref, now }))).toEqual(
+      expect(
+        api.asks.map(({ key, attempt, launch, kind, ref, now }) => ({ key, attempt, launch, kind, ref, now })),
+      ).toEqual(
         [0, 1000, 3000].map((now, index) => ({
           key: 'job',
           attempt: index + 1,
+          launch: index + 1,
           kind: 'retry',
           ref: { name: 'api', cost: 4 },
           now,
@@ -56,8 +59,8 @@ describe.each(WAYS)('a call %s', (way) => {
       })
       expect(call.timeline?.attempts).toHaveLength(2)
       expect(call.timeline?.attempts[1]).toMatchObject({
-        number: 2,
-        group: 2,
+        attempt: 2,
+        launch: 2,
         outcome: 'denied',
         budget: 'api',
         budgetAllowed: false,
@@ -70,7 +73,12 @@ describe.each(WAYS)('a call %s', (way) => {
       expect(call.atMs).toBe(1000)
       expect(api.asks).toHaveLength(2)
       expect(call.timeline?.attempts).toHaveLength(2)
-      expect(call.timeline?.attempts[1]).toMatchObject({ number: 2, outcome: 'denied', delayBeforeMs: 1000 })
+      expect(call.timeline?.attempts[1]).toMatchObject({
+        attempt: 2,
+        launch: 2,
+        outcome: 'denied',
+        delayBeforeMs: 1000,
+      })
     })
   })
 
@@ -144,7 +152,7 @@ describe.each(WAYS)('a call %s', (way) => {
     expect(operation.calls).toBe(2)
     expect(call.error).toBe(errors[1])
     expect(call.timeline).toMatchObject({ stopReason: 'budget_denied', budgetReason: 'not_retryable' })
-    expect(call.timeline?.attempts.map((attempt) => [attempt.number, attempt.outcome])).toEqual([
+    expect(call.timeline?.attempts.map((attempt) => [attempt.launch, attempt.outcome])).toEqual([
       [1, 'failure'],
       [2, 'failure'],
       [3, 'denied'],

@@ -15,18 +15,18 @@ class Hearing implements Budget {
   declare settle?: NonNullable<Budget['settle']>
 
   constructor(settles = false) {
-    if (settles) this.settle = ({ attempt }, { result, latencyMs }) => this.hear('settle', attempt, result, latencyMs)
+    if (settles) this.settle = ({ launch }, { result, latencyMs }) => this.hear('settle', launch, result, latencyMs)
   }
 
-  allowAttempt({ attempt }: { attempt: number }): Decision {
+  allowAttempt({ launch }: { launch: number }): Decision {
     this.allowed++
-    this.hear('ask', attempt)
+    this.hear('ask', launch)
     return { allowed: true, reason: '' }
   }
 
-  conclude({ attempt }: { attempt: number }, outcome: AttemptOutcome): void {
+  conclude({ launch }: { launch: number }, outcome: AttemptOutcome): void {
     this.outcomes.push(outcome)
-    this.hear('conclude', attempt, outcome.result, outcome.latencyMs)
+    this.hear('conclude', launch, outcome.result, outcome.latencyMs)
   }
 
   private hear(...words: readonly (string | number)[]): void {
@@ -250,9 +250,9 @@ describe('a line', () => {
   class ConcludingLot extends ParkingLot {
     readonly concluded: string[] = []
 
-    conclude({ attempt }: { attempt: number }, { result, latencyMs }: AttemptOutcome): void {
-      this.concluded.push(`${attempt} ${result} ${latencyMs}`)
-      super.settle({ attempt } as never, { result } as never)
+    conclude({ launch }: { launch: number }, { result, latencyMs }: AttemptOutcome): void {
+      this.concluded.push(`${launch} ${result} ${latencyMs}`)
+      super.settle({ launch } as never, { result } as never)
     }
 
     override settle(): void {}

@@ -1,5 +1,5 @@
 /**
- * Hedges: when copies of a slow attempt start, who wins, and how a group without a winner ends.
+ * Hedges: when copies of a slow attempt start, who wins, and how an attempt without a winner ends.
  */
 import { describe, expect, test } from 'vitest'
 import { type PolicyInput, type RepriseEvent } from 'reprise'
@@ -27,7 +27,7 @@ describe('a hedge', () => {
     await clock.advance(99)
     expect(manual.calls).toBe(1)
     await clock.advance(1)
-    expect(manual.attempts.map(({ number, kind, group }) => [number, kind, group])).toEqual([
+    expect(manual.attempts.map(({ launch, kind, attempt }) => [launch, kind, attempt])).toEqual([
       [1, 'retry', 1],
       [2, 'hedge', 1],
     ])
@@ -117,17 +117,20 @@ describe('a hedge', () => {
   test.each([
     ['first', 0, 1],
     ['last', 1, 0],
-  ])('group ends as not retryable when that failure comes %s, also within one tick', async (_, terminal, other) => {
-    const { clock, manual, inspection } = hedged({ delay: '100ms' }, { attempts: 3 })
-    await clock.advance(100)
-    const settle = [() => manual.at(terminal).reject(fatal), () => manual.at(other).reject(down)]
-    if (terminal === 1) settle.reverse()
-    for (const act of settle) act()
-    expect(await inspection).toMatchObject({ ok: false, error: fatal, timeline: { stopReason: 'not_retryable' } })
-    expect(manual.calls).toBe(2)
-  })
+  ])(
+    'ends its attempt as not retryable when that failure comes %s, also within one tick',
+    async (_, terminal, other) => {
+      const { clock, manual, inspection } = hedged({ delay: '100ms' }, { attempts: 3 })
+      await clock.advance(100)
+      const settle = [() => manual.at(terminal).reject(fatal), () => manual.at(other).reject(down)]
+      if (terminal === 1) settle.reverse()
+      for (const act of settle) act()
+      expect(await inspection).toMatchObject({ ok: false, error: fatal, timeline: { stopReason: 'not_retryable' } })
+      expect(manual.calls).toBe(2)
+    },
+  )
 
-  test('group that failed is one attempt of the policy: the delay counts groups, numbers go on', async () => {
+  test('belongs to the attempt that it copies: the delay counts attempts, launches go on', async () => {
     const { clock, manual, inspection } = hedged({ delay: '100ms' }, { attempts: 3 })
     for (const index of [0, 2, 4]) {
       await clock.advance(100)
@@ -136,7 +139,7 @@ describe('a hedge', () => {
       await clock.advance(index === 0 ? 1000 : 2000)
     }
     const { timeline } = await inspection
-    expect(manual.attempts.map(({ number, kind, group }) => [number, kind, group])).toEqual([
+    expect(manual.attempts.map(({ launch, kind, attempt }) => [launch, kind, attempt])).toEqual([
       [1, 'retry', 1],
       [2, 'hedge', 1],
       [3, 'retry', 2],
@@ -145,10 +148,10 @@ describe('a hedge', () => {
       [6, 'hedge', 3],
     ])
     expect(timeline).toMatchObject({ stopReason: 'attempts_exhausted', totalDelayMs: 3000 })
-    expect(timeline.attempts.map((attempt) => attempt.number)).toEqual([1, 2, 3, 4, 5, 6])
+    expect(timeline.attempts.map(({ launch }) => launch)).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  test('group waits for the largest Retry-After of its members', async () => {
+  test('and its primary wait for the larger Retry-After of the two', async () => {
     for (const order of [
       [20, 5],
       [5, 20],
@@ -165,7 +168,7 @@ describe('a hedge', () => {
     }
   })
 
-  test('is not launched in a later group before its own delay', async () => {
+  test('is not launched in a later attempt before its own delay', async () => {
     const { clock, manual } = hedged({ delay: '500ms' }, { attempts: 2 })
     manual.at(0).reject(down)
     await clock.advance(1000)
@@ -185,6 +188,21 @@ describe('a hedge', () => {
     const { timeline } = await inspection
     expect(timeline.attempts.map((attempt) => attempt.outcome)).toEqual(['timeout', 'success'])
     expect(clock.pending).toBe(0)
+  })
+
+  test('that times out says in its error which attempt and which launch it was', async () => {
+    const { clock, inspection } = hedged({ delay: '100ms' }, { attempts: 1, attemptTimeout: '1s' })
+    await clock.advance(1100)
+    const { timeline } = await inspection
+    expect(timeline.attempts.map(({ error }) => error)).toMatchObject([
+      { code: 'attempt_timeout', attempt: 1, launch: 1, message: 'Attempt 1 of job timed out after 1000 ms' },
+      {
+        code: 'attempt_timeout',
+        attempt: 1,
+        launch: 2,
+        message: 'Attempt 1 (launch 2) of job timed out after 1000 ms',
+      },
+    ])
   })
 
   test('ends with the call at its deadline and at an abort', async () => {
@@ -221,11 +239,11 @@ describe('a hedge that is denied', () => {
     const { timeline } = await inspection
     expect(timeline.stopReason).toBeUndefined()
     expect(
-      timeline.attempts.map(({ number, kind, outcome, budgetReason }) => [number, kind, outcome, budgetReason]),
+      timeline.attempts.map(({ launch, kind, outcome, budgetReason }) => [launch, kind, outcome, budgetReason]),
     ).toEqual([
       [1, 'retry', 'success', 'no_budget'],
       [2, 'hedge', 'denied', 'no copies'],
-      [2, 'hedge', 'denied', 'no copies'],
+      [3, 'hedge', 'denied', 'no copies'],
     ])
     expect(spare.released).toEqual([])
   })
@@ -243,7 +261,7 @@ describe('a hedge that is denied', () => {
     expect(call.value).toBe('primary')
   })
 
-  test('does not count as made: the retry after it carries the next number', async () => {
+  test('uses its number up: the retry after it has the next launch', async () => {
     const spare = new Recorder(() => false)
     const { clock, executor } = scene(policy, { budgets: { spare } })
     const manual = new Manual()
@@ -254,7 +272,15 @@ describe('a hedge that is denied', () => {
     manual.at(1).reject(down)
     const { ok, timeline } = await inspection
     expect(ok).toBe(false)
-    expect(manual.attempts.map(({ number }) => number)).toEqual([1, 2])
+    expect(manual.attempts.map(({ attempt, launch }) => [attempt, launch])).toEqual([
+      [1, 1],
+      [2, 3],
+    ])
+    expect(timeline.attempts.map(({ launch, outcome }) => [launch, outcome])).toEqual([
+      [1, 'failure'],
+      [2, 'denied'],
+      [3, 'failure'],
+    ])
     expect(timeline.stopReason).toBe('attempts_exhausted')
     expect(timeline.budgetReason).toBeUndefined()
   })
@@ -332,7 +358,7 @@ test('executions never exceed attempts × (1 + hedges)', async () => {
   call(manual.operation)
   await clock.runAll()
   expect(manual.calls).toBe(12)
-  expect(manual.attempts.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+  expect(manual.attempts.map(({ launch }) => launch)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
   const quick = stage('observed', { attempts: 3, hedge: { delay: '1s', maxHedges: 3 } })
   const operation = failing(down)
   await quick.play(operation)

@@ -54,10 +54,16 @@ describe('events', () => {
       { attempt: 1, attempts: 3, nextAttempt: 2, delayMs: 1000, error: down },
     ])
     expect(eventsOf(events, 'attempt_started')).toMatchObject([
-      { number: 1, attempt: 1, kind: 'retry', delayBeforeMs: 0, timeMs: 0 },
-      { number: 2, attempt: 2, kind: 'retry', delayBeforeMs: 1000, timeMs: 1000 },
+      { launch: 1, attempt: 1, kind: 'retry', delayBeforeMs: 0, timeMs: 0 },
+      { launch: 2, attempt: 2, kind: 'retry', delayBeforeMs: 1000, timeMs: 1000 },
     ])
-    expect(events.at(-1)).toMatchObject({ key: 'job', attemptsMade: 2, totalDelayMs: 1000, elapsedMs: 1000 })
+    expect(events.at(-1)).toMatchObject({
+      key: 'job',
+      attemptsMade: 2,
+      launches: 2,
+      totalDelayMs: 1000,
+      elapsedMs: 1000,
+    })
     expect(new Set(events.map((event) => event.callId)).size).toBe(1)
   })
 
@@ -78,8 +84,8 @@ describe('events', () => {
     )
     await named.play(failing(down))
     expect(eventsOf(named.events, 'budget_decision')).toMatchObject([
-      { budget: 'pool', cost: 2, mode: 'gate', allowed: true, reason: 'allowed', number: 1, kind: 'retry' },
-      { budget: 'pool', cost: 2, mode: 'gate', allowed: true, reason: 'allowed', number: 2, kind: 'retry' },
+      { budget: 'pool', cost: 2, mode: 'gate', allowed: true, reason: 'allowed', launch: 1, kind: 'retry' },
+      { budget: 'pool', cost: 2, mode: 'gate', allowed: true, reason: 'allowed', launch: 2, kind: 'retry' },
     ])
     const unnamed = stage('observed', {}, { budgets: {} })
     await unnamed.play(() => 'x')
@@ -94,14 +100,19 @@ describe('events', () => {
     )
     await play(() => 'x')
     expect(typesOf(events)).toEqual(['call_started', 'budget_decision', 'call_failed'])
-    expect(events.at(-1)).toMatchObject({ stopReason: 'budget_denied', budgetReason: 'no', attemptsMade: 0 })
+    expect(events.at(-1)).toMatchObject({
+      stopReason: 'budget_denied',
+      budgetReason: 'no',
+      attemptsMade: 0,
+      launches: 0,
+    })
   })
 
   test('of a stop by peek say so', async () => {
     const api: Budget = { allowAttempt: () => ({ allowed: true, reason: '' }), peek: () => false }
     const { events, play } = stage('observed', { budget: 'api' }, { budgets: { api } })
     await play(failing(down))
-    expect(eventsOf(events, 'budget_decision').map(({ mode, allowed, number }) => [mode, allowed, number])).toEqual([
+    expect(eventsOf(events, 'budget_decision').map(({ mode, allowed, launch }) => [mode, allowed, launch])).toEqual([
       ['gate', true, 1],
       ['peek', false, 2],
     ])
@@ -135,14 +146,15 @@ describe('events', () => {
     await clock.advance(2000)
     manual.at(1).resolve('x')
     await turn()
-    expect(eventsOf(events, 'hedge_started').map(({ number }) => number)).toEqual([2, 3])
-    expect(eventsOf(events, 'hedge_cancelled').map(({ number }) => number)).toEqual([3])
-    expect(eventsOf(events, 'attempt_finished').map(({ number, outcome, won }) => [number, outcome, won])).toEqual([
+    expect(eventsOf(events, 'hedge_started').map(({ launch }) => launch)).toEqual([2, 3])
+    expect(eventsOf(events, 'hedge_cancelled').map(({ launch }) => launch)).toEqual([3])
+    expect(eventsOf(events, 'attempt_finished').map(({ launch, outcome, won }) => [launch, outcome, won])).toEqual([
       [2, 'success', true],
       [1, 'aborted', false],
       [3, 'aborted', false],
     ])
-    expect(events.at(-1)?.type).toBe('call_succeeded')
+    expect(events.map(({ attempt }) => attempt)).toEqual([0, ...events.slice(1).map(() => 1)])
+    expect(events.at(-1)).toMatchObject({ type: 'call_succeeded', attemptsMade: 1, launches: 3 })
   })
 
   test('of a breaker tell each change once', async () => {
@@ -212,11 +224,11 @@ async function oneOf(executor: Executor, clock: VirtualClock, random: () => numb
   const controller = new AbortController()
   const [startMs, abortMs] = [random() * 5000, random() * 8000]
   const moods = Array.from({ length: 12 }, () => [random(), random()] as const)
-  const operation: Operation<string> = async ({ attempt, signal }) => {
-    const [speed, luck] = moods[attempt - 1] ?? [0, 0]
+  const operation: Operation<string> = async ({ launch, signal }) => {
+    const [speed, luck] = moods[launch - 1] ?? [0, 0]
     await clock.sleep(speed * 600, speed < 0.5 ? signal : undefined)
     if (luck < 0.6) throw new Error(luck < 0.1 ? 'odd' : 'ECONNRESET')
-    return `call ${index} attempt ${attempt}`
+    return `call ${index} launch ${launch}`
   }
   await clock.sleep(startMs)
   if (index % 5 === 0) void clock.sleep(abortMs).then(() => controller.abort('enough'))
@@ -244,17 +256,18 @@ describe.each([1, 2, 3])('150 calls of every kind (seed %i)', (seed) => {
       expect(eventsOf(own, 'call_started')).toHaveLength(1)
       expect(eventsOf(own, 'call_succeeded')).toHaveLength(ok ? 1 : 0)
       expect(eventsOf(own, 'call_failed')).toHaveLength(ok ? 0 : 1)
-      expect(eventsOf(own, 'attempt_started').map(({ number }) => number)).toEqual(ran.map(({ number }) => number))
-      expect(ran.map(({ number }) => number)).toEqual(ran.map((_, index) => index + 1))
-      const finished = eventsOf(own, 'attempt_finished').toSorted((a, b) => a.number - b.number)
-      expect(finished.map(({ number, kind, outcome, won }) => [number, kind, outcome, won])).toEqual(
-        ran.map(({ number, kind, outcome, won }) => [number, kind, outcome, won]),
+      expect(eventsOf(own, 'attempt_started').map(({ launch }) => launch)).toEqual(ran.map(({ launch }) => launch))
+      expect(timeline.attempts.map(({ launch }) => launch)).toEqual(timeline.attempts.map((_, index) => index + 1))
+      const finished = eventsOf(own, 'attempt_finished').toSorted((a, b) => a.launch - b.launch)
+      expect(finished.map(({ attempt, launch, kind, outcome, won }) => [attempt, launch, kind, outcome, won])).toEqual(
+        ran.map(({ attempt, launch, kind, outcome, won }) => [attempt, launch, kind, outcome, won]),
       )
       const waited = eventsOf(own, 'waiting').reduce((sum, event) => sum + event.delayMs, 0)
       expect(waited).toBeCloseTo(timeline.totalDelayMs, 6)
       const end = own.findLast((event) => event.type === 'call_failed' || event.type === 'call_succeeded')
       expect(end).toMatchObject({
-        attemptsMade: ran.length,
+        attemptsMade: ran.at(-1)?.attempt ?? 0,
+        launches: ran.length,
         totalDelayMs: timeline.totalDelayMs,
         elapsedMs: timeline.elapsedMs,
       })

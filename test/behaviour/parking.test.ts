@@ -25,7 +25,7 @@ describe.each(WAYS)('a call %s', (way) => {
     expect(started).toEqual([2500])
     expect(lot.polls).toEqual([2500])
     expect(lot.asks).toHaveLength(1)
-    expect(lot.settled).toMatchObject([{ attempt: 1, outcome: { result: 'success', latencyMs: 0, won: true } }])
+    expect(lot.settled).toMatchObject([{ launch: 1, outcome: { result: 'success', latencyMs: 0, won: true } }])
     expect(clock.pending).toBe(0)
   })
 
@@ -50,7 +50,7 @@ describe.each(WAYS)('a call %s', (way) => {
     expect((watched.error as Error).message).toBe('again')
     expect(watched.atMs).toBe(5000)
     expect(watched.timeline?.attempts[1]).toMatchObject({
-      number: 2,
+      launch: 2,
       startMs: 5000,
       delayBeforeMs: 1000,
       parkedMs: 4000,
@@ -111,7 +111,7 @@ describe.each(WAYS)('a call %s', (way) => {
       totalDelayMs: 1000,
     })
     expect(call.timeline?.elapsedMs).toBe(3000)
-    expect(call.timeline?.attempts.map((attempt) => [attempt.number, attempt.outcome])).toEqual([
+    expect(call.timeline?.attempts.map((attempt) => [attempt.launch, attempt.outcome])).toEqual([
       [1, 'failure'],
       [2, 'denied'],
     ])
@@ -185,7 +185,7 @@ describe.each(WAYS)('a call %s', (way) => {
     await turn()
     expect(watched.error).toBe('enough')
     expect(operation.calls).toBe(0)
-    expect(lot.settled).toMatchObject([{ attempt: 1, outcome: { result: 'aborted', won: false, latencyMs: 0 } }])
+    expect(lot.settled).toMatchObject([{ launch: 1, outcome: { result: 'aborted', won: false, latencyMs: 0 } }])
     expect(lot.free).toBe(1)
   })
 

@@ -36,7 +36,7 @@ describe('a hook that ends the call while an attempt is being concluded', () => 
       observers: [
         {
           onEvent: (event) =>
-            void (event.type === 'attempt_finished' && finished.push(`${event.number} ${event.outcome}`)),
+            void (event.type === 'attempt_finished' && finished.push(`${event.launch} ${event.outcome}`)),
         },
       ],
       policies: { job: { attempts: 1, timeout: '2s', hedge: { delay: '1s' }, breaker: { failureThreshold: 5 } } },
@@ -134,11 +134,11 @@ describe('what a budget is handed', () => {
       boom,
     )
     expect(requests.map((request) => Object.keys(request).toSorted())).toEqual(
-      [1, 2].map(() => ['attempt', 'deadlineMs', 'key', 'kind', 'now', 'ref']),
+      [1, 2].map(() => ['attempt', 'deadlineMs', 'key', 'kind', 'launch', 'now', 'ref']),
     )
     expect(requests).toMatchObject([
-      { attempt: 1, deadlineMs: 9000, now: 0 },
-      { attempt: 2, deadlineMs: 9000, now: 0 },
+      { attempt: 1, launch: 1, deadlineMs: 9000, now: 0 },
+      { attempt: 2, launch: 2, deadlineMs: 9000, now: 0 },
     ])
   })
 })
@@ -154,13 +154,23 @@ describe('a wrong use is told at once', () => {
 
   test('options that do not exist, or are not what they should be', () => {
     const create = (options: object) => () => createExecutor(options)
-    expect(create({ polices: {} })).toThrow('did you mean policies')
+    expect(create({ polices: {} })).toThrow('did you mean `policies`')
     expect(create({ missingPolicyMode: 'nope' })).toThrow('missingPolicyMode')
     expect(create({ missingBudgetMode: 'nope' })).toThrow('missingBudgetMode')
     expect(create({ observers: { onEvent() {} } })).toThrow('list of observers')
     expect(create({ random: 5 })).toThrow('random')
+    expect(create({ polices: {}, random: 5 })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_options',
+        subject: 'createExecutor',
+        problems: [
+          { path: 'polices', message: 'unknown option', suggestion: 'did you mean `policies`?' },
+          { path: 'random', message: '5 is not a function that gives numbers from 0 up to 1' },
+        ],
+      }) as Error,
+    )
     expect(create({ clock: {} })).toThrow('clock')
-    expect(create(null as unknown as object)).toThrow('must be an object')
+    expect(create(null as unknown as object)).toThrow('null is not an object')
   })
 
   test('every bad policy of an executor, with its key', () => {
@@ -177,7 +187,7 @@ describe('a wrong use is told at once', () => {
   test('a controller in place of its signal', async () => {
     const signal = new AbortController() as unknown as AbortSignal
     await expect(retry(() => 'x', {}, { signal })).rejects.toThrow('pass controller.signal')
-    await expect(retry(() => 'x', {}, { sginal: 1 } as object)).rejects.toThrow('did you mean signal')
+    await expect(retry(() => 'x', {}, { sginal: 1 } as object)).rejects.toThrow('did you mean `signal`')
   })
 
   test('a budget that nobody registered is noted, with the name it may have meant', async () => {
@@ -186,7 +196,7 @@ describe('a wrong use is told at once', () => {
       policies: { job: { budget: 'apii' } },
     })
     const { timeline } = await executor.inspect('job', () => 'x')
-    expect(timeline.notes.join()).toContain('did you mean api')
+    expect(timeline.notes.join()).toContain('did you mean `api`')
   })
 
   test('policies that share a breaker and differ in its settings are noted', async () => {

@@ -210,6 +210,6 @@ describe.each(WAYS)('a call %s', (way) => {
     })
     expect(call.timeline).toMatchObject({ stopReason: 'budget_denied', budgetReason: 'too_busy', totalDelayMs: 0 })
     expect(call.timeline?.attempts).toHaveLength(1)
-    expect(call.timeline?.attempts[0]).toMatchObject({ number: 1, outcome: 'denied', budgetAllowed: false })
+    expect(call.timeline?.attempts[0]).toMatchObject({ attempt: 1, launch: 1, outcome: 'denied', budgetAllowed: false })
   })
 })

@@ -64,7 +64,7 @@ export function scene(policy: PolicyInput = {}, options: ExecutorOptions = {}): 
 export const WAYS = ['alone', 'with a signal', 'observed', 'inspected'] as const
 export type Way = (typeof WAYS)[number]
 
-export interface Staged<T = unknown> extends Watched<T> {
+interface Staged<T = unknown> extends Watched<T> {
   /** Of a call that has failed, or was inspected. */
   timeline?: Timeline | undefined
 }
@@ -125,9 +125,9 @@ export function failing(...errors: readonly unknown[]): Operation<never> & { cal
 /** An operation whose attempts are settled by the test. It ignores its signal, but remembers it. */
 export class Manual<T = string> {
   readonly attempts: {
-    readonly number: number
+    readonly attempt: number
+    readonly launch: number
     readonly kind: string
-    readonly group: number
     readonly signal: AbortSignal
     resolve(value: T): void
     reject(error: unknown): void
@@ -135,8 +135,8 @@ export class Manual<T = string> {
 
   readonly operation: Operation<T> = (context) =>
     new Promise<T>((resolve, reject) => {
-      const { attempt: number, kind, group, signal } = context
-      this.attempts.push({ number, kind, group, signal, resolve, reject })
+      const { attempt, launch, kind, signal } = context
+      this.attempts.push({ attempt, launch, kind, signal, resolve, reject })
     })
 
   get calls(): number {
@@ -150,11 +150,11 @@ export class Manual<T = string> {
   }
 }
 
-export type Ask = Pick<BudgetRequest, 'key' | 'attempt' | 'kind' | 'ref' | 'now' | 'deadlineMs' | 'attemptTimeoutMs'>
+export type Ask = Omit<BudgetRequest, 'toJSON'>
 
-export function copyOf(request: BudgetRequest): Ask {
-  const { key, attempt, kind, ref, now, deadlineMs, attemptTimeoutMs } = request
-  return { key, attempt, kind, ref: { ...ref }, now, deadlineMs, attemptTimeoutMs }
+function copyOf(request: BudgetRequest): Ask {
+  const { key, attempt, launch, kind, ref, now, deadlineMs, attemptTimeoutMs } = request
+  return { key, attempt, launch, kind, ref: { ...ref }, now, deadlineMs, attemptTimeoutMs }
 }
 
 /** Answers what it is told to answer, and writes down what it was asked and told. */
@@ -182,7 +182,7 @@ export class Recorder implements Budget {
 /** A small budget that parks: so many places, a line in order, and polls at a time the test sets. */
 export class ParkingLot implements Budget {
   readonly asks: Ask[] = []
-  readonly settled: { readonly attempt: number; readonly outcome: AttemptOutcome }[] = []
+  readonly settled: { readonly launch: number; readonly outcome: AttemptOutcome }[] = []
   readonly polls: number[] = []
   readonly line: { readonly request: BudgetRequest; readonly wake: (grant: Decision) => void }[] = []
   declare maxParkMs?: number
@@ -205,7 +205,7 @@ export class ParkingLot implements Budget {
   }
 
   settle(request: BudgetRequest, outcome: AttemptOutcome): void {
-    this.settled.push({ attempt: request.attempt, outcome })
+    this.settled.push({ launch: request.launch, outcome })
     this.free++
     this.admitNext()
   }

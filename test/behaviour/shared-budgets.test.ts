@@ -65,8 +65,8 @@ describe('budgets', () => {
     const manual = new Manual()
     watch(executor.run('job', manual.operation))
     await clock.advance(2000)
-    expect(api.asks.map((ask) => [ask.attempt, ask.kind])).toEqual([[1, 'retry']])
-    expect(spare.asks.map((ask) => [ask.attempt, ask.kind, ask.ref.cost])).toEqual([
+    expect(api.asks.map((ask) => [ask.launch, ask.kind])).toEqual([[1, 'retry']])
+    expect(spare.asks.map((ask) => [ask.launch, ask.kind, ask.ref.cost])).toEqual([
       [2, 'hedge', 3],
       [3, 'hedge', 3],
     ])
@@ -98,7 +98,7 @@ describe('budgets', () => {
     const manual = new Manual()
     watch(executor.run('job', manual.operation))
     await clock.advance(1000)
-    expect(api.asks.map((ask) => [ask.attempt, ask.kind])).toEqual([
+    expect(api.asks.map((ask) => [ask.launch, ask.kind])).toEqual([
       [1, 'retry'],
       [2, 'hedge'],
     ])
@@ -162,6 +162,6 @@ describe('budgets', () => {
     const { timeline } = await executor.inspect('job', () => 'x')
     expect(timeline.policy.budget?.cost).toBe(1)
     expect(timeline.policy.hedge?.maxHedges).toBe(3)
-    expect(timeline.notes).toHaveLength(2)
+    expect(timeline.notes).toHaveLength(4)
   })
 })

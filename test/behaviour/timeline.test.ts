@@ -20,8 +20,8 @@ describe.each(WAYS)('the timeline of a call %s', (way) => {
     expect(call.timeline?.attempts).toEqual([
       {
         ...common,
-        number: 1,
-        group: 1,
+        attempt: 1,
+        launch: 1,
         startMs: 0,
         endMs: 100,
         delayBeforeMs: 0,
@@ -33,8 +33,8 @@ describe.each(WAYS)('the timeline of a call %s', (way) => {
       },
       {
         ...common,
-        number: 2,
-        group: 2,
+        attempt: 2,
+        launch: 2,
         startMs: 1100,
         endMs: 1200,
         delayBeforeMs: 1000,
@@ -46,8 +46,8 @@ describe.each(WAYS)('the timeline of a call %s', (way) => {
       },
       {
         ...common,
-        number: 3,
-        group: 3,
+        attempt: 3,
+        launch: 3,
         startMs: 3200,
         endMs: 3200,
         delayBeforeMs: 2000,

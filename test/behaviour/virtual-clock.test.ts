@@ -60,6 +60,7 @@ describe('a virtual clock', () => {
   })
 
   test('refuses to go back', async () => {
+    await expect(virtualClock().advance('soon')).rejects.toThrow('"soon" is not a duration')
     await expect(virtualClock().advance(-1)).rejects.toBeInstanceOf(RangeError)
     await expect(virtualClock().advance(Number.NaN)).rejects.toBeInstanceOf(RangeError)
   })

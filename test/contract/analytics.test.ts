@@ -12,6 +12,7 @@ import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { type SampleHistory, writeHistory } from '../../packages/reprise/src/testing/sample-history.js'
 import { sampleTask } from '../../packages/reprise/src/testing/sample-task.js'
 import { faultsOfForgetting, filters, histories, holdingOf } from './random-history.js'
+import { clockReading } from '../clock-reading.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-analytics-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -20,8 +21,8 @@ const OWNER = { host: 'h', pid: 1, processStart: '5', bootId: 'b', startedAtMs: 
 
 /** The same history in a ledger of each kind. */
 async function written(told: readonly SampleHistory[]): Promise<{ memory: Ledger; sqlite: Ledger }> {
-  const memory = new MemoryLedger(() => 50)
-  const sqlite = await openSqlite(':memory:', { clock: () => 50 })
+  const memory = new MemoryLedger({ clock: clockReading(() => 50) })
+  const sqlite = await openSqlite(':memory:', { clock: clockReading(() => 50) })
   for (const ledger of [memory, sqlite]) {
     await ledger.heartbeat({ ...OWNER, id: 'o1', leaseUntilMs: 10 })
     await ledger.heartbeat({ ...OWNER, id: 'o2', leaseUntilMs: 20 })
@@ -50,8 +51,8 @@ async function contents(ledger: Ledger): Promise<unknown> {
   return {
     tasks,
     histories: await Promise.all(tasks.map((task) => ledger.analytics.history(task))),
-    letters: sorted((await ledger.deadLetters()).map(({ run, id, generation }) => ({ run, id, generation }))),
-    events: (await ledger.events(0, 1e6)).map(({ seq, run, id, type }: StoredEvent) => ({ seq, run, id, type })),
+    letters: sorted((await ledger.deadLetters()).map(({ scope, id, generation }) => ({ scope, id, generation }))),
+    events: (await ledger.events(0, 1e6)).map(({ seq, scope, id, type }: StoredEvent) => ({ seq, scope, id, type })),
     policies: await Promise.all(['p1', 'p2', 'p3'].map((hash) => ledger.policy(hash))),
     owners: (await ledger.owners()).map(({ id }) => id),
   }
@@ -153,9 +154,9 @@ describe('a large ledger', () => {
 
   it(`of ${TASKS} tasks is analysed by the database`, async () => {
     const file = path.join(directory, 'large.db')
-    await (await openSqlite(file, { clock: () => 0 })).close()
+    await (await openSqlite(file, { clock: clockReading(() => 0) })).close()
     await fill(file)
-    const ledger = await openSqlite(file, { clock: () => 0 })
+    const ledger = await openSqlite(file, { clock: clockReading(() => 0) })
     const { analytics } = ledger
     const took: Record<string, number> = {}
     const timed = async <T>(name: string, question: () => Promise<T>): Promise<T> => {
@@ -184,11 +185,11 @@ describe('a large ledger', () => {
   async function fill(file: string): Promise<void> {
     const database = await openDatabase(file)
     const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${TASKS})`
-    database.exec(`BEGIN; INSERT INTO tasks (pk, run, id, queue, generation, status, fence, progress, policy_hash,
-        payload_hash, input, correlation_id, created_at, updated_at)
-      ${numbers} SELECT i, 'run' || (i % 10), 't' || i, 'run' || (i % 10), 1, iif(i % 4, 'succeeded', 'failed'), 2,
+    database.exec(`BEGIN; INSERT INTO tasks (pk, scope_kind, scope, id, queue, generation, status, fence, progress,
+        policy_hash, payload_hash, input, correlation_id, created_at, updated_at)
+      ${numbers} SELECT i, 'run', 'run' || (i % 10), 't' || i, 'run' || (i % 10), 1, iif(i % 4, 'succeeded', 'failed'), 2,
         '{"retry":{},"current":null,"interruptions":0,"lastFailure":null}', 'p', 'h', '{"order":1}', 'c' || i, i, i FROM n`)
-    const columns = `task, generation, number, execution, started_at, ended_at, outcome, delay_before, failure, signature,
+    const columns = `task, generation, attempt, execution, started_at, ended_at, outcome, delay_before, failure, signature,
       owner`
     const failure = `'{"name":"Error","message":"somebody had no luck with number ' || i || '"}'`
     database.exec(`INSERT INTO attempts (${columns}) ${numbers}

@@ -8,6 +8,7 @@ import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { writeHistory } from '../../packages/reprise/src/testing/sample-history.js'
+import { clockReading } from '../clock-reading.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-bounded-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -30,7 +31,7 @@ async function work(ledger: Ledger, round: number, now: number): Promise<void> {
         policyHash: `p${round}`,
         input: { text: 'x'.repeat(200) },
       },
-      attempts: [{ endedAtMs: now }, { number: 2, endedAtMs: now, outcome: index % 8 ? 'success' : 'failure' }],
+      attempts: [{ endedAtMs: now }, { attempt: 2, endedAtMs: now, outcome: index % 8 ? 'success' : 'failure' }],
       events: [{ atMs: now }],
       dead: index % 8 ? [] : [{ atMs: now }],
     })),
@@ -41,7 +42,7 @@ describe('a file with retention', () => {
   it('stays as large as what is kept, over 20 000 tasks', async () => {
     const file = newFile()
     let now = 0
-    const ledger = await openSqlite(file, { clock: () => now, synchronous: 'normal' })
+    const ledger = await openSqlite(file, { clock: clockReading(() => now), synchronous: 'normal' })
     const retention = new Retention(ledger, retentionOf({ succeeded: '2m', failed: '4m' }))
     const sizes: number[] = []
     const logs: number[] = []
@@ -66,7 +67,7 @@ describe('a file with retention', () => {
 
   it('grows without it, so the test above can fail', async () => {
     const file = newFile()
-    const ledger = await openSqlite(file, { clock: () => 0, synchronous: 'normal' })
+    const ledger = await openSqlite(file, { clock: clockReading(() => 0), synchronous: 'normal' })
     const sizes: number[] = []
     for (let round = 0; round < 6; round++) {
       await work(ledger, round, 0)
@@ -83,7 +84,7 @@ describe('a file with retention', () => {
     database.exec('PRAGMA auto_vacuum = INCREMENTAL; CREATE TABLE t (x); DROP TABLE t')
     database.close()
     let now = 0
-    const ledger = await openSqlite(file, { clock: () => now, synchronous: 'normal' })
+    const ledger = await openSqlite(file, { clock: clockReading(() => now), synchronous: 'normal' })
     for (let round = 0; round < 5; round++) await work(ledger, round, now)
     now += 10 * MINUTE
     const retention = new Retention(ledger, retentionOf({ succeeded: '2m', failed: '4m' }))
@@ -100,7 +101,7 @@ describe('a file with retention', () => {
 describe('a sweep', () => {
   it('ends at its limit, says that there is more, and goes on the next time', async () => {
     let now = 0
-    const ledger = await openSqlite(newFile(), { clock: () => now, synchronous: 'normal' })
+    const ledger = await openSqlite(newFile(), { clock: clockReading(() => now), synchronous: 'normal' })
     await work(ledger, 0, 0)
     now = 10 * MINUTE
     const retention = new Retention(ledger, retentionOf({ succeeded: '1m' }), { batch: 100, batches: 5 })
@@ -116,7 +117,7 @@ describe('a sweep', () => {
 
   it('drops the policies of what it forgot a day later, and no sooner', async () => {
     let now = 0
-    const ledger = await openSqlite(newFile(), { clock: () => now, synchronous: 'normal' })
+    const ledger = await openSqlite(newFile(), { clock: clockReading(() => now), synchronous: 'normal' })
     await work(ledger, 0, 0)
     const retention = new Retention(ledger, retentionOf({ succeeded: '1m', failed: '1m' }))
     now = 86_400_000
@@ -129,7 +130,7 @@ describe('a sweep', () => {
   it('shares the work with those of other processes', async () => {
     const file = newFile()
     let now = 0
-    const open = (): Promise<Ledger> => openSqlite(file, { clock: () => now, synchronous: 'normal' })
+    const open = (): Promise<Ledger> => openSqlite(file, { clock: clockReading(() => now), synchronous: 'normal' })
     const [first, second] = [await open(), await open()]
     await work(first, 0, 0)
     now = 10 * MINUTE
@@ -146,7 +147,7 @@ describe('a sweep', () => {
 
   it('ends after the batch it is at when it is stopped', async () => {
     let now = 0
-    const ledger = await openSqlite(newFile(), { clock: () => now, synchronous: 'normal' })
+    const ledger = await openSqlite(newFile(), { clock: clockReading(() => now), synchronous: 'normal' })
     await work(ledger, 0, 0)
     now = 10 * MINUTE
     const retention = new Retention(ledger, retentionOf({ succeeded: '1m' }), { batch: 100 })
@@ -158,7 +159,7 @@ describe('a sweep', () => {
   })
 
   it('rejects with what the ledger rejects with, and can be asked again', async () => {
-    const ledger = await openSqlite(newFile(), { clock: () => 0 })
+    const ledger = await openSqlite(newFile(), { clock: clockReading(() => 0) })
     const retention = new Retention(ledger, retentionOf())
     await ledger.close()
     await expect(retention.sweep()).rejects.toThrow('closed')

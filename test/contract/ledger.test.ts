@@ -10,20 +10,22 @@ import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { type LedgerUnderTest, ledgerContract } from '../../packages/reprise/src/testing/ledger-contract.js'
 import { isAvailable } from '../chosen-driver.js'
 import { testDatabase } from '../postgres/shared-server.js'
+import { clockReading } from '../clock-reading.js'
+import type { Clock } from 'reprise'
 
 const database = await testDatabase()
 afterAll(() => database.drop())
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-ledger-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-function clocked<T>(open: (clock: () => number) => T): { opened: T; setTime: (ms: number) => void } {
+function clocked<T>(open: (clock: Clock) => T): { opened: T; setTime: (ms: number) => void } {
   let now = 0
-  const opened = open(() => now)
+  const opened = open(clockReading(() => now))
   return { opened, setTime: (ms) => void (now = ms) }
 }
 
 async function openMemory(): Promise<LedgerUnderTest> {
-  const { opened, setTime } = clocked((clock) => new MemoryLedger(clock))
+  const { opened, setTime } = clocked((clock) => new MemoryLedger({ clock }))
   return { ledger: opened, setTime }
 }
 

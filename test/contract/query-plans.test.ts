@@ -19,7 +19,7 @@ function planOfQuery({ sql, values }: Query): string {
   return steps.map(({ detail }) => detail).join('; ')
 }
 
-const after = { run: 'job', id: 'a' }
+const after = { scopeKind: 'task', scope: 'job', id: 'a' } as const
 
 it.each<[string, TaskFilter]>([
   ['tasks_owned', { statuses: ['running', 'parked'], limit: 500 }],

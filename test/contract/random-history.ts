@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import type { AnalyticsFilter } from '../../packages/reprise/src/ledger/analytics.js'
 import type { ForgetRequest, Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import { TASK_STATUSES, type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
+import { SCOPE_KINDS, TASK_STATUSES, type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
 import { signatureOf } from '../../packages/reprise/src/ledger/signature.js'
 import type { SampleHistory } from '../../packages/reprise/src/testing/sample-history.js'
 
@@ -23,12 +23,12 @@ const ending = fc.record({
 })
 
 const attempts = fc.array(ending, { maxLength: 25 }).map((endings) => {
-  let at = { generation: 1, number: 1, execution: 0 }
+  let at = { generation: 1, attempt: 1, execution: 0 }
   return endings.map(({ outcome, endedAtMs, delayBeforeMs, message: text, counted, step }) => {
-    const { generation, number, execution } = at
-    if (step === 'reset') at = { generation: generation + 1, number: 1, execution: 1 }
-    else if (step === 'next') at = { generation, number: number + 1, execution: 1 }
-    else at = { generation, number, execution: execution + 1 }
+    const { generation, attempt, execution } = at
+    if (step === 'reset') at = { generation: generation + 1, attempt: 1, execution: 1 }
+    else if (step === 'next') at = { generation, attempt: attempt + 1, execution: 1 }
+    else at = { generation, attempt, execution: execution + 1 }
     const fails = outcome === 'failure' || outcome === 'timeout' || (outcome === 'interrupted' && counted)
     const failure = fails ? { name: 'Error', message: text } : null
     return { ...at, outcome, endedAtMs, delayBeforeMs, failure, signature: failure && signatureOf(failure) }
@@ -36,7 +36,8 @@ const attempts = fc.array(ending, { maxLength: 25 }).map((endings) => {
 })
 
 const history = fc.record({
-  run: fc.constantFrom('mail', 'print'),
+  scopeKind: fc.constantFrom(...SCOPE_KINDS),
+  scope: fc.constantFrom('mail', 'print'),
   queue: fc.constantFrom('fast', 'slow'),
   status: fc.constantFrom(...TASK_STATUSES),
   updatedAtMs: time,
@@ -60,7 +61,8 @@ export const histories: fc.Arbitrary<readonly SampleHistory[]> = fc.array(histor
 
 export const filters: fc.Arbitrary<AnalyticsFilter> = fc.record(
   {
-    run: fc.constantFrom('mail', 'print', 'nobody'),
+    scopeKind: fc.constantFrom(...SCOPE_KINDS),
+    scope: fc.constantFrom('mail', 'print', 'nobody'),
     queue: fc.constantFrom('fast', 'slow'),
     sinceMs: time,
     untilMs: time,
@@ -78,20 +80,20 @@ export interface Holding {
 export async function holdingOf(ledger: Ledger): Promise<Holding> {
   const tasks = await ledger.list({})
   const rows: Record<string, number> = {}
-  const count = (run: string, id: string, by = 1): void => {
-    if (by > 0) rows[`${run}/${id}`] = (rows[`${run}/${id}`] ?? 0) + by
+  const count = (scope: string, id: string, by = 1): void => {
+    if (by > 0) rows[`${scope}/${id}`] = (rows[`${scope}/${id}`] ?? 0) + by
   }
-  for (const { run, id } of tasks) count(run, id, (await ledger.attempts({ run, id })).length)
-  for (const { run, id } of await ledger.deadLetters()) count(run, id)
-  for (const { run, id } of await ledger.events(0, 1e6)) count(run, id)
+  for (const task of tasks) count(task.scope, task.id, (await ledger.attempts(task)).length)
+  for (const { scope, id } of await ledger.deadLetters()) count(scope, id)
+  for (const { scope, id } of await ledger.events(0, 1e6)) count(scope, id)
   return { tasks, rows }
 }
 
 /** What is wrong with what is left. */
 export function faultsOfForgetting(before: Holding, after: Holding, request: ForgetRequest): string[] {
-  const left = new Map(after.tasks.map((task) => [`${task.run}/${task.id}`, task]))
+  const left = new Map(after.tasks.map((task) => [`${task.scope}/${task.id}`, task]))
   const faults = before.tasks.flatMap((task) => {
-    const name = `${task.run}/${task.id}`
+    const name = `${task.scope}/${task.id}`
     const isOld = task.status === request.status && task.updatedAtMs < request.beforeMs
     const kept = left.get(name)
     if (kept === undefined) {

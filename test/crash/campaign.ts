@@ -8,7 +8,7 @@ import type { LoadPlan } from './load-plan.js'
 import type { End, LoadProcess, Program } from './processes.js'
 import { type Findings, Scenario } from './scenario.js'
 
-export const KINDS_OF_SCENARIO = ['named', 'random', 'crowd', 'paused', 'flapping'] as const
+const KINDS_OF_SCENARIO = ['named', 'random', 'crowd', 'paused', 'flapping'] as const
 export type ScenarioKind = (typeof KINDS_OF_SCENARIO)[number]
 
 export interface CampaignOptions {

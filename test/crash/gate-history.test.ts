@@ -16,7 +16,7 @@ describe('the check of gates', () => {
   })
   const byHand = (gate: string, action: string, atMs: number): LedgerEvent => ({
     ...eventOf('gate_changed', atMs, { gate, action, amount: 1 }),
-    ...{ run: '', id: '' },
+    ...{ scopeKind: '' as const, scope: '', id: '' },
   })
 
   async function gatesFound(
@@ -86,11 +86,11 @@ describe('the check of gates', () => {
 })
 
 describe('the check of slots', () => {
-  const probing = { number: 2, startedAtMs: 1, execution: 1, probe: { breaker: 'work', era: 3 } }
-  const halfOpen = (probes: number, era = 3): GateRecord => ({
+  const probing = { attempt: 2, startedAtMs: 1, execution: 1, probe: { breaker: 'work', epoch: 3 } }
+  const halfOpen = (probes: number, epoch = 3): GateRecord => ({
     key: 'breaker:work',
     kind: 'breaker',
-    state: { phase: 'half_open', failures: 0, openUntilMs: 1, era, probes, successes: 0 },
+    state: { phase: 'half_open', failures: 0, openUntilMs: 1, epoch, probes, successes: 0 },
     settings: { halfOpenMaxCalls: 1 },
   })
   const tasks = (count: number): TaskRecord[] =>
@@ -161,9 +161,9 @@ describe('the comparison of two looks', () => {
       ({ gates }) => gates.push(gate({ used: 2, keys: [] })),
     ],
     [
-      'I9: a decree',
-      /decree falls/,
-      ({ gates }) => gates.push({ ...open, decree: 1 }),
+      'I9: a manual revision',
+      /manual revision falls/,
+      ({ gates }) => gates.push({ ...open, manualRevision: 1 }),
       ({ gates }) => gates.push(open),
     ],
     ['I9: a lost breaker', /is lost/, ({ gates }) => gates.push(open), asItWas],
@@ -183,7 +183,7 @@ describe('the comparison of two looks', () => {
   })
 
   it('finds nothing wrong with a breaker that a person reset', async () => {
-    const closed = { ...gate({ phase: 'closed' }), decree: 1 }
+    const closed = { ...gate({ phase: 'closed' }), manualRevision: 1 }
     const found = await compared(
       ({ gates }) => gates.push(open),
       ({ gates }) => gates.push(closed),
@@ -194,7 +194,7 @@ describe('the comparison of two looks', () => {
   it('tells of a budget that forgot an attempt in flight', async () => {
     const written = whole()
     alive(written)
-    alter(written.task.progress, { current: { number: 2, startedAtMs: 1200, execution: 2 } })
+    alter(written.task.progress, { current: { attempt: 2, startedAtMs: 1200, execution: 2 } })
     const look = await snapshotOf(await ledgerOf(written))
     expect(flightFaults(look, 'budget:line', 'work')).toEqual([
       'budget:line: holds 0 slots, and 1 attempts are in flight',

@@ -7,7 +7,7 @@ import type { GateChange } from '../../packages/reprise/src/durable/gate-control
 import type { SharedBreakerState } from '../../packages/reprise/src/durable/shared-breaker.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import type { GateRecord, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
-import { CLOCK_TOLERANCE_MS, historiesOf, type TaskHistory } from './task-history.js'
+import { CLOCK_TOLERANCE_MS, historiesOf, scopeOfTasks, type TaskHistory } from './task-history.js'
 
 /** A budget of the load, and what it may give. */
 export type GateRule =
@@ -37,7 +37,7 @@ export async function gateFaults(
   const faults: string[] = []
   for (const rule of rules) {
     const grants = acts.filter(({ gate, action }) => gate === `budget:${rule.name}` && action === 'grant')
-    const histories = (await Promise.all(rule.runs.map((run) => historiesOf(ledger, run, [])))).flat()
+    const histories = (await Promise.all(rule.runs.map((run) => historiesOf(ledger, scopeOfTasks(run), [])))).flat()
     const granted = histories.flatMap(launchesOf)
     if (rule.type === 'bucket') faults.push(...bucketFaults(rule, granted, grants))
     else faults.push(...countFaults(rule, granted, grants, states.get(`budget:${rule.name}`)))
@@ -49,11 +49,11 @@ export async function gateFaults(
 /** I9: every slot of a half-open breaker is held by an attempt that is recorded, and there are no more than it has. */
 export function slotFaults(gates: readonly GateRecord[], tasks: readonly TaskRecord[]): string[] {
   return gates.flatMap(({ key, kind, state, settings }) => {
-    const { phase, era, probes = 0 } = state as Partial<SharedBreakerState>
+    const { phase, epoch, probes = 0 } = state as Partial<SharedBreakerState>
     if (kind !== 'breaker' || phase !== 'half_open') return []
     const holders = tasks.filter(({ progress }) => {
       const probe = progress.current?.probe
-      return `breaker:${probe?.breaker}` === key && probe?.era === era
+      return `breaker:${probe?.breaker}` === key && probe?.epoch === epoch
     }).length
     const { halfOpenMaxCalls = Infinity } = (settings ?? {}) as Partial<BreakerPolicy>
     const faults = probes === holders ? [] : [`${key}: ${probes} slots are taken, and ${holders} attempts hold one`]
@@ -67,13 +67,13 @@ interface Act extends GateChange {
 }
 
 async function actsIn(ledger: Ledger): Promise<Act[]> {
-  const events = await ledger.events(0, Number.MAX_SAFE_INTEGER, '')
+  const events = await ledger.events(0, Number.MAX_SAFE_INTEGER, { scopeKind: '', scope: '' })
   const changes = events.filter(({ type }) => type === 'gate_changed')
   return changes.map(({ atMs, detail }) => ({ ...(detail as unknown as GateChange), atMs }))
 }
 
 interface Launch {
-  readonly number: number
+  readonly attempt: number
   readonly atMs: number
 }
 
@@ -81,9 +81,9 @@ interface Launch {
 function launchesOf({ task, rows }: TaskHistory): Launch[] {
   const { current } = task.progress
   const first = rows.filter(({ execution }) => execution === 1)
-  const launches = first.map(({ number, startedAtMs }) => ({ number, atMs: startedAtMs }))
+  const launches = first.map(({ attempt, startedAtMs }) => ({ attempt, atMs: startedAtMs }))
   return task.status === 'running' && current?.execution === 1
-    ? [...launches, { number: current.number, atMs: current.startedAtMs }]
+    ? [...launches, { attempt: current.attempt, atMs: current.startedAtMs }]
     : launches
 }
 
@@ -94,7 +94,7 @@ function countFaults(
   grants: readonly Act[],
   state: unknown,
 ): string[] {
-  const retries = launches.filter(({ number }) => number > 1).length
+  const retries = launches.filter(({ attempt }) => attempt > 1).length
   const { used = 0, granted = 0 } = (state ?? {}) as { readonly used?: number; readonly granted?: number }
   const given = grants.reduce((sum, { amount = 0 }) => sum + amount, 0)
   const limit = total + given
@@ -140,7 +140,7 @@ function untilChanged(span: OpenSpan, acts: readonly Act[]): OpenSpan {
 
 /** I9: nothing starts while a breaker that was open at a kill still is. */
 async function openFaults(ledger: Ledger, { run, fromMs, toMs }: OpenSpan): Promise<string[]> {
-  const histories = await historiesOf(ledger, run, [])
+  const histories = await historiesOf(ledger, scopeOfTasks(run), [])
   return histories.flatMap(({ task, rows }) => {
     const { current } = task.progress
     const times = rows.map(({ startedAtMs }) => startedAtMs)

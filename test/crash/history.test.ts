@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { normalizePolicy } from '../../packages/reprise/src/core/normalize.js'
 import type { Policy, PolicyInput } from '../../packages/reprise/src/core/policy.js'
-import { faultsOf } from './history.js'
+import { faultsOf, scopeOfTasks } from './history.js'
 import { alter, eventOf, ledgerOf, letter, rowOf, whole, type Written } from './written.js'
 
 async function found(change: (written: Written) => void): Promise<string> {
   const written = whole()
   change(written)
-  return (await faultsOf(await ledgerOf(written), 'work', written.starts, written.expected)).join('\n')
+  return (await faultsOf(await ledgerOf(written), scopeOfTasks('work'), written.starts, written.expected)).join('\n')
 }
 
 const policyOf = (input: PolicyInput): Policy =>
@@ -17,6 +17,13 @@ const policyOf = (input: PolicyInput): Policy =>
 describe('the history checker', () => {
   it('finds nothing wrong with a whole history', async () => {
     expect(await found(() => undefined)).toBe('')
+  })
+
+  it('reads the scope of its kind alone: a run of the same name has none of these tasks', async () => {
+    const written = whole()
+    const scope = { scopeKind: 'run', scope: 'work' } as const
+    const faults = await faultsOf(await ledgerOf(written), scope, written.starts, { attempts: 3, finished: true })
+    expect(faults).toEqual(['a: is lost'])
   })
 
   it('finds nothing wrong with one that a person decided, hastened and reset', async () => {
@@ -33,7 +40,7 @@ describe('the history checker', () => {
       { task: 'a', attempt: 1, execution: 1, generation: 2 },
     ]
     const expected = { attempts: 3, finished: true, runsOnce: true }
-    expect(await faultsOf(await ledgerOf(written), 'work', written.starts, expected)).toEqual([])
+    expect(await faultsOf(await ledgerOf(written), scopeOfTasks('work'), written.starts, expected)).toEqual([])
   })
 
   it.each<[string, RegExp, (written: Written) => void]>([

@@ -9,11 +9,17 @@
  */
 import type { Policy } from '../../packages/reprise/src/core/policy.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import { type AttemptRow, type Json, type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
+import {
+  type AttemptRow,
+  type Json,
+  type Scope,
+  type TaskRecord,
+  TERMINAL,
+} from '../../packages/reprise/src/ledger/records.js'
 import { policyFaults } from './policy-history.js'
-import { CLOCK_TOLERANCE_MS, historiesOf, type Start, type TaskHistory } from './task-history.js'
+import { CLOCK_TOLERANCE_MS, historiesOf, scopeOfTasks, type Start, type TaskHistory } from './task-history.js'
 
-export type { Start }
+export { scopeOfTasks, type Start }
 
 export interface Expectation {
   readonly attempts: number
@@ -33,11 +39,11 @@ export interface Expectation {
 
 export async function faultsOf(
   ledger: Ledger,
-  run: string,
+  scope: Scope,
   starts: readonly Start[],
   expected: Expectation,
 ): Promise<string[]> {
-  const histories = await historiesOf(ledger, run, starts)
+  const histories = await historiesOf(ledger, scope, starts)
   const faults = histories.flatMap((history) =>
     faultsOfTask(history, expected).map((fault) => `${history.task.id}: ${fault}`),
   )
@@ -74,16 +80,16 @@ function lossFaults(histories: readonly TaskHistory[], starts: readonly Start[],
   return [...lost, ...changed]
 }
 
-const nameOf = (generation: number, number: number, execution: number): string =>
-  `${generation === 1 ? '' : `${generation}:`}${number}.${execution}`
+const nameOf = (generation: number, attempt: number, execution: number): string =>
+  `${generation === 1 ? '' : `${generation}:`}${attempt}.${execution}`
 
 /** I1: whatever ran was recorded first; what has an outcome of its own ran exactly once. */
 function startFaults({ task, rows, starts }: TaskHistory): string[] {
   const faults: string[] = []
-  const recorded = new Map(rows.map((row) => [nameOf(row.generation, row.number, row.execution), row.startedAtMs]))
+  const recorded = new Map(rows.map((row) => [nameOf(row.generation, row.attempt, row.execution), row.startedAtMs]))
   const { current } = task.progress
   if (current !== null && task.status === 'running')
-    recorded.set(nameOf(task.generation, current.number, current.execution), current.startedAtMs)
+    recorded.set(nameOf(task.generation, current.attempt, current.execution), current.startedAtMs)
   const counts = new Map<string, number>()
   for (const { attempt, execution, generation = 1, atMs } of starts) {
     const name = nameOf(generation, attempt, execution)
@@ -94,8 +100,8 @@ function startFaults({ task, rows, starts }: TaskHistory): string[] {
       faults.push(`attempt ${name} ran before its intent was written`)
   }
   for (const [name, count] of counts) if (count > 1) faults.push(`attempt ${name} ran ${count} times`)
-  for (const { generation, number, execution, outcome } of rows) {
-    const name = nameOf(generation, number, execution)
+  for (const { generation, attempt, execution, outcome } of rows) {
+    const name = nameOf(generation, attempt, execution)
     // Interrupted or cancelled between its intent and its start.
     const mayNotHaveRun = outcome === 'interrupted' || outcome === 'aborted'
     if (!counts.has(name) && !mayNotHaveRun) faults.push(`attempt ${name} has an outcome, and never ran`)
@@ -112,14 +118,14 @@ function numberFaults(history: TaskHistory, { attempts }: Expectation): string[]
   const { task } = history
   const faults: string[] = []
   for (const [index, rows] of generationsOf(history).entries()) {
-    let [number, execution] = [0, 0]
+    let [attempt, execution] = [0, 0]
     let interrupted = false
-    const follow = (next: { readonly number: number; readonly execution: number }): void => {
+    const follow = (next: { readonly attempt: number; readonly execution: number }): void => {
       const isNext = interrupted
-        ? next.number === number && next.execution === execution + 1
-        : next.number === number + 1 && next.execution === 1
-      if (!isNext) faults.push(`attempt ${next.number}.${next.execution} follows ${number}.${execution}`)
-      ;({ number, execution } = next)
+        ? next.attempt === attempt && next.execution === execution + 1
+        : next.attempt === attempt + 1 && next.execution === 1
+      if (!isNext) faults.push(`attempt ${next.attempt}.${next.execution} follows ${attempt}.${execution}`)
+      ;({ attempt, execution } = next)
     }
     for (const row of rows) {
       follow(row)
@@ -127,7 +133,7 @@ function numberFaults(history: TaskHistory, { attempts }: Expectation): string[]
     }
     const { current } = task.progress
     if (index + 1 === task.generation && task.status === 'running' && current !== null) follow(current)
-    if (number > attempts) faults.push(`made ${number} attempts of ${attempts}`)
+    if (attempt > attempts) faults.push(`made ${attempt} attempts of ${attempts}`)
   }
   const strays = history.rows.filter(({ generation }) => generation > task.generation)
   return strays.length === 0 ? faults : [...faults, `has attempts of generation ${strays[0]?.generation}`]
@@ -149,9 +155,9 @@ function countFaults(history: TaskHistory): string[] {
   const { task } = history
   const { launched, failures, totalDelayMs, lastDelayMs } = task.progress.retry
   const rows = generationsOf(history).at(-1) ?? []
-  const delays = new Map(rows.map(({ number, delayBeforeMs }) => [number, delayBeforeMs]))
+  const delays = new Map(rows.map(({ attempt, delayBeforeMs }) => [attempt, delayBeforeMs]))
   const { current } = task.progress
-  if (current !== null) delays.set(current.number, lastDelayMs)
+  if (current !== null) delays.set(current.attempt, lastDelayMs)
   const made = Math.max(0, ...delays.keys())
   if (made !== launched) return [`counts ${launched} attempts, and ${made} are recorded`]
   if (failures > launched || failures < launched - 1) return [`counts ${failures} failures of ${launched} attempts`]
@@ -172,7 +178,7 @@ function endFaults(history: TaskHistory, { attempts }: Expectation): string[] {
   if (task.status === 'succeeded' && !succeeded) faults.push('succeeded without one success at the end')
   if (task.status !== 'succeeded' && successes + saidDone > 0) faults.push(`succeeded, and is ${task.status}`)
   const isExhausted = task.status === 'failed' && task.stopReason === 'attempts_exhausted'
-  if (isExhausted && (last?.number !== attempts || last.generation !== task.generation))
+  if (isExhausted && (last?.attempt !== attempts || last.generation !== task.generation))
     faults.push('exhausted too early')
   return faults
 }
@@ -231,19 +237,19 @@ function timeFaults(history: TaskHistory): string[] {
     const rows = isNow && current !== undefined ? [...ended, current] : ended
     return rows.flatMap((row, place) => {
       const before = rows[place - 1]
-      if (before === undefined || before.number === row.number) return []
+      if (before === undefined || before.attempt === row.attempt) return []
       const early = before.endedAtMs + row.delayBeforeMs - row.startedAtMs
       const isHastened = hastened.some(
         (atMs) => atMs >= before.endedAtMs - CLOCK_TOLERANCE_MS && atMs <= row.startedAtMs + CLOCK_TOLERANCE_MS,
       )
       return early > CLOCK_TOLERANCE_MS && !isHastened
-        ? [`attempt ${row.number} started ${early.toFixed(1)} ms before its time`]
+        ? [`attempt ${row.attempt} started ${early.toFixed(1)} ms before its time`]
         : []
     })
   })
 }
 
-type Timed = Pick<AttemptRow, 'number' | 'startedAtMs' | 'endedAtMs' | 'delayBeforeMs'>
+type Timed = Pick<AttemptRow, 'attempt' | 'startedAtMs' | 'endedAtMs' | 'delayBeforeMs'>
 
 function currentRow({ task }: TaskHistory): Timed | undefined {
   const { current, retry } = task.progress
@@ -262,10 +268,10 @@ function rerunFaults({ starts, events }: TaskHistory): string[] {
 /** What is recorded is what happened. */
 function outcomeFaults({ task, rows }: TaskHistory, { outcomeOf }: Expectation): string[] {
   if (outcomeOf === undefined) return []
-  return rows.flatMap(({ number, execution, outcome }) => {
+  return rows.flatMap(({ attempt, execution, outcome }) => {
     const isOwn = outcome === 'success' || outcome === 'failure'
-    return isOwn && outcome !== outcomeOf(task, number)
-      ? [`attempt ${number}.${execution} did not end in ${outcome}`]
+    return isOwn && outcome !== outcomeOf(task, attempt)
+      ? [`attempt ${attempt}.${execution} did not end in ${outcome}`]
       : []
   })
 }

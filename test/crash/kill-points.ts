@@ -6,7 +6,7 @@ import type { Decided, Ledger, View } from '../../packages/reprise/src/ledger/le
 import { Handle, type SqliteDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { PrebuiltHandle } from '../../packages/reprise/src/sqlite/prebuilt-handle.js'
 
-export const LEDGER_VERBS = [
+const LEDGER_VERBS = [
   'create',
   'transact',
   'claim',
@@ -20,7 +20,7 @@ export const LEDGER_VERBS = [
   'now',
   'close',
 ] as const
-export const STATEMENTS = ['BEGIN', 'COMMIT'] as const
+const STATEMENTS = ['BEGIN', 'COMMIT'] as const
 
 /** `within`: in the function that decides, so inside the transaction. */
 export interface KillPoint {

@@ -50,7 +50,7 @@ function end(error: unknown): never {
 const doom = new Doom(plan.point)
 if (plan.address.startsWith('sqlite:')) doomStatements(doom)
 const environment = environmentOf({ budgets: loadBudgets() })
-const store = await insist(() => openAt(plan.address, () => environment.exactMs()))
+const store = await insist(() => openAt(plan.address, environment.clock))
 /** What this process began last, by task. */
 const begun = new Map<string, TaskRecord>()
 const honest = doomed(store, doom)
@@ -123,10 +123,10 @@ async function meddle(): Promise<void> {
 async function operate(): Promise<void> {
   const reason = 'the load'
   const acts = [
-    () => grantBudget(ledger, 'count', 1, reason),
-    () => grantBudget(ledger, 'bucket', 2, reason),
-    () => resetBreaker(ledger, 'guarded', reason),
-    () => tripBreaker(ledger, 'guarded', { reason, recoveryTimeoutMs: 100 }),
+    () => grantBudget(ledger, 'count', { amount: 1, reason }),
+    () => grantBudget(ledger, 'bucket', { amount: 2, reason }),
+    () => resetBreaker(ledger, 'guarded', { reason }),
+    () => tripBreaker(ledger, 'guarded', { reason, recoveryTimeout: '100ms' }),
   ]
   try {
     await acts[Math.floor(random() * acts.length)]?.()
@@ -136,10 +136,10 @@ async function operate(): Promise<void> {
 }
 
 async function decideOpen(): Promise<void> {
-  for (const { run, id } of await store.list({ statuses: ['undecided'] })) {
+  for (const { scope, id } of await store.list({ statuses: ['undecided'] })) {
     const answer = random() < 0.5 ? 'done' : 'rerun'
     await handles
-      .get(run)
+      .get(scope)
       ?.decide(id, answer)
       .catch((error: unknown) => {
         if (!(error instanceof TaskRefusedError)) throw error

@@ -19,7 +19,7 @@ it('a file that nobody else may even read is waited for', async () => {
   const file = path.join(directory, 'held.db')
   const holder = await openDatabase(file)
   holder.exec('PRAGMA journal_mode = WAL; PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT')
-  const opening = openSqlite(file, { clock: Date.now })
+  const opening = openSqlite(file)
   const first = await Promise.race([opening.then(String, String), turns(50)])
   expect(first).toBe('waits')
   holder.close()

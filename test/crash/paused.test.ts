@@ -34,7 +34,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 async function withLedger<T>(scenario: Scenario, act: (ledger: Ledger) => Promise<T>): Promise<T> {
-  const ledger = await openSqlite(scenario.file, { clock: Date.now })
+  const ledger = await openSqlite(scenario.file)
   try {
     return await act(ledger)
   } finally {
@@ -100,9 +100,9 @@ describe('a process paused for longer than its lease', { timeout: 120_000 }, () 
       await snapshotOf(ledger),
       await ledger.events(0, 10_000),
     ])
-    for (const { run, id } of taken) {
-      const resumed = events.filter((event) => event.run === run && event.id === id && event.type === 'resumed')
-      expect(resumed, `${run}/${id}`).toHaveLength(1)
+    for (const { scope, id } of taken) {
+      const resumed = events.filter((event) => event.scope === scope && event.id === id && event.type === 'resumed')
+      expect(resumed, `${scope}/${id}`).toHaveLength(1)
     }
     zombie.child.kill('SIGCONT')
     expect(await zombie.end).toBe('ended')

@@ -18,12 +18,12 @@ function delayFaults({ task }: TaskHistory, rows: readonly AttemptRow[], policy:
   const draw = drawsOf(task.progress.retry.seed)
   let previousMs = 0
   return rows
-    .filter(({ number, execution }) => number > 1 && execution === 1)
-    .flatMap(({ number, delayBeforeMs }) => {
-      const drawn = backoffDelay(policy, number - 1, previousMs, draw)
+    .filter(({ attempt, execution }) => attempt > 1 && execution === 1)
+    .flatMap(({ attempt, delayBeforeMs }) => {
+      const drawn = backoffDelay(policy, attempt - 1, previousMs, draw)
       previousMs = delayBeforeMs
       return Math.abs(drawn - delayBeforeMs) > 0.001
-        ? [`attempt ${number} waited ${delayBeforeMs} ms, and ${drawn} were drawn`]
+        ? [`attempt ${attempt} waited ${delayBeforeMs} ms, and ${drawn} were drawn`]
         : []
     })
 }
@@ -34,13 +34,13 @@ function limitFaults({ task, events }: TaskHistory, rows: readonly AttemptRow[],
   if (policy.retryBudgetMs !== undefined && totalDelayMs > policy.retryBudgetMs)
     faults.push(`waited ${totalDelayMs} ms of ${policy.retryBudgetMs}`)
   const resumedAtMs = events.filter(({ type }) => type === 'resumed').map(({ atMs }) => atMs)
-  for (const { number, execution, startedAtMs } of rows) {
+  for (const { attempt, execution, startedAtMs } of rows) {
     const isPast = (limitMs: number | null): boolean => limitMs !== null && startedAtMs >= limitMs + CLOCK_TOLERANCE_MS
-    if (isPast(deadlineAtMs)) faults.push(`attempt ${number}.${execution} started past the deadline`)
+    if (isPast(deadlineAtMs)) faults.push(`attempt ${attempt}.${execution} started past the deadline`)
     // The date counts once it was resumed; before that the sum of delays alone.
     const wasResumed = resumedAtMs.some((atMs) => atMs >= task.createdAtMs && atMs <= startedAtMs)
-    if (task.generation === 1 && number > 1 && wasResumed && isPast(expiresAtMs))
-      faults.push(`attempt ${number}.${execution} started past its expiry`)
+    if (task.generation === 1 && attempt > 1 && wasResumed && isPast(expiresAtMs))
+      faults.push(`attempt ${attempt}.${execution} started past its expiry`)
   }
   return faults
 }

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { normalizePolicy } from '../../packages/reprise/src/core/normalize.js'
 import type { Json, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { gateFaults, type OpenSpan, slotFaults } from './gate-history.js'
-import { faultsOf, type Start } from './history.js'
+import { faultsOf, scopeOfTasks, type Start } from './history.js'
 import { ATTEMPTS, failuresOf, GATE_RULES, KINDS, type LoadPlan, type Noted } from './load-plan.js'
 import { LoadProcess, type Program } from './processes.js'
 import { faultsBetween, flightFaults, openSpans, type Snapshot, snapshotOf } from './snapshots.js'
@@ -114,7 +114,7 @@ export class Scenario {
           outcomeOf: ({ input }: TaskRecord, number: number) => this.outcomeOf(input as number, number),
           ...acknowledged(noted, name),
         }
-        const faults = await faultsOf(ledger, name, startsOf(starts, name), expected)
+        const faults = await faultsOf(ledger, scopeOfTasks(name), startsOf(starts, name), expected)
         this.faults.push(...faults.map((fault) => `${name}/${fault}`))
       }
       this.faults.push(...(await gateFaults(ledger, GATE_RULES, this.spans)))
@@ -122,7 +122,7 @@ export class Scenario {
       const numbers = new Set(
         starts.map(({ run, task, generation, attempt }) => [run, task, generation, attempt].join()),
       )
-      const changes = (await ledger.events(0, 10_000, '')).length
+      const changes = (await ledger.events(0, 10_000, { scopeKind: '', scope: '' })).length
       const passed = noted.findLast((line) => line.type === 'passed')?.points ?? {}
       return { faults: this.faults, tasks, starts: starts.length, again: starts.length - numbers.size, changes, passed }
     } finally {

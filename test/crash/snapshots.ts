@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly letters: number
 }
 
-const nameOf = ({ run, id }: TaskRecord): string => `${run}/${id}`
+const nameOf = ({ scope, id }: TaskRecord): string => `${scope}/${id}`
 
 export async function snapshotOf(ledger: Ledger): Promise<Snapshot> {
   const tasks = await ledger.list({})
@@ -67,7 +67,7 @@ interface GateState {
   readonly openUntilMs?: number | null
 }
 
-/** I4 and I9; who changed it by hand has raised its decree. */
+/** I4 and I9; who changed it by hand has raised its manual revision. */
 function gateStepFaults(before: GateRecord, after: GateRecord | undefined, now: number): string[] {
   if (after === undefined) return [`${before.key}: is lost`]
   const [old, next] = [before.state as GateState, after.state as GateState]
@@ -75,8 +75,8 @@ function gateStepFaults(before: GateRecord, after: GateRecord | undefined, now: 
   if (old.keys !== undefined && (next.used ?? 0) < (old.used ?? 0))
     return [`${before.key}: its use falls from ${old.used} to ${next.used}`]
   if ((next.granted ?? 0) < (old.granted ?? 0)) return [`${before.key}: what was granted falls`]
-  const [decree, later] = [before.decree ?? 0, after.decree ?? 0]
-  if (later !== decree) return later < decree ? [`${before.key}: its decree falls`] : []
+  const [manualRevision, later] = [before.manualRevision ?? 0, after.manualRevision ?? 0]
+  if (later !== manualRevision) return later < manualRevision ? [`${before.key}: its manual revision falls`] : []
   const isStillOpen = old.phase === 'open' && now < (old.openUntilMs ?? 0)
   const isLess = next.phase !== 'open' || (next.openUntilMs ?? 0) < (old.openUntilMs ?? 0)
   return isStillOpen && isLess ? [`${before.key}: closes before its time`] : []
@@ -95,7 +95,7 @@ export function openSpans({ gates, takenAtMs }: Snapshot): OpenSpan[] {
 export function flightFaults({ gates, tasks }: Snapshot, key: string, run: string): string[] {
   const state = gates.find((gate) => gate.key === key)?.state as GateState | undefined
   const isInFlight = (task: TaskRecord): boolean => !TERMINAL.has(task.status) && task.progress.current !== null
-  const flying = tasks.filter((task) => task.run === run && isInFlight(task)).length
+  const flying = tasks.filter((task) => task.scope === run && isInFlight(task)).length
   const used = state?.used ?? 0
   return used < flying ? [`${key}: holds ${used} slots, and ${flying} attempts are in flight`] : []
 }

@@ -7,6 +7,7 @@ import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { openSqlite, type SqliteOptions } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import { chosenDriver, openChosenDatabase } from '../chosen-driver.js'
+import type { Clock } from 'reprise'
 
 export interface Store {
   /** What its processes are told. */
@@ -22,7 +23,7 @@ export function sqliteStore(file: string): Store {
   return {
     address: `sqlite:${file}`,
     isThere: async () => existsSync(file),
-    open: () => openSqlite(file, { clock: Date.now, ...byChosenDriver() }),
+    open: () => openSqlite(file, byChosenDriver()),
     damage: async () => {
       const database = await openChosenDatabase(file)
       try {
@@ -41,7 +42,7 @@ function byChosenDriver(): Pick<SqliteOptions, 'driver'> {
 }
 
 /** For a process of the load, which has a clock. */
-export function openAt(address: string, clock: () => number): Promise<Ledger> {
+export function openAt(address: string, clock: Clock): Promise<Ledger> {
   const file = /^sqlite:(.+)$/s.exec(address)?.[1]
   return file === undefined ? openLedger(address) : openSqlite(file, { clock, ...byChosenDriver() })
 }

@@ -1,6 +1,12 @@
 /** What is known of one task: its record, its attempts, and what really ran. Imports the ledger's types. */
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import type { AttemptRow, DeadLetter, StoredEvent, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import type {
+  AttemptRow,
+  DeadLetter,
+  Scope,
+  StoredEvent,
+  TaskRecord,
+} from '../../packages/reprise/src/ledger/records.js'
 
 /** A start of an operation, as the operation itself wrote it down. */
 export interface Start {
@@ -15,6 +21,11 @@ export interface Start {
   readonly atMs?: number
 }
 
+/** The scope of the tasks that a program registered under this name. */
+export function scopeOfTasks(name: string): Scope {
+  return { scopeKind: 'task', scope: name }
+}
+
 /** Clocks of two processes of one machine agree to about a millisecond. */
 export const CLOCK_TOLERANCE_MS = 5
 
@@ -27,13 +38,20 @@ export interface TaskHistory {
   readonly letters: readonly DeadLetter[]
 }
 
-export async function historiesOf(ledger: Ledger, run: string, starts: readonly Start[]): Promise<TaskHistory[]> {
+/** Of all tasks of the scope; those of the other kind that have its name are not looked at. */
+export async function historiesOf(
+  ledger: Ledger,
+  { scopeKind, scope }: Scope,
+  starts: readonly Start[],
+): Promise<TaskHistory[]> {
   const startsOf = groupBy(starts, ({ task }) => task)
-  const events = (await ledger.events(0, Number.MAX_SAFE_INTEGER)).filter((event) => event.run === run)
+  const events = (await ledger.events(0, Number.MAX_SAFE_INTEGER)).filter(
+    (event) => event.scopeKind === scopeKind && event.scope === scope,
+  )
   const eventsOf = groupBy(events, ({ id }) => id)
-  const lettersOf = groupBy(await ledger.deadLetters(run), ({ id }) => id)
+  const lettersOf = groupBy(await ledger.deadLetters({ scopeKind, scope }), ({ id }) => id)
   const histories: TaskHistory[] = []
-  for (const task of await ledger.list({ run })) {
+  for (const task of await ledger.list({ scopeKind, scope })) {
     histories.push({
       task,
       rows: await ledger.attempts(task),

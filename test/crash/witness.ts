@@ -8,7 +8,7 @@ import { faultsOfCommit } from '../durable/watched-ledger.js'
 
 export function witnessed(ledger: Ledger, begun: Map<string, TaskRecord>, tell: (fault: string) => void): Ledger {
   const remember = (task: TaskRecord): void => {
-    if (task.status === 'running') begun.set(`${task.run}/${task.id}`, task)
+    if (task.status === 'running') begun.set(`${task.scope}/${task.id}`, task)
   }
   const see = <T>(view: View, decided: Decided<T>): Decided<T> => {
     for (const fault of faultsOfCommit(view, decided)) tell(fault)

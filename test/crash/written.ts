@@ -12,6 +12,7 @@ import type {
   TaskRecord,
 } from '../../packages/reprise/src/ledger/records.js'
 import type { Expectation, Start } from './history.js'
+import { clockReading } from '../clock-reading.js'
 
 export interface Written {
   task: TaskRecord
@@ -23,7 +24,7 @@ export interface Written {
   expected: Expectation
 }
 
-const KEY = { run: 'work', id: 'a' }
+const KEY = { scopeKind: 'task', scope: 'work', id: 'a' } as const
 const FAILURE = { name: 'Error', message: 'no' }
 
 function taskOf(): TaskRecord {
@@ -48,19 +49,19 @@ function taskOf(): TaskRecord {
 }
 
 export function rowOf(
-  number: number,
+  attempt: number,
   execution: number,
   outcome: AttemptRow['outcome'],
   times: [number, number],
 ): AttemptRow {
   const [startedAtMs, endedAtMs] = times
   const failure = outcome === 'failure' ? FAILURE : null
-  const delayBeforeMs = number === 1 ? 0 : 100
+  const delayBeforeMs = attempt === 1 ? 0 : 100
   return {
     ...KEY,
     signature: null,
     generation: 1,
-    number,
+    attempt,
     execution,
     startedAtMs,
     endedAtMs,
@@ -101,7 +102,7 @@ export function whole(): Written {
 }
 
 export async function ledgerOf({ task, rows, events, letters, gates }: Written): Promise<MemoryLedger> {
-  const ledger = new MemoryLedger(() => 2000)
+  const ledger = new MemoryLedger({ clock: clockReading(() => 2000) })
   await ledger.create([{ task, policy: { hash: 'p', policy: null }, payloadHash: 'h' }])
   await ledger.transact({ tasks: [task] }, () => ({ attempts: rows, events, dead: letters, gates, result: null }))
   return ledger

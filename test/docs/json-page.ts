@@ -56,6 +56,47 @@ export function inlineShape(written: string): Shape {
   return new Map(inner.split(', ').map((part) => part.split(': ') as [string, string]))
 }
 
+/** The page says once that every time has its date beside it. */
+function withDates(shape: Shape): Shape {
+  return new Map(
+    [...shape].flatMap(([key, type]): [string, string][] =>
+      /(?:^at|^time|At|Until)Ms\??$/.test(key)
+        ? [
+            [key, type],
+            [key.replace('Ms', ''), type.replace('number', 'text')],
+          ]
+        : [[key, type]],
+    ),
+  )
+}
+
+/**
+ * Times and durations that are not as the page says: no whole numbers, or without their date. A number that is the time of
+ * these years is a time, whatever its name.
+ */
+export function timeFaults(value: unknown, place = '$'): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const fields = value as Readonly<Record<string, unknown>>
+  return Object.entries(fields).flatMap(([key, held]) => {
+    const at = `${place}.${key}`
+    if (GIVEN.includes(key)) return []
+    if (!key.endsWith('Ms')) return timeFaults(held, at)
+    const [numbers, dates] = [[held].flat(), [fields[key.slice(0, -2)]].flat()]
+    const isMoment = /(?:^at|^time|At|Until)Ms$/.test(key) || numbers.some((one) => (one as number) > 1e12)
+    return numbers.flatMap((one, index) => {
+      if (one === null) return isMoment && dates[index] !== null ? [`${at} is null, and its date is not`] : []
+      if (typeof one === 'object')
+        return timeFaults(Object.fromEntries(Object.entries(one).map(([name, ms]) => [`${name}Ms`, ms])), at)
+      if (!Number.isInteger(one)) return [`${at} is ${String(one)}, no whole number`]
+      const isDated = !isMoment || dates[index] === new Date(one as number).toISOString()
+      return isDated ? [] : [`${at} has the date ${String(dates[index])}`]
+    })
+  })
+}
+
+/** What users have written. */
+const GIVEN = ['params', 'policy', 'action', 'env']
+
 /** Where a value is not of its type; empty if it is. */
 export function faultsOf(value: unknown, type: string, place = '$'): string[] {
   if (/^`?\{/.test(type)) return faultsOfFields(value, inlineShape(type), place)
@@ -91,9 +132,10 @@ function isPlain(value: unknown, type: string): boolean {
 export function faultsOfFields(value: unknown, shape: Shape, place: string): string[] {
   if (!isPlain(value, 'object')) return [`${place} is ${JSON.stringify(value)}, no object`]
   const fields = value as Readonly<Record<string, unknown>>
-  const known = new Map([...shape].map(([key, type]) => [key.replace(/\?$/, ''), type]))
+  const all = withDates(shape)
+  const known = new Map([...all].map(([key, type]) => [key.replace(/\?$/, ''), type]))
   const unknown = Object.keys(fields).filter((key) => !known.has(key))
-  const missing = [...shape.keys()].filter((key) => !key.endsWith('?') && !Object.hasOwn(fields, key))
+  const missing = [...all.keys()].filter((key) => !key.endsWith('?') && !Object.hasOwn(fields, key))
   return [
     ...unknown.map((key) => `${place}.${key} is printed, and not on the page`),
     ...missing.map((key) => `${place}.${key} is on the page, and not printed`),

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CommandEntry, isThere } from '../../packages/cli/src/command.js'
 import { COMMAND_GROUPS } from '../../packages/cli/src/commands/command-table.js'
-import { faultsOf, faultsOfFields, inlineShape, rowsOf, shapes } from './json-page.js'
+import { faultsOf, faultsOfFields, inlineShape, rowsOf, shapes, timeFaults } from './json-page.js'
 import { Shell } from './story.js'
 
 const WORKFLOW = `
@@ -75,6 +75,7 @@ beforeAll(async () => {
   shell.write('all.yaml', WORKFLOW)
   shell.write('waiting.yaml', WAITING)
   shell.write('long.yaml', LONG)
+  shell.write('policy.yaml', '{ attempts: 4, jitter: equal, initial_delay: 333ms }\n')
   shell.write('bad.yaml', 'steps: [{ shel: x }]\n')
   await shell.type('reprise run waiting.yaml --run-id w1 > w1.log 2>&1 &')
   await shell.type('until grep -q Retrying w1.log; do sleep 0.1; done; { kill -9 $!; wait $!; } 2> /dev/null')
@@ -112,6 +113,7 @@ describe('the table of commands', () => {
       await printed(`${command} --json`.replace(/^(exec .*?)(-- .*?) --json$/, '$1--json $2'), code),
     )
     expect(faultsOf(value, rows.get(row) ?? '')).toEqual([])
+    expect(timeFaults(value)).toEqual([])
   })
 })
 
@@ -133,6 +135,7 @@ describe('events', () => {
       const base = { type: 'text', timeMs: 'number', run: 'text', ...ofStep }
       const shape = new Map([...Object.entries(base), ...inlineShape(fields)])
       expect(faultsOfFields(event, shape, event.type)).toEqual([])
+      expect(timeFaults(event)).toEqual([])
     }
     expect([...rows.keys()].filter((type) => !seen.has(type))).toEqual(NOT_SEEN)
   })
@@ -149,6 +152,7 @@ describe('events', () => {
       for (const { type, detail } of events) {
         expect(details.has(type), type).toBe(true)
         expect(faultsOf(detail, details.get(type) ?? '', type)).toEqual([])
+        expect(timeFaults(detail, type)).toEqual([])
         seen.add(type)
       }
     }
@@ -172,6 +176,16 @@ describe('events', () => {
 
 const word = (cell: string): string => cell.replaceAll('`', '')
 
+describe('explain and simulate', () => {
+  test.each(['explain all.yaml', 'simulate policy.yaml --clients 5 --capacity 50'])(
+    '%s prints durations in whole milliseconds',
+    async (command) => {
+      const value: unknown = JSON.parse(await printed(`${command} --json`, 0))
+      expect(timeFaults(value)).toEqual([])
+    },
+  )
+})
+
 describe('the page', () => {
   test('says what every type is that it names', () => {
     const types = [...shapes.values()].flatMap((shape) => [...shape.values()])
@@ -189,5 +203,17 @@ describe('the page', () => {
     expect(faultsOf('x', '`a` · `b`')).toEqual(['$ is "x", none of a, b'])
     expect(faultsOf(null, 'Failure or null')).toEqual([])
     expect(faultsOf([1], '`{ a: number }`')).toHaveLength(1)
+    expect(faultsOf({ atMs: 0 }, '`{ atMs: number }`')).toEqual(['$.at is on the page, and not printed'])
+  })
+
+  test('would be found out where a time is printed otherwise than it says', () => {
+    const date = '1970-01-01T00:00:00.005Z'
+    expect(
+      timeFaults({ a: [{ startedAtMs: 5, startedAt: date, waitedMs: 3, endedAtMs: null, endedAt: null }] }),
+    ).toEqual([])
+    expect(timeFaults({ startedAtMs: 5 })).toEqual(['$.startedAtMs has the date undefined'])
+    expect(timeFaults({ startedAtMs: 5.5, startedAt: date })).toEqual(['$.startedAtMs is 5.5, no whole number'])
+    expect(timeFaults({ latencyMs: { p50: 0.5 } })).toEqual(['$.latencyMs.p50Ms is 0.5, no whole number'])
+    expect(timeFaults({ fromMs: 1_800_000_000_000 })).toEqual(['$.fromMs has the date undefined'])
   })
 })

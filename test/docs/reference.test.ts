@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { ROOT } from './fences.js'
 
 test.each([
+  ['packages/reprise/src/core/policy.ts', 'scripts/hover-docs.mjs'],
   ['docs/reference.md', 'scripts/reference.mjs'],
   ['docs/workflow-reference.md', 'scripts/workflow-reference.mjs'],
 ])('%s is what %s makes of the sources', (_, script) => {

@@ -16,8 +16,8 @@ afterAll(() => shell.end())
 
 /** Somebody has written to it who should not have. */
 async function spoil(): Promise<void> {
-  const ledger = await openSqlite(path.join(shell.directory, '.reprise/ledger.db'), { clock: Date.now })
-  const key = { run: 'r2', id: 'load' }
+  const ledger = await openSqlite(path.join(shell.directory, '.reprise/ledger.db'))
+  const key = { scopeKind: 'run', scope: 'r2', id: 'load' } as const
   await ledger.transact({ tasks: [key] }, (view) => {
     const task = view.task(key)
     if (task === undefined) throw new Error('there is no such task')

@@ -17,7 +17,7 @@ import { hostname, tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Fence, ROOT } from './fences.js'
 
-export interface Typed {
+interface Typed {
   readonly place: string
   readonly command: string
   /** What is shown of it; empty if nothing is. */

@@ -1,17 +1,15 @@
 /** Every YAML that is shown or comes along is right for those who read it, and for the schema that editors use. */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { InputError, policySchema, workflowSchema } from '@reprise/workflow'
 import {
-  InputError,
   isWorkflow,
   parseSource,
-  policySchema,
   readBudgetSection,
   readersFor,
   readPolicies,
   type Source,
-  workflowSchema,
-} from '@reprise/workflow'
+} from '@reprise/workflow/internal'
 import { expect, test } from 'vitest'
 import { faultsOf } from '../json-schema.js'
 import { documentedFences, packageFences, ROOT } from './fences.js'

@@ -215,7 +215,7 @@ test('an integer that is too large for JavaScript costs its row alone', async ()
   handle.exec(
     `UPDATE tasks SET fence = 1152921504606846977 WHERE id IN ('${idOf(0)}', '${idOf(5)}', '${idOf(TASKS - 1)}')`,
   )
-  handle.exec('UPDATE attempts SET execution = 1152921504606846977 WHERE task = 50 AND number = 1')
+  handle.exec('UPDATE attempts SET execution = 1152921504606846977 WHERE task = 50 AND attempt = 1')
   handle.close()
   const { code: found, faults } = await doctor('damaged.db')
   expect(found).toBe(74)

@@ -28,7 +28,7 @@ test('a file of 0 bytes has no ledger in it, and is not salvaged', async () => {
 
 test('an emptied store beside the logs of its runs is a fault', async () => {
   scene.write('empty.db', '')
-  mkdirSync(scene.path('.reprise/runs/r1'), { recursive: true, mode: 0o700 })
+  mkdirSync(scene.path('.reprise/sqlite-empty.db/runs/r1'), { recursive: true, mode: 0o700 })
   const { code, stdout } = await scene.reprise('doctor', '--json', '--store', 'sqlite:empty.db')
   const { checks } = JSON.parse(stdout) as { checks: Record<string, unknown>[] }
   expect({ code, faults: checks.filter(({ state }) => state === 'fault') }).toEqual({
@@ -36,7 +36,9 @@ test('an emptied store beside the logs of its runs is a fault', async () => {
     faults: [
       expect.objectContaining({
         area: 'store',
-        message: expect.stringMatching(/there is no ledger in it, though .*\.reprise has logs of runs$/),
+        message: expect.stringMatching(
+          /there is no ledger in it, though .*\.reprise\/sqlite-empty\.db has logs of runs$/,
+        ),
         cure: 'move the file away, then reprise store restore BACKUP --store sqlite:empty.db',
       }),
     ],

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openDurable } from 'reprise/durable'
-import { checkSqlite, salvageSqlite } from 'reprise/sqlite'
+import { checkSqlite, salvageSqlite } from 'reprise/internal/sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { root } from '../workflow/scene.js'
 

@@ -65,14 +65,14 @@ const CASES: readonly (readonly [what: string, sql: string, rule: string, place:
   ],
   [
     'I1: an outcome without an intent',
-    `UPDATE attempts SET number = 2 WHERE task = (SELECT pk FROM tasks WHERE id = 'waits')`,
+    `UPDATE attempts SET attempt = 2 WHERE task = (SELECT pk FROM tasks WHERE id = 'waits')`,
     'I1',
     'step w1/waits',
     /attempt 2 is recorded, and only 1 were begun/,
   ],
   [
     'I2: a gap in the numbers',
-    `DELETE FROM attempts WHERE number = 1 AND task = (SELECT pk FROM tasks WHERE id = 'flaky')`,
+    `DELETE FROM attempts WHERE attempt = 1 AND task = (SELECT pk FROM tasks WHERE id = 'flaky')`,
     'I2',
     'step r1/flaky',
     /attempt 2\.1 is recorded where 1\.1 should be/,
@@ -159,7 +159,10 @@ beforeAll(async () => {
   base.write('waiting.yaml', WAITING)
   expect((await base.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
   await base.killed(['run', 'waiting.yaml', '--run-id', 'w1'], async () =>
-    base.ledger(async (ledger) => (await ledger.get({ run: 'w1', id: 'waits' }))?.progress.retry.failures === 1),
+    base.ledger(
+      async (ledger) =>
+        (await ledger.get({ scopeKind: 'run', scope: 'w1', id: 'waits' }))?.progress.retry.failures === 1,
+    ),
   )
 }, 60_000)
 afterAll(async () => {
@@ -251,7 +254,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
     const scene = new Scene()
     const change = await STORES[kind](scene)
     await change(
-      `UPDATE attempts SET delay_before = 60000 WHERE number = 2 AND task = (SELECT pk FROM tasks WHERE id = 'flaky')`,
+      `UPDATE attempts SET delay_before = 60000 WHERE attempt = 2 AND task = (SELECT pk FROM tasks WHERE id = 'flaky')`,
     )
     const { code, checks } = await checksOf(scene)
     expect(code).toBe(0)
@@ -273,7 +276,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
     await change(`UPDATE tasks SET progress = 'rubbish' WHERE id = 'ok'`)
     const { code, faults } = await doctor(scene)
     expect(code).toBe(74)
-    expect(faults[0]).toMatchObject({ area: 'store', place: 'task r1/ok', message: expect.stringContaining('no JSON') })
+    expect(faults[0]).toMatchObject({ area: 'store', place: 'step r1/ok', message: expect.stringContaining('no JSON') })
     scene.remove()
   })
 

@@ -2,8 +2,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { checkLedger, openDurable, openLedger } from 'reprise/durable'
-import { checkSqlite } from 'reprise/sqlite'
+import { openDurable, openLedger } from 'reprise/durable'
+import { checkLedger } from 'reprise/internal'
+import { checkSqlite } from 'reprise/internal/sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 
@@ -31,7 +32,7 @@ async function execute(sql: string): Promise<void> {
 test('a store that is opened read-only answers, and refuses to be written', async () => {
   const before = readFileSync(file)
   const ledger = await openLedger(`sqlite:${file}`, { readOnly: true })
-  expect(await ledger.get({ run: 'send', id: 'a' })).toMatchObject({ status: 'waiting' })
+  expect(await ledger.get({ scopeKind: 'task', scope: 'send', id: 'a' })).toMatchObject({ status: 'waiting' })
   await expect(ledger.removeOwner('nobody')).rejects.toMatchObject({ name: 'LedgerError' })
   await ledger.close()
   expect(readFileSync(file).equals(before)).toBe(true)
@@ -41,7 +42,7 @@ test('a store that is missing is not made, and one of an older schema is not mig
   const missing = path.join(directory, 'missing.db')
   await expect(openLedger(`sqlite:${missing}`, { readOnly: true })).rejects.toMatchObject({ problem: 'missing' })
   expect(existsSync(missing)).toBe(false)
-  await execute('PRAGMA user_version = 2')
+  await execute('PRAGMA user_version = 0')
   await expect(openLedger(`sqlite:${file}`, { readOnly: true })).rejects.toThrow('run `reprise store migrate` first')
   await execute('PRAGMA user_version = 99')
   await expect(openLedger(`sqlite:${file}`, { readOnly: true })).rejects.toMatchObject({ problem: 'newer_format' })
@@ -59,7 +60,7 @@ test('an inconsistent task of a program is cured by its cancel, as the doctor sa
   expect(await faults()).toContainEqual(
     expect.objectContaining({
       rule: 'state',
-      place: { type: 'task', run: 'send', id: 'a', isRun: false, isEnded: false },
+      place: { type: 'task', scopeKind: 'task', scope: 'send', id: 'a', runState: null },
     }),
   )
   const durable = await openDurable(`sqlite:${file}`)

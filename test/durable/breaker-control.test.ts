@@ -55,7 +55,7 @@ describe('a breaker that is reset', () => {
   it('is closed in every process that had it open, at once', async () => {
     const world = new World()
     const hosts = await bothOpen(world)
-    await resetBreaker(world.ledger, 't', REASON)
+    await resetBreaker(world.ledger, 't', { reason: REASON })
     for (const host of hosts) expect(await host.run(fine)).toBe('fine')
     for (const { durable } of hosts) await durable.close()
   })
@@ -64,7 +64,7 @@ describe('a breaker that is reset', () => {
     const world = new World()
     const [host, other] = await bothOpen(world)
     const openUntilMs = world.now + 60_000
-    const change = await resetBreaker(world.ledger, 't', `  ${REASON} `)
+    const change = await resetBreaker(world.ledger, 't', { reason: `  ${REASON} ` })
     expect(change).toEqual({
       gate: 'breaker:t',
       action: 'reset',
@@ -73,7 +73,7 @@ describe('a breaker that is reset', () => {
       after: { phase: 'closed', failures: 0, openUntilMs: null },
     })
     const told = (await world.ledger.events(0, 100)).filter(({ type }) => type === 'gate_changed')
-    expect(told).toMatchObject([{ run: '', id: '', atMs: world.now, detail: change }])
+    expect(told).toMatchObject([{ scopeKind: '', scope: '', id: '', atMs: world.now, detail: change }])
     await host.durable.close()
     await other.durable.close()
   })
@@ -81,7 +81,7 @@ describe('a breaker that is reset', () => {
   it('opens again by what happens afterwards, and stays so: one word counts once', async () => {
     const world = new World()
     const [host, other] = await bothOpen(world)
-    await resetBreaker(world.ledger, 't', REASON)
+    await resetBreaker(world.ledger, 't', { reason: REASON })
     await other.run(fail)
     await host.run(fail)
     await host.run(fail)
@@ -100,7 +100,7 @@ describe('a breaker that is reset', () => {
     const flying = ends.map(({ promise }) => host.run(() => promise))
     await turns()
     await host.run(fail)
-    await resetBreaker(world.ledger, 't', REASON)
+    await resetBreaker(world.ledger, 't', { reason: REASON })
     for (const end of ends) end.reject(new Error('late'))
     for (const end of await Promise.all(flying)) expect(end).toMatchObject({ stopReason: 'attempts_exhausted' })
     expect(await stateOf(world)).toMatchObject({ phase: 'closed', failures: 0, openUntilMs: null })
@@ -116,7 +116,7 @@ describe('a breaker that is reset', () => {
     const probe = host.run(() => end.promise)
     await turns()
     expect(await host.run(fine)).toMatchObject(REFUSED)
-    await resetBreaker(world.ledger, 't', REASON)
+    await resetBreaker(world.ledger, 't', { reason: REASON })
     expect(await host.run(fine)).toBe('fine')
     end.reject(new Error('late'))
     await probe
@@ -128,7 +128,7 @@ describe('a breaker that is reset', () => {
   it('stays closed over a kill that comes before anybody has heard of it', async () => {
     const world = new World()
     const [host, other] = await bothOpen(world)
-    await resetBreaker(world.ledger, 't', REASON)
+    await resetBreaker(world.ledger, 't', { reason: REASON })
     await host.kill()
     await other.kill()
     const heir = await open(world)
@@ -143,7 +143,7 @@ describe('a breaker that is reset', () => {
     const { durable } = await world.open({ observers: [{ onEvent }] })
     const task = durable.task<boolean, string>('t', { attempts: 1, breaker: BREAKER }, (ok) => (ok ? 'fine' : fail()))
     for (let failure = 0; failure < 2; failure++) await rejection(task.run(false))
-    await resetBreaker(world.ledger, 't', REASON)
+    await resetBreaker(world.ledger, 't', { reason: REASON })
     expect(await task.run(true)).toBe('fine')
     expect(seen).toMatchObject([
       { from: 'closed', to: 'open' },
@@ -161,7 +161,7 @@ describe('a breaker that is tripped', () => {
     await tripBreaker(world.ledger, 't', { reason: 'maintenance' })
     expect(await stateOf(world)).toMatchObject({ phase: 'open', failures: 0, openUntilMs: world.now + 60_000 })
     for (const host of hosts) expect(await host.run(fine)).toMatchObject(REFUSED)
-    await tripBreaker(world.ledger, 't', { reason: 'only for a moment', recoveryTimeoutMs: 5000 })
+    await tripBreaker(world.ledger, 't', { reason: 'only for a moment', recoveryTimeout: '5s' })
     await world.clock.advance(4999)
     for (const host of hosts) expect(await host.run(fine)).toMatchObject(REFUSED)
     await world.clock.advance(1)
@@ -244,7 +244,7 @@ describe('a breaker that nobody changed by hand', () => {
     expect(await host.run(fine)).toMatchObject(REFUSED)
     // The same word of a person's counts, though it changes nothing in the ledger.
     await claim()
-    await resetBreaker(world.ledger, 't', REASON)
+    await resetBreaker(world.ledger, 't', { reason: REASON })
     expect(await host.run(fine)).toBe('fine')
     await host.durable.close()
     await other.durable.close()

@@ -52,7 +52,7 @@ describe('a count that is granted more', () => {
     expect(await first.task.status('b')).toMatchObject(DENIED)
     expect(first.made() + second.made()).toBe(4)
 
-    const change = await grantBudget(world.ledger, 'shared', 3, REASON)
+    const change = await grantBudget(world.ledger, 'shared', { amount: 3, reason: REASON })
     expect(change).toMatchObject({ gate: 'budget:shared', action: 'grant', reason: REASON, amount: 3 })
     expect([change.before, change.after]).toEqual([
       { used: 2, keys: [] },
@@ -71,7 +71,7 @@ describe('a count that is granted more', () => {
     let host = await open(world, countBudget({ total: 1 }))
     await host.task.start(null, { id: 'a' })
     await world.clock.advance(60_000)
-    await grantBudget(world.ledger, 'shared', 1, REASON)
+    await grantBudget(world.ledger, 'shared', { amount: 1, reason: REASON })
     await host.kill()
     host = await open(world, countBudget({ total: 1 }))
     await host.task.reset('a')
@@ -98,7 +98,7 @@ describe('a count that is granted more', () => {
     await host.task.start(null, { id: 'b' })
     await world.clock.advance(5000)
     expect(await host.task.status('b')).toMatchObject(DENIED)
-    await grantBudget(world.ledger, 'shared', 1, REASON)
+    await grantBudget(world.ledger, 'shared', { amount: 1, reason: REASON })
     await world.clock.advance(60_000)
     expect(made).toBe(2)
     expect(await slow.status('a')).toMatchObject(DENIED)
@@ -112,7 +112,7 @@ describe('a count that is granted more', () => {
     const host = await open(world, countBudget({ total: 1 }), () => (calls++ === 0 ? fail() : end.promise))
     await host.task.start(null, { id: 'a' })
     await world.clock.advance(1000)
-    await grantBudget(world.ledger, 'shared', 1, REASON)
+    await grantBudget(world.ledger, 'shared', { amount: 1, reason: REASON })
     end.resolve('done')
     expect(await host.task.run(null, { id: 'a' })).toBe('done')
     expect((await budgetIn(world))?.state).toEqual({ used: 1, keys: [], granted: 1 })
@@ -126,7 +126,10 @@ describe('a bucket that is granted tokens', () => {
     const host = await open(world, tokenBucket({ capacity: 2, refillPerSecond: 0 }), () => 'fine')
     for (const id of ['a', 'b']) expect(await host.task.run(null, { id })).toBe('fine')
     expect(await rejection(host.task.run(null, { id: 'c' }))).toMatchObject({ stopReason: 'budget_denied' })
-    expect(await grantBudget(world.ledger, 'shared', 5, REASON)).toMatchObject({ amount: 2, after: { tokens: 2 } })
+    expect(await grantBudget(world.ledger, 'shared', { amount: 5, reason: REASON })).toMatchObject({
+      amount: 2,
+      after: { tokens: 2 },
+    })
     for (const id of ['d', 'e']) expect(await host.task.run(null, { id })).toBe('fine')
     expect(await rejection(host.task.run(null, { id: 'f' }))).toMatchObject({ stopReason: 'budget_denied' })
     await host.durable.close()
@@ -137,8 +140,8 @@ describe('a bucket that is granted tokens', () => {
     const host = await open(world, tokenBucket({ capacity: 2, refillPerSecond: 1 }), () => 'fine')
     await host.task.run(null, { id: 'a' })
     await world.clock.advance(1000)
-    const refused = { code: 'refused', kind: 'nothing_to_grant', message: expect.stringContaining('full') }
-    await expect(grantBudget(world.ledger, 'shared', 1, REASON)).rejects.toMatchObject(refused)
+    const refused = { code: 'gate_refused', kind: 'nothing_to_grant', message: expect.stringContaining('full') }
+    await expect(grantBudget(world.ledger, 'shared', { amount: 1, reason: REASON })).rejects.toMatchObject(refused)
     await host.durable.close()
   })
 })
@@ -163,8 +166,8 @@ describe('a budget that has nothing to grant', () => {
     const before = await world.ledger.gates()
     expect(await budgetIn(world)).toMatchObject({ name: 'shared', type, isGrantable: false })
     const message = expect.stringMatching(/count \(raises what is left\) and token_bucket \(tokens/)
-    const refused = { code: 'refused', kind: 'nothing_to_grant', message }
-    await expect(grantBudget(world.ledger, 'shared', 1, REASON)).rejects.toMatchObject(refused)
+    const refused = { code: 'gate_refused', kind: 'nothing_to_grant', message }
+    await expect(grantBudget(world.ledger, 'shared', { amount: 1, reason: REASON })).rejects.toMatchObject(refused)
     expect(await world.ledger.gates()).toEqual(before)
     expect((await world.ledger.events(0, 100)).filter(({ type: told }) => told === 'gate_changed')).toEqual([])
     await host.durable.close()

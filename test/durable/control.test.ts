@@ -42,7 +42,7 @@ describe('cancelling', () => {
     await task.start(null, { id: 'a' })
     await turns()
     await task.cancel('a')
-    expect((await task.status('a'))?.history).toMatchObject([{ number: 1, execution: 1, outcome: 'aborted' }])
+    expect((await task.status('a'))?.history).toMatchObject([{ attempt: 1, execution: 1, outcome: 'aborted' }])
     await durable.close()
   })
 

@@ -6,7 +6,7 @@ import { MemoryLedger, openDurable } from 'reprise/durable'
 import { faultyLedger } from 'reprise/testing'
 
 const [how] = process.argv.slice(2)
-const failing = faultyLedger(new MemoryLedger(Date.now), {
+const failing = faultyLedger(new MemoryLedger(), {
   failAt: ({ verb }) => (verb === 'claim' ? 'before' : undefined),
 })
 const durable = await openDurable(how === 'idle' ? 'memory:' : failing)

@@ -6,7 +6,7 @@ import { Line, until } from './world.js'
 
 const [file = '', how = ''] = process.argv.slice(2)
 const environment = environmentOf({})
-const line = new Line(await openSqlite(file, { clock: () => environment.exactMs(), synchronous: 'normal' }), false)
+const line = new Line(await openSqlite(file, { clock: environment.clock, synchronous: 'normal' }), false)
 const durable = await Durable.open(line.ledger, environment, {
   concurrency: 5,
   leaseMs: 30_000,

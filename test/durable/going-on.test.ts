@@ -42,7 +42,7 @@ async function storyOf(policy: PolicyInput, killAfter: readonly number[]): Promi
   }
   const { progress, stopReason } = await world.task('t', 'a')
   return {
-    rows: await world.ledger.attempts({ run: 't', id: 'a' }),
+    rows: await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' }),
     totalDelayMs: progress.retry.totalDelayMs,
     stopReason,
   }
@@ -103,9 +103,11 @@ describe('the next attempt', () => {
     await durable.resume()
     await turns()
     expect(started).toEqual([dueAtMs + 50_000])
-    expect((await world.ledger.attempts({ run: 't', id: 'a' })).map(({ delayBeforeMs }) => delayBeforeMs)).toEqual([
-      0, 10_000,
-    ])
+    expect(
+      (await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })).map(
+        ({ delayBeforeMs }) => delayBeforeMs,
+      ),
+    ).toEqual([0, 10_000])
     await durable.close()
   })
 

@@ -29,7 +29,9 @@ async function lose(world: World, times: number, onInterrupt: 'rerun' | 'fail' =
 }
 
 const outcomes = async (world: World): Promise<string[]> =>
-  (await world.ledger.attempts({ run: 't', id: 'a' })).map((row) => `${row.number}.${row.execution} ${row.outcome}`)
+  (await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })).map(
+    (row) => `${row.attempt}.${row.execution} ${row.outcome}`,
+  )
 
 describe('an attempt that was interrupted', () => {
   it('runs again under its number, and is not charged', async () => {
@@ -39,7 +41,7 @@ describe('an attempt that was interrupted', () => {
     expect(await host.task.status('a')).toMatchObject({ state: 'running', attempts: 1, totalDelayMs: 0 })
     expect((await world.task('t', 'a')).progress).toMatchObject({
       interruptions: 2,
-      current: { number: 1, execution: 3 },
+      current: { attempt: 1, execution: 3 },
     })
     await host.durable.close()
   })
@@ -82,7 +84,7 @@ describe('an attempt that was interrupted', () => {
     await turns()
     expect((await world.task('t', 'a')).progress).toMatchObject({
       interruptions: 0,
-      current: { number: 1, execution: 6 },
+      current: { attempt: 1, execution: 6 },
     })
     await host.durable.close()
   })
@@ -133,7 +135,7 @@ describe('an attempt that must not run twice', () => {
     const host = await lose(world, 1, 'fail')
     await host.task.decide('a', 'rerun')
     await turns()
-    expect((await world.task('t', 'a')).progress.current).toMatchObject({ number: 1, execution: 2 })
+    expect((await world.task('t', 'a')).progress.current).toMatchObject({ attempt: 1, execution: 2 })
     await host.durable.close()
   })
 
@@ -184,8 +186,8 @@ describe('a task that is out of attempts', () => {
     expect(after.fence).toBeGreaterThan(before.fence)
     expect(host.runs()).toBe(4)
     expect(await host.task.status('a')).toMatchObject({ attempts: 2, totalDelayMs: 1000 })
-    const rows = await world.ledger.attempts({ run: 't', id: 'a' })
-    expect(rows.map(({ generation, number }) => [generation, number])).toEqual([
+    const rows = await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })
+    expect(rows.map(({ generation, attempt }) => [generation, attempt])).toEqual([
       [1, 1],
       [1, 2],
       [2, 1],

@@ -67,7 +67,9 @@ describe.each(['claim', 'create'] as const)('an attempt whose %s was answered af
     expect(await isSettled(result)).toBe(false)
     ending.resolve('by another process')
     expect(await result).toBe('by another process')
-    const outcomes = (await world.ledger.attempts({ run: 't', id: 'a' })).map(({ outcome }) => outcome)
+    const outcomes = (await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })).map(
+      ({ outcome }) => outcome,
+    )
     expect(outcomes).toEqual(['interrupted', 'success'])
     expect(started).toEqual(['there'])
     await here.durable.close()
@@ -81,7 +83,7 @@ describe.each(['claim', 'create'] as const)('an attempt whose %s was answered af
     answer()
     expect(await result).toBe('by this process')
     expect(started).toEqual(['here'])
-    expect(await world.ledger.attempts({ run: 't', id: 'a' })).toHaveLength(1)
+    expect(await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })).toHaveLength(1)
     await here.durable.close()
   })
 })

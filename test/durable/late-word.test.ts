@@ -6,7 +6,7 @@ import { environmentOf } from '../../packages/reprise/src/runtime/executor-optio
 import { withVerbs } from './with-verbs.js'
 
 it('a heartbeat that hangs while later ones get through is waited for', async () => {
-  const store = new MemoryLedger(Date.now)
+  const store = new MemoryLedger()
   const heard = { beats: 0 }
   let letGo = (): void => undefined
   const hung = new Promise<void>((resolve) => (letGo = resolve))

@@ -7,6 +7,7 @@ import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import type { OwnerRecord } from '../../packages/reprise/src/ledger/records.js'
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
+import { clockReading } from '../clock-reading.js'
 import { turns } from './world.js'
 
 const LEASE_MS = 30_000
@@ -19,10 +20,11 @@ class Machine {
   private setBy = 0
 
   constructor() {
-    this.ledger = new MemoryLedger(
+    const clock = clockReading(
       () => this.clock.wallMs(),
       () => this.clock.wallMs() + this.setBy,
     )
+    this.ledger = new MemoryLedger({ clock })
   }
 
   setWall(byMs: number): void {
@@ -105,9 +107,9 @@ describe('an owner whose process is gone', () => {
 describe('a resume by force', () => {
   it('takes the lease earlier, and the fence keeps the old owner from writing', async () => {
     const { machine, here } = await scene()
-    const before = await machine.ledger.get({ run: 't', id: 'a' })
+    const before = await machine.ledger.get({ scopeKind: 'task', scope: 't', id: 'a' })
     expect(await here.resume({ force: true })).toMatchObject({ resumed: 1 })
-    const after = await machine.ledger.get({ run: 't', id: 'a' })
+    const after = await machine.ledger.get({ scopeKind: 'task', scope: 't', id: 'a' })
     expect(after?.fence).toBeGreaterThan(before?.fence as number)
     expect(after?.owner).not.toBe(before?.owner)
   })

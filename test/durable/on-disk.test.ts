@@ -25,7 +25,7 @@ async function open(
   options: Pick<ExecutorOptions, 'budgets'> = {},
 ): Promise<{ durable: Durable; lose(): Promise<void> }> {
   const environment = environmentOf(options)
-  const ledger = await openSqlite(file, { clock: () => environment.exactMs(), synchronous: 'normal' })
+  const ledger = await openSqlite(file, { clock: environment.clock, synchronous: 'normal' })
   const line = new Line(ledger, false)
   const settings = {
     concurrency: 10,
@@ -122,7 +122,7 @@ describe('on a file', () => {
       void task.run(null, { id: 'b' }).catch(() => undefined)
       await turns(gap)
       await first.close()
-      const ledger = await openSqlite(file, { clock: Date.now })
+      const ledger = await openSqlite(file)
       expect(await ledger.list({ statuses: ['running', 'parked'] })).toEqual([])
       await ledger.close()
       const second = await openDurable(`sqlite:${file}`, { synchronous: 'normal' })

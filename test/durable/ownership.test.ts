@@ -16,7 +16,10 @@ const hang: Operation = () => new Promise(() => undefined)
 
 /** Everything a ledger says of the task. */
 const recordOf = async ({ ledger }: World): Promise<string> =>
-  JSON.stringify([await ledger.get({ run: 't', id: 'a' }), await ledger.attempts({ run: 't', id: 'a' })])
+  JSON.stringify([
+    await ledger.get({ scopeKind: 'task', scope: 't', id: 'a' }),
+    await ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' }),
+  ])
 
 describe('a zombie that wakes up', () => {
   it.each(['value', 'error'] as const)('writes nothing of its %s while another runs the attempt', async (how) => {
@@ -112,10 +115,10 @@ describe('several processes', () => {
     const resumed = await Promise.all(hosts.map(({ durable }) => durable.resume()))
     expect(resumed.reduce((sum, one) => sum + one.resumed, 0)).toBe(20)
     await turns()
-    for (const task of await world.ledger.list({ run: 't' })) {
+    for (const task of await world.ledger.list({ scopeKind: 'task', scope: 't' })) {
       expect(task).toMatchObject({
         status: 'running',
-        progress: { interruptions: 1, current: { number: 1, execution: 2 } },
+        progress: { interruptions: 1, current: { attempt: 1, execution: 2 } },
       })
     }
     await Promise.all(hosts.map(({ durable }) => durable.close()))
@@ -154,7 +157,7 @@ describe('a stop at a bad moment', () => {
     await heir.durable.resume()
     await world.clock.advance(5000)
     await heir.durable.close()
-    return (await world.ledger.list({ run: 't' })).map(({ status }) => status)
+    return (await world.ledger.list({ scopeKind: 'task', scope: 't' })).map(({ status }) => status)
   }
 
   it.each([2, 3, 4, 5])('loses no task that was being claimed: after %s turns', { timeout: 1500 }, async (steps) => {

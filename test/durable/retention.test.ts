@@ -18,7 +18,7 @@ const EVER = { beforeMs: Infinity, limit: 7 } as const
 const once = { attempts: 1 } as const
 
 /** As another process that only tidies up. */
-const openBeside = (file: string): Promise<Ledger> => openSqlite(file, { clock: Date.now, synchronous: 'normal' })
+const openBeside = (file: string): Promise<Ledger> => openSqlite(file, { synchronous: 'normal' })
 
 describe('while a driver works', () => {
   it('a task that is reset and forgotten at once goes on whole, or is gone whole', async () => {
@@ -52,7 +52,7 @@ describe('while a driver works', () => {
     expect(gone.length).toBeLessThan(ids.length)
     for (const error of answers.values()) expect(error).toBeInstanceOf(TaskRefusedError)
     for (const id of ids) {
-      const history = await other.analytics.history({ run: 't', id })
+      const history = await other.analytics.history({ scopeKind: 'task', scope: 't', id })
       if (gone.includes(id)) expect(history).toBeUndefined()
       else
         expect(history?.attempts.map(({ generation, outcome }) => [generation, outcome])).toEqual([
@@ -74,7 +74,7 @@ describe('while a driver works', () => {
       throw new Error('no luck')
     })
     const other = await openBeside(file)
-    const key = { run: 't', id: 'a' }
+    const key = { scopeKind: 'task', scope: 't', id: 'a' } as const
     const compactUntilFailed = (generation: number): Promise<void> =>
       until(async () => {
         await other.compact({ maxHistoryPerTask: 10, limit: 9 })
@@ -89,7 +89,7 @@ describe('while a driver works', () => {
     const left = await other.attempts(key)
     expect(left.length).toBeLessThanOrEqual(10)
     expect(left.length + ((await other.get(key))?.compacted?.attempts ?? 0)).toBe(90)
-    expect(left.map(({ number }) => number)).toEqual(left.map((_, index) => 45 - left.length + 1 + index))
+    expect(left.map(({ attempt }) => attempt)).toEqual(left.map((_, index) => 45 - left.length + 1 + index))
     expect(await other.analytics.totals()).toMatchObject({ attempts: left.length, compactedAttempts: 90 - left.length })
     const compactions = (await other.analytics.history(key))?.events.filter(({ type }) => type === 'compacted')
     expect(compactions?.length).toBeGreaterThan(0)

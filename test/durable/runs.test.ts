@@ -2,7 +2,7 @@
  * Runs: steps that follow each other, conducted by one process at a time, taken up where they were.
  */
 import { describe, expect, test } from 'vitest'
-import type { DurableRun } from 'reprise/durable'
+import type { DurableRun } from 'reprise/internal'
 import { World, deferred, turns, until } from './world.js'
 
 const NEW = { id: 'night-1', kind: 'test', name: 'night', definition: { steps: ['a', 'b'] }, fingerprint: 'f1' }
@@ -194,7 +194,7 @@ describe('a run', () => {
     expect(await again.definition()).toEqual({ steps: [] })
     expect(again.record).toMatchObject({ fingerprint: 'f2', status: 'running' })
     await again.finish('failed')
-    const events = await world.ledger.events(0, 100, 'night-1')
+    const events = await world.ledger.events(0, 100, { scopeKind: 'run', scope: 'night-1' })
     expect(events.map(({ type }) => type)).toEqual([
       'run_started',
       'run_changed',

@@ -43,7 +43,7 @@ describe('the same id', () => {
     expect(await task.run({ a: 1, b: 2 }, { id: 'x' })).toBe(1)
     expect(await task.run({ b: 2, a: 1 }, { id: 'x' })).toBe(1)
     const refused = await rejection(task.run({ a: 2, b: 2 }, { id: 'x' }))
-    expect(refused).toMatchObject({ name: 'TaskRefusedError', code: 'refused', kind: 'conflict' })
+    expect(refused).toMatchObject({ name: 'TaskRefusedError', code: 'task_refused', kind: 'conflict' })
     expect((refused as Error).message).toContain('t/x')
     await durable.close()
   })
@@ -56,13 +56,24 @@ describe('the same id', () => {
     await durable.close()
   })
 
-  it.each(['', '-x', '.x', 'a b', 'a/b', 'a\u0000', 'ä', 'x'.repeat(129), 7, null])('must be an id: %j', async (id) => {
+  it.each(['', 'a\u0000', 'a\nb', '\u0085', '\uD83D', 'x'.repeat(201), 7, null])('must be a text: %j', async (id) => {
     const world = new World()
     const { durable } = await world.open()
     const task = durable.task('t', {}, () => 1)
-    expect(await rejection(task.start(null, { id: id as string }))).toBeInstanceOf(TypeError)
+    const refused = { code: 'invalid_options', problems: [{ path: 'id' }] }
+    expect(await rejection(task.start(null, { id: id as string }))).toMatchObject(refused)
+    expect(await rejection(task.startAll([{ input: null, id: id as string }]))).toMatchObject(refused)
     expect(() => durable.task(id as string, {}, () => 1)).toThrow(TypeError)
     expect(await world.ledger.list({})).toEqual([])
+    await durable.close()
+  })
+
+  it.each(['-x', '.x', 'a b', 'a/b', 'ä', 'x'.repeat(129)])('may be %j, which no name may', async (id) => {
+    const world = new World()
+    const { durable } = await world.open()
+    const task = durable.task('t', {}, (_input: null, { taskId }) => taskId)
+    expect(await task.run(null, { id })).toBe(id)
+    expect(() => durable.task(id, {}, () => 1)).toThrow(TypeError)
     await durable.close()
   })
 })
@@ -112,7 +123,8 @@ describe('what is kept', () => {
     let calls = 0
     const task = durable.task('t', { attempts: 3, initialDelay: 0 }, () => {
       calls++
-      return { list: [1, new Set()] }
+      const odd: unknown = new Set()
+      return { list: [1, odd] }
     })
     const error = await rejection(task.run(null, { id: 'x' }))
     expect(error).toMatchObject({ stopReason: 'not_retryable', attempts: 1 })
@@ -177,7 +189,7 @@ describe('a changed policy', () => {
     const { skipped, waiting } = await durable.resume()
     await world.clock.advance(3_600_000)
     expect(waiting).toBe(0)
-    expect(skipped).toMatchObject([{ run: 't', id: 'x' }])
+    expect(skipped).toMatchObject([{ scopeKind: 'task', scope: 't', id: 'x' }])
     const fields = skipped[0]?.changes.map(({ field }) => field)
     expect(fields).toEqual(expect.arrayContaining(['attempts', 'jitter']))
     expect(skipped[0]?.changes.find(({ field }) => field === 'attempts')).toMatchObject({ from: 5, to: 7 })

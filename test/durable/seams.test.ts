@@ -16,6 +16,7 @@ import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
 import { withVerbs } from './with-verbs.js'
 import { deferred, rejection, turns, until, World } from './world.js'
+import { clockReading } from '../clock-reading.js'
 
 const hang = (): Promise<never> => new Promise(() => undefined)
 
@@ -87,7 +88,7 @@ describe('an owner that lives', () => {
     leases: readonly [number, number],
   ): Promise<{ clock: ReturnType<typeof virtualClock>; ledger: Ledger; all: Durable[]; ids: Identity[] }> {
     const clock = virtualClock({ startMs: START_MS })
-    const ledger = new MemoryLedger(() => clock.wallMs())
+    const ledger = new MemoryLedger({ clock: clockReading(() => clock.wallMs()) })
     const ids = [ownIdentity(), ownIdentity()]
     const all: Durable[] = []
     for (const [index, identity] of ids.entries()) {
@@ -122,7 +123,10 @@ describe('an owner that lives', () => {
     // It has not renewed its lease since, and the row of it is gone.
     await task.start(null, { id: 'b' })
     await turns()
-    expect(await ledger.get({ run: 't', id: 'b' })).toMatchObject({ status: 'running', owner: ids[0]?.id })
+    expect(await ledger.get({ scopeKind: 'task', scope: 't', id: 'b' })).toMatchObject({
+      status: 'running',
+      owner: ids[0]?.id,
+    })
     expect(await other.resume()).toMatchObject({ resumed: 0 })
     for (const one of all) await one.close()
   })
@@ -131,7 +135,7 @@ describe('an owner that lives', () => {
 describe('a ledger with a clock of its own', () => {
   it('is not asked without end while a task waits', async () => {
     let looks = 0
-    const memory = new MemoryLedger(() => Date.now() - 60_000)
+    const memory = new MemoryLedger({ clock: clockReading(() => Date.now() - 60_000) })
     const ledger = withVerbs(memory, {
       nextDueAtMs: (queues, except) => {
         looks++
@@ -196,7 +200,7 @@ describe('an address', () => {
 describe('questions about many tasks', () => {
   it('are refused by a ledger that is closed, as everything else is', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'reprise-review-'))
-    const ledger = await openSqlite(join(directory, 'a.db'), { clock: Date.now })
+    const ledger = await openSqlite(join(directory, 'a.db'))
     await ledger.close()
     try {
       expect(await rejection(ledger.owners())).toMatchObject({ problem: 'closed' })
@@ -253,7 +257,7 @@ describe('who waits for a task of another process', () => {
       .task('t', { budget: 'shared' }, hang)
       .run(null, { id: 'a' })
       .catch((error: unknown) => (failure = error))
-    await until(async () => (await world.ledger.get({ run: 't', id: 'a' }))?.status === 'parked')
+    await until(async () => (await world.ledger.get({ scopeKind: 'task', scope: 't', id: 'a' }))?.status === 'parked')
     await there.durable.task('t', { budget: 'shared' }, hang).cancel('a')
     try {
       await until(() => failure !== undefined)

@@ -1,5 +1,6 @@
 /** Options of durable tasks, and what the context tells an operation. */
 import { describe, expect, it } from 'vitest'
+import { isRepriseError } from 'reprise'
 import { openDurable, TaskRefusedError } from 'reprise/durable'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import type { Budget, Decision } from '../../packages/reprise/src/core/budget.js'
@@ -11,28 +12,35 @@ const fail = (): never => {
 
 describe('an option', () => {
   it.each<[Record<string, unknown>, RegExp]>([
-    [{ concurency: 3 }, /Unknown option concurency of openDurable: did you mean concurrency\?/],
-    [{ concurrency: 0 }, /concurrency must be a whole number of 1 or more/],
-    [{ leaseMs: 5 }, /leaseMs must be a whole number of 100 to/],
-    [{ leaseMs: 1e12 }, /leaseMs must be a whole number of 100 to/],
-    [{ breakers: { k: 5 } }, /breakers must be an object with an object of settings/],
-    [{ breakers: { k: { failureThreshold: 0 } } }, /failureThreshold/],
-    [{ onFailure: 5 }, /onFailure must be a function/],
-    [5 as never, /options of openDurable must be an object/],
-    [{ policyChange: 'maybe' }, /policyChange must be 'refuse' or 'accept'/],
-    [{ breakers: 'x' }, /breakers must be an object/],
-    [{ synchronous: 'off' }, /synchronous must be 'full' or 'normal'/],
-    [{ observers: [{}] }, /observers must be a list of observers/],
-    [{ policies: {} }, /Unknown option policies/],
+    [{ concurency: 3 }, /options of openDurable: concurency: unknown option \(did you mean `concurrency`\?\)/],
+    [{ concurrency: 0 }, /concurrency: 0 is not a whole number of 1 or more/],
+    [{ lease: 5 }, /lease: 5 is not a duration from 100ms to 1d such as '30s'/],
+    [{ lease: '2d', concurrency: 0 }, /lease: "2d" is not .*; concurrency: 0 is not/],
+    [{ leaseMs: 5000 }, /leaseMs: unknown option \(did you mean `lease`\?\)/],
+    [{ breakers: { k: 5 } }, /breakers\.k: 5 is not an object with fields/],
+    [{ breakers: { k: { failureThreshold: 0 } } }, /breakers\.k\.failureThreshold: 0 is not/],
+    [
+      { retention: { failed: 1 }, budgets: { b: {} } },
+      /budgets\.b: an object is not a budget.*; retention\.failed: 1ms is/,
+    ],
+    [{ onFailure: 5 }, /onFailure: 5 is not a function/],
+    [5 as never, /options of openDurable: 5 is not an object with concurrency, /],
+    [{ policyChange: 'maybe' }, /policyChange: "maybe" is not 'refuse' or 'accept'/],
+    [{ breakers: 'x' }, /breakers: "x" is not an object/],
+    [{ synchronous: 'off' }, /synchronous: "off" is not 'full' or 'normal'/],
+    [{ observers: [{}] }, /options of openDurable: observers: a list is not a list of observers/],
+    [{ policies: {} }, /policies: unknown option/],
   ])('that is wrong is named: %j', async (options, message) => {
-    expect(((await rejection(openDurable('memory:', options))) as Error).message).toMatch(message)
+    const error = await rejection(openDurable('memory:', options))
+    expect((error as Error).message).toMatch(message)
+    expect(isRepriseError(error, 'invalid_options')).toBe(true)
   })
 
   it('may be a ledger that is open already', async () => {
-    const ledger = new MemoryLedger(Date.now)
+    const ledger = new MemoryLedger()
     const durable = await openDurable(ledger)
     expect(await durable.task('t', {}, () => 1).run(null, { id: 'a' })).toBe(1)
-    expect(await ledger.get({ run: 't', id: 'a' })).toMatchObject({ status: 'succeeded' })
+    expect(await ledger.get({ scopeKind: 'task', scope: 't', id: 'a' })).toMatchObject({ status: 'succeeded' })
     await durable.close()
   })
 
@@ -63,16 +71,16 @@ describe('an option', () => {
     const durable = await openDurable('memory:')
     const define = (options: unknown) => () => durable.task('t', {}, () => 1, options as never)
     expect(define({ onInterupt: 'fail' })).toThrow(
-      /Unknown option onInterupt of the task t: did you mean onInterrupt\?/,
+      /options of the task t: onInterupt: unknown option \(did you mean `onInterrupt`\?\)/,
     )
-    expect(define(null)).toThrow(/options of the task t must be an object/)
+    expect(define(null)).toThrow(/options of the task t: null is not an object/)
     const task = durable.task('u', {}, () => 1)
     for (const options of ['order-42', { ID: 'a' }, { id: 5 }, null]) {
-      expect(await rejection(task.run(null, options as never))).toBeInstanceOf(TypeError)
-      expect(await rejection(task.start(null, options as never))).toBeInstanceOf(TypeError)
+      expect(await rejection(task.run(null, options as never))).toMatchObject({ code: 'invalid_options' })
+      expect(await rejection(task.start(null, options as never))).toMatchObject({ code: 'invalid_options' })
     }
     for (const options of [{ forse: true }, { force: 'yes' }, 5])
-      expect(await rejection(durable.resume(options as never))).toBeInstanceOf(TypeError)
+      expect(await rejection(durable.resume(options as never))).toMatchObject({ code: 'invalid_options' })
     await durable.close()
   })
 

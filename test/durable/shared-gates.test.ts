@@ -119,7 +119,7 @@ describe('a breaker of two processes', () => {
     const end = deferred()
     const flying = one.run(() => end.promise)
     await turns()
-    await resetBreaker(world.ledger, 'shared', 'all is well')
+    await resetBreaker(world.ledger, 'shared', { reason: 'all is well' })
     const late = await open(world)
     for (let failure = 0; failure < 3; failure++) await late.run(fail)
     end.reject(new Error('late'))
@@ -246,7 +246,7 @@ describe('a transaction that has to be done again', () => {
 
   it('counts it on top of what others have written meanwhile, though that is what it wrote itself', async () => {
     const gate = { key: 'breaker:shared', kind: 'breaker' } as const
-    const counted = { phase: 'closed', failures: 1, openUntilMs: null, era: 0, probes: 0, successes: 0 }
+    const counted = { phase: 'closed', failures: 1, openUntilMs: null, epoch: 0, probes: 0, successes: 0 }
     let isOnce = true
     const world = new World(
       undone(async (ledger) => {

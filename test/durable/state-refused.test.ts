@@ -6,7 +6,7 @@ import { withVerbs } from './with-verbs.js'
 import { rejection, turns, World } from './world.js'
 
 const POLICY = { attempts: 3, initialDelay: '1s', jitter: false } as const
-const KEY = { run: 't', id: 'a' }
+const KEY = { scopeKind: 'task', scope: 't', id: 'a' } as const
 
 type Change = (task: TaskRecord) => TaskRecord
 
@@ -80,7 +80,7 @@ describe('a stored state that cannot be', () => {
     ],
     [
       'an attempt in flight that was never begun',
-      (task) => ({ ...task, progress: { ...task.progress, current: { number: 2, execution: 0, startedAtMs: -1 } } }),
+      (task) => ({ ...task, progress: { ...task.progress, current: { attempt: 2, execution: 0, startedAtMs: -1 } } }),
       ['attempt 2 is in flight, and 1 were begun', 'its execution is 0', 'it started at -1, which is not a time'],
     ],
   ])('is refused, named and left as it is: %s', async (_what, change, faults) => {

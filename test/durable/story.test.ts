@@ -138,7 +138,7 @@ describe('the checkers', () => {
     ['I4: grants', /nobody gave it/, withState({ granted: 1 })],
     ['I4: use', /use falls/, withState({ used: -1 })],
     ['I9: breakers', /before its time/, withState({ phase: 'closed' })],
-    ['I9: decrees', /decree 9/, (gate) => ({ ...gate, decree: 9 })],
+    ['I9: manual revisions', /manual revision 9/, (gate) => ({ ...gate, manualRevision: 9 })],
   ])('would tell of broken %s', (_what, said, spoil) => {
     const state = { used: 1, keys: [], phase: 'open', openUntilMs: 2000 }
     const gate: GateRecord = { key: 'g', kind: 'budget', state }

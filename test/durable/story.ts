@@ -2,16 +2,17 @@
  * A random life of a few tasks and the processes that run them: started, failed, succeeded, killed, stopped, paused, taken
  * over; and of an operator who grants, trips and resets. What really ran is noted by the operations themselves. Imports the model of processes and the checkers.
  */
+import { isRepriseError } from 'reprise'
 import { seededRandom } from 'reprise/testing'
 import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
 import { grantBudget, resetBreaker, tripBreaker } from '../../packages/reprise/src/durable/gate-control.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import { faultsOf, type Start } from '../crash/history.js'
+import { faultsOf, scopeOfTasks, type Start } from '../crash/history.js'
 import { watched } from './watched-ledger.js'
 import { deferred, type Host, turns, World } from './world.js'
 
-export const ATTEMPTS = 3
+const ATTEMPTS = 3
 const TOTAL = 6
 const POLICY = {
   attempts: ATTEMPTS,
@@ -75,7 +76,7 @@ export class Story {
     const expected = { attempts: ATTEMPTS, finished: true }
     return [
       ...this.faults,
-      ...(await faultsOf(this.world.ledger, 't', this.starts, expected)),
+      ...(await faultsOf(this.world.ledger, scopeOfTasks('t'), this.starts, expected)),
       ...(await this.overuse()),
     ]
   }
@@ -116,10 +117,10 @@ export class Story {
   private async operate(step: Extract<Step, { type: 'grant' | 'trip' | 'mend' }>): Promise<void> {
     const { ledger } = this.world
     if ('amount' in step) {
-      await grantBudget(ledger, 'shared', step.amount, 'a story')
+      await grantBudget(ledger, 'shared', { amount: step.amount, reason: 'a story' })
       this.granted += step.amount
     } else if (step.type === 'trip') await tripBreaker(ledger, 't', { reason: 'a story' })
-    else await resetBreaker(ledger, 't', 'a story')
+    else await resetBreaker(ledger, 't', { reason: 'a story' })
   }
 
   private end(which: number, ok: boolean): void {
@@ -172,7 +173,10 @@ export class Story {
   }
 
   private async unfinished(): Promise<boolean> {
-    return (await this.world.ledger.list({ run: 't', statuses: ['waiting', 'running', 'parked'] })).length > 0
+    return (
+      (await this.world.ledger.list({ scopeKind: 'task', scope: 't', statuses: ['waiting', 'running', 'parked'] }))
+        .length > 0
+    )
   }
 
   /** I4 */
@@ -190,5 +194,5 @@ export class Story {
 }
 
 function refused(error: unknown): void {
-  if ((error as { code?: string }).code !== 'refused') throw error
+  if (!isRepriseError(error, 'task_refused') && !isRepriseError(error, 'gate_refused')) throw error
 }

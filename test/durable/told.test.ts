@@ -49,10 +49,10 @@ describe('observers of a durable task', () => {
     const { correlationId } = await world.task('t', 'a')
     const [{ callId }] = events as [RepriseEvent]
     for (const event of events)
-      expect(event).toMatchObject({ key: 't', taskId: 'a', runId: 't', correlationId, callId, attempts: 3 })
+      expect(event).toMatchObject({ key: 't', taskId: 'a', scopeKind: 'task', scope: 't', correlationId, callId })
     expect(callId).toBeGreaterThan(0)
     expect(Number.isSafeInteger(callId)).toBe(true)
-    expect(events[2]).toMatchObject({ outcome: 'failure', number: 1, won: false, error: new RangeError('no luck') })
+    expect(events[2]).toMatchObject({ outcome: 'failure', launch: 1, won: false, error: new RangeError('no luck') })
     expect(events[3]).toMatchObject({ delayMs: 1000, nextAttempt: 2, error: new RangeError('no luck') })
     expect(events[6]).toMatchObject({ attemptsMade: 2, totalDelayMs: 1000, elapsedMs: 1000 })
     await durable.close()
@@ -109,7 +109,7 @@ describe('observers of a durable task', () => {
     expect(resumeIds.size).toBe(1)
     expect([...resumeIds][0]).toMatch(/^[0-9a-f-]{36}$/)
     expect(second.events[0]).toMatchObject({ from: lost.line.owner?.id })
-    expect(second.events[1]).toMatchObject({ number: 1, execution: 1, orderly: false })
+    expect(second.events[1]).toMatchObject({ attempt: 1, launch: 1, execution: 1, orderly: false })
     await heir.durable.close()
   })
 
@@ -150,7 +150,8 @@ describe('observers of a durable task', () => {
     await world.clock.advance(10_000)
     await turns()
     const answers = events.filter(({ type }) => type === 'budget_decision')
-    expect(answers.map((event) => 'allowed' in event && `${event.number} ${event.allowed}`)).toContain('2 true')
+    expect(answers.map((event) => 'allowed' in event && `${event.launch} ${event.allowed}`)).toContain('2 true')
+    for (const event of events) if ('launch' in event) expect(event.attempt).toBe(event.launch)
     expect(await task.status('a')).toMatchObject({ state: 'failed', stopReason: 'budget_denied', attempts: 2 })
     expect(events.at(-2)).toMatchObject({ type: 'call_failed', stopReason: 'budget_denied' })
     await durable.close()
@@ -172,9 +173,11 @@ describe('observers of a durable task', () => {
     await world.clock.advance(2000)
     await runs
     const rows = (
-      await Promise.all([0, 1, 2, 3, 4].map((input) => world.ledger.attempts({ run: 't', id: `i${input}` })))
+      await Promise.all(
+        [0, 1, 2, 3, 4].map((input) => world.ledger.attempts({ scopeKind: 'task', scope: 't', id: `i${input}` })),
+      )
     ).flat()
-    const tasks = await world.ledger.list({ run: 't' })
+    const tasks = await world.ledger.list({ scopeKind: 'task', scope: 't' })
     const sum = (name: string): number => {
       const family = metrics.read().find((one) => one.name === name)
       return (family?.samples ?? []).reduce((total, one) => total + ('value' in one ? one.value : one.sum), 0)

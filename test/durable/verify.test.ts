@@ -38,7 +38,9 @@ async function takenOver(world: World, verify: Verify, operation?: () => unknown
 }
 
 const rows = async (world: World): Promise<string[]> =>
-  (await world.ledger.attempts({ run: 't', id: 'a' })).map((row) => `${row.number}.${row.execution} ${row.outcome}`)
+  (await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })).map(
+    (row) => `${row.attempt}.${row.execution} ${row.outcome}`,
+  )
 
 describe('a look at an interrupted attempt', () => {
   it('that finds it done ends the task with its result, and runs nothing', async () => {
@@ -86,7 +88,7 @@ describe('a look at an interrupted attempt', () => {
     expect(await host.task.status('a')).toMatchObject({ state: 'undecided', stopReason: 'interrupted' })
     expect(await rejection(host.task.run(null, { id: 'a' }))).toMatchObject({ stopReason: 'interrupted' })
     expect(host.runs).toEqual([])
-    expect((await host.durable.resume()).undecided).toEqual([{ run: 't', id: 'a' }])
+    expect((await host.durable.resume()).undecided).toEqual([{ scopeKind: 'task', scope: 't', id: 'a' }])
     await host.task.decide('a', 'rerun')
     await turns()
     // A person has decided: nobody looks again.
@@ -188,7 +190,9 @@ describe('a look at an interrupted attempt', () => {
   it('must be a function', async () => {
     const host = await new World().open()
     for (const onInterrupt of ['verify', { verify: 'x' }, null, 5]) {
-      expect(() => host.durable.task('t', {}, hang, { onInterrupt: onInterrupt as never })).toThrow(/onInterrupt of/)
+      expect(() => host.durable.task('t', {}, hang, { onInterrupt: onInterrupt as never })).toThrow(
+        /options of the task t: onInterrupt: /,
+      )
     }
     await host.durable.close()
   })

@@ -60,10 +60,10 @@ function slotFaults(view: View, { tasks = [], gates = [] }: Changes): string[] {
     if (next.phase !== 'half_open') return []
     const holds = (task: TaskRecord | undefined): number => {
       const probe = task?.progress.current?.probe
-      return `breaker:${probe?.breaker}` === key && probe?.era === next.era ? 1 : 0
+      return `breaker:${probe?.breaker}` === key && probe?.epoch === next.epoch ? 1 : 0
     }
     const moved = tasks.reduce((sum, task) => sum + holds(task) - holds(view.task(task)), 0)
-    const expected = (old.era === next.era ? (old.probes ?? 0) : 0) + moved
+    const expected = (old.epoch === next.epoch ? (old.probes ?? 0) : 0) + moved
     return next.probes === expected ? [] : [`${key}: has ${next.probes} probes in place of ${expected}`]
   })
 }
@@ -114,10 +114,10 @@ function rowFaults(before: TaskRecord, after: TaskRecord, { attempts = [] }: Cha
   const rows = attempts.filter(({ id }) => id === after.id)
   const { current } = before.progress
   const faults = rows.flatMap((row) => {
-    const isCurrent = row.number === current?.number && row.execution === current.execution
+    const isCurrent = row.attempt === current?.attempt && row.execution === current.execution
     return before.status === 'running' && isCurrent && row.owner === before.owner
       ? []
-      : [`attempt ${row.number}.${row.execution} ends, but is not in flight`]
+      : [`attempt ${row.attempt}.${row.execution} ends, but is not in flight`]
   })
   if (rows.length > 1) faults.push('one attempt ends twice')
   const isStill = after.status === 'running' && after.fence === before.fence
@@ -156,7 +156,7 @@ interface GateState {
   readonly keys?: unknown
   readonly phase?: string
   readonly openUntilMs?: number | null
-  readonly era?: number
+  readonly epoch?: number
   readonly probes?: number
 }
 
@@ -171,8 +171,9 @@ function faultsOfGate(before: GateRecord | undefined, after: GateRecord, byHand:
   const faults: string[] = []
   // A count has a list of keys; what else is used may be given back.
   if (old.keys !== undefined && (next.used ?? 0) < (old.used ?? 0)) faults.push('its use falls')
-  const decree = (before?.decree ?? 0) + (byHand ? 1 : 0)
-  if ((after.decree ?? 0) !== decree) faults.push(`has the decree ${after.decree ?? 0} in place of ${decree}`)
+  const manualRevision = (before?.manualRevision ?? 0) + (byHand ? 1 : 0)
+  if ((after.manualRevision ?? 0) !== manualRevision)
+    faults.push(`has the manual revision ${after.manualRevision ?? 0} in place of ${manualRevision}`)
   if (byHand) return faults
   if ((next.granted ?? 0) !== (old.granted ?? 0)) faults.push('has another grant, and nobody gave it')
   const isOpen = old.phase === 'open' && now < (old.openUntilMs ?? 0)

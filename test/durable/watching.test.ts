@@ -5,8 +5,9 @@ import { Waiters } from '../../packages/reprise/src/durable/waiters.js'
 import { Watching } from '../../packages/reprise/src/durable/watching.js'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import type { TaskKey, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import { clockReading } from '../clock-reading.js'
 
-const keys = Array.from({ length: 500 }, (_, i) => ({ run: 'job', id: `t${i}` }))
+const keys = Array.from({ length: 500 }, (_, i): TaskKey => ({ scopeKind: 'task', scope: 'job', id: `t${i}` }))
 
 function taskOf(key: TaskKey): TaskRecord {
   return {
@@ -28,7 +29,7 @@ function taskOf(key: TaskKey): TaskRecord {
 }
 
 async function watched(isHere: (key: TaskKey) => boolean = () => false) {
-  const ledger = new MemoryLedger(() => 0)
+  const ledger = new MemoryLedger({ clock: clockReading(() => 0) })
   const waiters = new Waiters()
   const failures: unknown[] = []
   const watch = new Watching({ ledger, waiters, isHere, onFailure: (error) => failures.push(error) })
@@ -80,7 +81,7 @@ describe('a watch', () => {
       seen.add(key.id)
       return get(key)
     }
-    const last: TaskKey = { run: 'job', id: 't7' }
+    const last: TaskKey = { scopeKind: 'task', scope: 'job', id: 't7' }
     const other = waiters.wait(last)
     watch.begin()
     await end(last)

@@ -7,8 +7,9 @@ import { Durable } from '../../packages/reprise/src/durable/durable.js'
 import { ownIdentity } from '../../packages/reprise/src/durable/identity.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
-import type { OwnerRecord, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import type { OwnerRecord, ScopeKind, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { environmentOf, type ExecutorOptions } from '../../packages/reprise/src/runtime/executor-options.js'
+import { clockReading } from '../clock-reading.js'
 
 export interface HostOptions extends Pick<ExecutorOptions, 'budgets' | 'missingBudgetMode' | 'random' | 'observers'> {
   readonly concurrency?: number
@@ -91,7 +92,7 @@ export class World {
   constructor(wrap: (ledger: MemoryLedger) => Ledger = (ledger) => ledger) {
     this.clock = virtualClock({ startMs: 1_000_000_000 })
     this.environmentNow = () => this.clock.wallMs()
-    this.ledger = wrap(new MemoryLedger(() => this.environmentNow()))
+    this.ledger = wrap(new MemoryLedger({ clock: clockReading(() => this.environmentNow()) }))
   }
 
   get now(): number {
@@ -120,9 +121,9 @@ export class World {
     return { durable, line, kill, expire }
   }
 
-  async task(run: string, id: string): Promise<TaskRecord> {
-    const task = await this.ledger.get({ run, id })
-    if (task === undefined) throw new Error(`There is no task ${run}/${id}`)
+  async task(scope: string, id: string, scopeKind: ScopeKind = 'task'): Promise<TaskRecord> {
+    const task = await this.ledger.get({ scopeKind, scope, id })
+    if (task === undefined) throw new Error(`There is no task ${scope}/${id}`)
     return task
   }
 

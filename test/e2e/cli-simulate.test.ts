@@ -149,7 +149,10 @@ test('--json is the scenario, the seed and the reports, the same bytes for the s
   expect(one).toMatchObject({ code: 0, stderr: '' })
   expect(other.stdout).toBe(one.stdout)
   const { scenario, seed, policies } = JSON.parse(one.stdout) as Data
-  expect({ scenario, seed }).toMatchObject({ scenario: { fault: 'capacity', amount: 0.5, during: 10_000 }, seed: 7 })
+  expect({ scenario, seed }).toMatchObject({
+    scenario: { fault: 'capacity', amount: 0.5, during: '10s', serviceTime: '20ms' },
+    seed: 7,
+  })
   expect(policies.map(({ name, isSubject }) => [name, isSubject])).toEqual([
     ['recommended', true],
     ['none', false],
@@ -202,7 +205,7 @@ test.each<[string[], string]>([
   [['--service-time', '0ms'], '--service-time: 0ms is not a duration'],
   [['--fault', 'capacity', '--amount', '2'], '--amount: 2 is not a number from 0 to 1'],
   [['--seed', 'x'], '--seed: "x" is not a number'],
-  [['--capacity', '1000000'], 'is too large'],
+  [['--capacity', '1000000'], 'are too many'],
   [['--svg', '-', '--compare', 'none', '--atempts', '3'], 'Did you mean --attempts?'],
   [['nowhere.yaml'], 'nowhere.yaml: error: no such file'],
   [['-', 'step'], 'has no steps'],

@@ -2,7 +2,8 @@
  * Reads every hostile sample, twice in one process: the parser has been seen to abort it at the second deep one. Prints
  * what was said of each, as JSON.
  */
-import { InputError, parseSource, planOf, readersFor } from '@reprise/workflow'
+import { InputError } from '@reprise/workflow'
+import { parseSource, planOf, readersFor } from '@reprise/workflow/internal'
 import { HOSTILE_SAMPLES } from './hostile-samples.js'
 
 async function read(text: string): Promise<string[]> {

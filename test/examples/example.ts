@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
-import type { StepView } from '@reprise/workflow'
+import type { StepView } from '@reprise/workflow/internal'
 import type { TestContext } from 'vitest'
 import { findFences } from '../docs/fences.js'
 import { root, Scene } from '../workflow/scene.js'

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { expect, test, type TestContext } from 'vitest'
-import type { RunDetail, StepView } from '@reprise/workflow'
+import type { RunDetail, StepView } from '@reprise/workflow/internal'
 import type { TaskRecord } from 'reprise/durable'
 import { Example, recovered } from './example.js'
 
@@ -38,7 +38,7 @@ const outcomes = (step: StepView): string[] =>
 /** Whether so much has become of a step, or more: on a busy machine we may be late. */
 async function isPast(example: Example, step: string, past: (task: TaskRecord) => boolean): Promise<boolean> {
   if (!example.has('.reprise/ledger.db')) return false
-  const task = await example.ledger((ledger) => ledger.get({ run: 'r1', id: step }))
+  const task = await example.ledger((ledger) => ledger.get({ scopeKind: 'run', scope: 'r1', id: step }))
   return task !== undefined && past(task)
 }
 

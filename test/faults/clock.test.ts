@@ -160,8 +160,8 @@ describe('between processes', () => {
       expect(await next.heard('attempt')).toMatchObject({ attempt: 1, execution: 2 })
       next.child.send('go on')
       await next.heard('ended')
-      const ledger = await openSqlite(scene.file, { clock: Date.now })
-      const rows = await ledger.attempts({ run: 't', id: 'a' })
+      const ledger = await openSqlite(scene.file)
+      const rows = await ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })
       expect(rows.map(({ execution, outcome }) => [execution, outcome])).toEqual([
         [1, 'interrupted'],
         [2, 'success'],
@@ -173,7 +173,7 @@ describe('between processes', () => {
 
 /** Waits until every process has said several times that it lives, and has looked for those that do not. */
 async function looksAround(times: number): Promise<void> {
-  const ledger = await openSqlite(scene.file, { clock: Date.now })
+  const ledger = await openSqlite(scene.file)
   const seen = new Map<string, Set<string>>()
   let known: readonly string[] = []
   const isOver = (): boolean => known.length === 2 && known.every((id) => (seen.get(id)?.size ?? 0) > times)

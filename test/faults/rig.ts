@@ -9,11 +9,11 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
-import { faultsOf, type Start } from '../crash/history.js'
+import { faultsOf, scopeOfTasks, type Start } from '../crash/history.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 /** Of the program's policy. */
-export const ATTEMPTS = 4
+const ATTEMPTS = 4
 
 /** How a process ended: its code or signal, and what it printed. */
 export interface Ended {
@@ -74,11 +74,11 @@ export class Scene {
 
   /** All that the invariants and the acknowledgements say against the ledger as it is now. */
   async faults(finished: boolean, tasks?: number): Promise<string[]> {
-    const ledger = await openSqlite(this.file, { clock: Date.now })
+    const ledger = await openSqlite(this.file)
     try {
       const starts = linesOf<Start>(`${this.logs}.starts`)
-      const faults = await faultsOf(ledger, 'work', starts, { attempts: ATTEMPTS, finished })
-      const found = await ledger.list({ run: 'work' })
+      const faults = await faultsOf(ledger, scopeOfTasks('work'), starts, { attempts: ATTEMPTS, finished })
+      const found = await ledger.list({ scopeKind: 'task', scope: 'work' })
       if (tasks !== undefined && found.length !== tasks) faults.push(`${found.length} tasks of ${tasks}`)
       const states = new Map(found.map(({ id, status }) => [id, status as string]))
       for (const { task, ended } of this.acks)

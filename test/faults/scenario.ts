@@ -12,8 +12,9 @@ import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
 import type { Start } from '../crash/history.js'
 import { turns } from '../durable/world.js'
+import type { Clock } from 'reprise'
 
-export const ATTEMPTS = 3
+const ATTEMPTS = 3
 export const RETRIES = 12
 /** The program's tasks by name, with the attempts that each allows. */
 export const RUNS = { work: ATTEMPTS, frail: 4, door: 2, free: 2 } as const
@@ -57,8 +58,8 @@ export class Program {
   private readonly store: Ledger
   private lives = 0
 
-  constructor(open: (clock: () => number) => Ledger) {
-    this.store = open(() => this.clock.wallMs())
+  constructor(open: (clock: Clock) => Ledger) {
+    this.store = open(this.clock)
   }
 
   get ledger(): Ledger {
@@ -118,7 +119,7 @@ export class Program {
   private define(durable: Durable): Record<keyof typeof RUNS, TaskHandle<string, unknown>> {
     const operation = async (id: string, context: { key: string; attempt: number; execution: number }) => {
       const { key: run, attempt, execution } = context
-      const generation = (await this.store.get({ run, id }))?.generation ?? 0
+      const generation = (await this.store.get({ scopeKind: 'task', scope: run, id }))?.generation ?? 0
       this.starts.push({ run, task: id, attempt, execution, generation })
       const fails =
         { good: 0, second: 1, never: generation === 1 ? 9 : 0, gone: 9, frail: 9, door: 1, free: 1 }[id] ?? 0

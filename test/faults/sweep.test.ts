@@ -10,23 +10,25 @@ import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { MemoryLedger } from '../../packages/reprise/src/ledger/memory-ledger.js'
 import type { AttemptRow } from '../../packages/reprise/src/ledger/records.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
-import { faultsOf, type Start } from '../crash/history.js'
+import { faultsOf, scopeOfTasks, type Start } from '../crash/history.js'
 import { watched } from '../durable/watched-ledger.js'
 import { deferred, rejection, turns, World } from '../durable/world.js'
 import { type Life, Program, RETRIES, RUNS } from './scenario.js'
+import { clockReading } from '../clock-reading.js'
+import type { Clock } from 'reprise'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-sweep-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 let files = 0
 
-type Open = () => Promise<(clock: () => number) => Ledger>
+type Open = () => Promise<(clock: Clock) => Ledger>
 
 const OPENERS: Readonly<Record<string, Open>> = {
-  memory: async () => (clock) => new MemoryLedger(clock),
+  memory: async () => (clock) => new MemoryLedger({ clock }),
   SQLite: async () => {
-    let time: () => number = () => 0
+    let time: Clock | undefined
     const file = path.join(directory, `${files++}.db`)
-    const ledger = await openSqlite(file, { clock: () => time(), synchronous: 'normal' })
+    const ledger = await openSqlite(file, { clock: clockReading(() => time?.wallMs() ?? 0), synchronous: 'normal' })
     return (clock) => {
       time = clock
       return ledger
@@ -51,7 +53,7 @@ async function meet(open: Open, plan: FaultPlan): Promise<{ faults: string[]; op
   for (const [run, attempts] of Object.entries(RUNS)) {
     const starts = program.starts.filter((start) => start.run === run)
     const begun = [...starts, ...(await cancelledBefore(program.ledger, run, starts))]
-    faults.push(...(await faultsOf(program.ledger, run, begun, { attempts, finished: true })))
+    faults.push(...(await faultsOf(program.ledger, scopeOfTasks(run), begun, { attempts, finished: true })))
   }
   faults.push(...(await budgetFaults(program.ledger)))
   await store?.close()
@@ -60,12 +62,14 @@ async function meet(open: Open, plan: FaultPlan): Promise<{ faults: string[]; op
 
 /** Attempts whose intent was recorded, and which were cancelled before anybody began with them: no fault. */
 async function cancelledBefore(ledger: Ledger, run: string, starts: readonly Start[]): Promise<Start[]> {
-  const rows = (await Promise.all((await ledger.list({ run })).map((task) => ledger.attempts(task)))).flat()
+  const rows = (
+    await Promise.all((await ledger.list({ scopeKind: 'task', scope: run })).map((task) => ledger.attempts(task)))
+  ).flat()
   const isOf = (row: AttemptRow) => (start: Start) =>
-    start.task === row.id && start.generation === row.generation && start.attempt === row.number
+    start.task === row.id && start.generation === row.generation && start.attempt === row.attempt
   return rows
     .filter((row) => row.outcome === 'aborted' && !starts.some(isOf(row)))
-    .map(({ id, number, execution, generation }) => ({ task: id, attempt: number, execution, generation }))
+    .map(({ id, attempt, execution, generation }) => ({ task: id, attempt, execution, generation }))
 }
 
 /** A program closes its ledger; the next one gets the same. */
@@ -122,9 +126,9 @@ async function budgetFaults(ledger: Ledger): Promise<string[]> {
   const gate = (await ledger.gates()).find(({ key }) => key === 'budget:retries')
   const { used } = (gate?.state ?? { used: 0 }) as { used: number }
   const retries = new Set<string>()
-  for (const task of await ledger.list({ run: 'work' }))
-    for (const { number, generation } of await ledger.attempts(task))
-      if (number > 1) retries.add(`${task.id} ${generation} ${number}`)
+  for (const task of await ledger.list({ scopeKind: 'task', scope: 'work' }))
+    for (const { attempt, generation } of await ledger.attempts(task))
+      if (attempt > 1) retries.add(`${task.id} ${generation} ${attempt}`)
   const faults = used > RETRIES ? [`${used} retries of ${RETRIES}`] : []
   return used === retries.size ? faults : [...faults, `${retries.size} retries are recorded, and ${used} were charged`]
 }
@@ -162,7 +166,7 @@ describe('the sweep itself', () => {
     (spoil: (ledger: MemoryLedger) => void): Open =>
     async () =>
     (clock) => {
-      const ledger = new MemoryLedger(clock)
+      const ledger = new MemoryLedger({ clock })
       spoil(ledger)
       return ledger
     }

@@ -16,14 +16,14 @@ export interface Said {
 
 const [file = '', mode = '', delayMs = '0', id = 'a'] = process.argv.slice(2)
 const delay = `${delayMs}ms` as const
-const leaseMs = 1500
+const lease = '1500ms'
 
 function say(what: Said['what'], more: Partial<Said> = {}): void {
   process.send?.({ what, monotonicMs: performance.now(), wallMs: Date.now(), ...more } satisfies Said)
 }
 
 const told = new Promise<void>((resolve) => process.once('message', () => resolve()))
-const durable = await openDurable(`sqlite:${file}`, { leaseMs, synchronous: 'normal' })
+const durable = await openDurable(`sqlite:${file}`, { lease, synchronous: 'normal' })
 const base = { backoff: 'fixed', initialDelay: delay, maxDelay: '1h', jitter: false } as const
 const policies = {
   wait: { ...base, attempts: 2 },

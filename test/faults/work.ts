@@ -23,7 +23,7 @@ process.on('unhandledRejection', (error) => {
 })
 
 try {
-  const durable = await openChosenDurable(file, { leaseMs: 2000, concurrency: 8 })
+  const durable = await openChosenDurable(file, { lease: '2s', concurrency: 8 })
   const work = durable.task('work', policy, async ({ task }: { task: number; padding: string }, context) => {
     const { attempt, execution } = context
     appendFileSync(`${logs}.starts`, `${JSON.stringify({ task: `t${task}`, attempt, execution })}\n`)
@@ -37,7 +37,7 @@ try {
     const ended = await work.run({ task, padding }, { id: `t${task}` }).then(
       () => 'succeeded',
       (error: unknown) => {
-        if (error instanceof LedgerError || (error as { code?: string }).code === 'refused') throw error
+        if (error instanceof LedgerError || (error as { code?: string }).code === 'task_refused') throw error
         return 'failed'
       },
     )

@@ -35,7 +35,7 @@ async function operate(kind: KindName, taskId: string, doing: Doing): Promise<st
 type Handles = Readonly<Record<KindName, TaskHandle<Doing, string>>>
 
 async function open(): Promise<[Durable, Handles]> {
-  const durable = await openDurable(address, { budgets: sharedBudgets(), leaseMs: 6000, synchronous: 'normal' })
+  const durable = await openDurable(address, { budgets: sharedBudgets(), lease: '6s', synchronous: 'normal' })
   const handles = Object.entries(KINDS).map(([kind, policy]) => {
     const run = (doing: Doing, { taskId }: { taskId: string }): Promise<string> =>
       operate(kind as KindName, taskId, doing)

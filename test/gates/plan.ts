@@ -60,4 +60,4 @@ export type Said =
   | { readonly type: 'closed'; readonly peaks: Peaks }
 
 /** By kind and what its operations do. */
-export type Peaks = Readonly<Record<string, number>>
+type Peaks = Readonly<Record<string, number>>

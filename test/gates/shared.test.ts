@@ -25,8 +25,12 @@ interface Made {
 
 /** Attempts by the rows that were written with them; one that was interrupted, and ran again, is the same attempt. */
 async function madeBy(ledger: Ledger, run: KindName): Promise<Made> {
-  const rows = (await ledger.attemptsOfRun(run)).filter(({ execution }) => execution === 1)
-  const first = rows.filter(({ number }) => number === 1).length
+  const rows = (
+    await Promise.all((await ledger.list({ scopeKind: 'task', scope: run })).map((task) => ledger.attempts(task)))
+  )
+    .flat()
+    .filter(({ execution }) => execution === 1)
+  const first = rows.filter(({ attempt }) => attempt === 1).length
   return { first, later: rows.length - first }
 }
 
@@ -48,7 +52,7 @@ async function until<T>(look: () => Promise<T | undefined>, what: string): Promi
 async function endsOf(ledger: Ledger, run: KindName, ids: readonly string[]): Promise<(string | null)[]> {
   const isAsked = new Set(ids)
   return until(async () => {
-    const tasks = (await ledger.list({ run })).filter(({ id }) => isAsked.has(id))
+    const tasks = (await ledger.list({ scopeKind: 'task', scope: run })).filter(({ id }) => isAsked.has(id))
     return tasks.every(({ status }) => TERMINAL.has(status)) ? tasks.map(({ stopReason }) => stopReason) : undefined
   }, `the end of all tasks ${run}`)
 }
@@ -121,12 +125,13 @@ describe.each(STORES)('$name', (store) => {
 
   it('let so many probes through as there are slots, and take back that of a process that was killed', async () => {
     const probing = async (): Promise<TaskRecord[]> => {
-      const tasks = await ledger.list({ run: 'guarded', statuses: ['running'] })
+      const tasks = await ledger.list({ scopeKind: 'task', scope: 'guarded', statuses: ['running'] })
       return tasks.filter(({ progress }) => progress.current?.probe !== undefined)
     }
-    const refused = async (): Promise<number> => (await ledger.list({ run: 'guarded', statuses: ['failed'] })).length
+    const refused = async (): Promise<number> =>
+      (await ledger.list({ scopeKind: 'task', scope: 'guarded', statuses: ['failed'] })).length
     const before = await refused()
-    await tripBreaker(ledger, 'shared', { reason: 'over soon', recoveryTimeoutMs: 1 })
+    await tripBreaker(ledger, 'shared', { reason: 'over soon', recoveryTimeout: 1 })
     const ids = await hands.submit('guarded', TASKS, 'hold')
     await until(
       async () => ((await refused()) - before === TASKS - PROBES ? true : undefined),

@@ -138,7 +138,7 @@ describe.each(VERSIONS)('on Node %s', { timeout: 120_000 }, (version) => {
     const program = `
       import { openSqlite, SQLITE_DRIVERS } from 'reprise/sqlite'
       for (const driver of SQLITE_DRIVERS) {
-        const ledger = await openSqlite('./which.db', { driver, clock: Date.now }).catch(() => undefined)
+        const ledger = await openSqlite('./which.db', { driver }).catch(() => undefined)
         await ledger?.close()
         if (ledger) { console.log(driver); break }
       }`
@@ -173,10 +173,11 @@ describe('in TypeScript', () => {
     import { openSqlite } from 'reprise/sqlite'
     import { prometheus } from 'reprise/observe'
     import { virtualClock } from 'reprise/testing'
-    import { parseSource } from '@reprise/workflow'
+    import { decide, type RetryState } from 'reprise/core'
+    import { loadWorkflow, runWorkflow } from '@reprise/workflow'
     export const value: Promise<number> = retry(() => 42, { attempts: 3 })
-    export const all = [openDurable, openSqlite, prometheus, virtualClock, parseSource]
-    export type { Timeline }
+    export const all = [openDurable, openSqlite, prometheus, virtualClock, decide, loadWorkflow, runWorkflow]
+    export type { RetryState, Timeline }
   `
   /** With which a resolution may be used, and files that it takes. */
   const RESOLUTIONS = [

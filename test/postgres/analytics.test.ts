@@ -9,6 +9,7 @@ import { openPostgres } from '../../packages/reprise/src/postgres/open-postgres.
 import { type SampleHistory, writeHistory } from '../../packages/reprise/src/testing/sample-history.js'
 import { faultsOfForgetting, filters, histories, holdingOf } from '../contract/random-history.js'
 import { testDatabase } from './shared-server.js'
+import { clockReading } from '../clock-reading.js'
 
 const database = await testDatabase()
 const admin = new pg.Client({ connectionString: database.url })
@@ -26,8 +27,8 @@ async function withBoth(
   told: readonly SampleHistory[],
   check: (memory: Ledger, postgres: Ledger) => Promise<void>,
 ): Promise<void> {
-  const memory = new MemoryLedger(() => 50)
-  const postgres = await openPostgres(database.url, { clock: () => 50 })
+  const memory = new MemoryLedger({ clock: clockReading(() => 50) })
+  const postgres = await openPostgres(database.url, { clock: clockReading(() => 50) })
   try {
     await admin.query(`TRUNCATE ${TABLES.map((table) => `reprise.${table}`).join(', ')};
       UPDATE reprise.event_numbers SET last = 0`)
@@ -72,8 +73,8 @@ async function contents(ledger: Ledger): Promise<unknown> {
   return {
     tasks,
     histories: await Promise.all(tasks.map((task) => ledger.analytics.history(task))),
-    letters: (await ledger.deadLetters()).map(({ run, id, generation }) => `${run}/${id} ${generation}`).toSorted(),
-    events: events.map(({ seq, run, id, type }) => ({ seq, run, id, type })),
+    letters: (await ledger.deadLetters()).map(({ scope, id, generation }) => `${scope}/${id} ${generation}`).toSorted(),
+    events: events.map(({ seq, scope, id, type }) => ({ seq, scope, id, type })),
     policies: await Promise.all(['p1', 'p2', 'p3'].map((hash) => ledger.policy(hash))),
     owners: (await ledger.owners()).map(({ id }) => id),
   }

@@ -100,7 +100,7 @@ test('a user without rights, who may look and write once he is given them', asyn
   expect((await scene.reprise('ps')).code).toBe(0)
   // Whoever may makes the schema.
   scene.env = { REPRISE_STORE: database.url }
-  expect((await scene.reprise('store', 'migrate')).stderr).toContain('from schema 0 to 2')
+  expect((await scene.reprise('store', 'migrate')).stderr).toContain('from schema 0 to 1')
   scene.env = { REPRISE_STORE: store }
   const second = await scene.reprise('run', 'workflow.yaml')
   expect([second.code, second.stderr]).toEqual([74, expect.stringMatching(/permission denied for schema/)])
@@ -120,10 +120,10 @@ test('a schema of a newer version is refused with both versions, and looked at a
   await query('UPDATE newer.meta SET version = 99')
   for (const args of [['run', 'workflow.yaml'], ['ps'], ['store', 'migrate']]) {
     const { code, stderr } = await scene.reprise(...args)
-    expect([code, stderr]).toEqual([4, expect.stringMatching(/newer Reprise \(version 99, and this program knows 2\)/)])
+    expect([code, stderr]).toEqual([4, expect.stringMatching(/newer Reprise \(version 99, and this program knows 1\)/)])
   }
   const { code, stdout } = await scene.reprise('store', 'status')
-  expect([code, stdout]).toEqual([0, expect.stringContaining('schema 99 of 2')])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('schema 99 of 1')])
   expect(stdout).toContain('update it')
   expect(scene.count('ran')).toBe(0)
 })

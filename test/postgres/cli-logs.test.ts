@@ -1,6 +1,6 @@
 /** Logs of ledgers that are used from one directory: of the same run's id in each, they stay apart. Needs a build. */
 import { readdirSync, statSync } from 'node:fs'
-import { statePathFor } from '@reprise/workflow'
+import { statePathFor } from '@reprise/workflow/internal'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { DEFAULT_SCHEMA } from '../../packages/reprise/src/postgres/schema-name.js'
 import { Scene } from '../workflow/scene.js'

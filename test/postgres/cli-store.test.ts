@@ -1,7 +1,7 @@
 /** `reprise store` on a file and on a server: what it says is so, and what it copies is whole. Needs a build. */
 import { existsSync, statSync } from 'node:fs'
 import pg from 'pg'
-import type { RunDetail } from '@reprise/workflow'
+import type { RunDetail } from '@reprise/workflow/internal'
 import { openLedger } from 'reprise/durable'
 import { COPIED_TABLES } from '../../packages/reprise/src/ledger/copied-tables.js'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
@@ -175,7 +175,7 @@ describe.each(['sqlite', 'postgres'] as const)('%s', (kind) => {
     const waits = async (): Promise<boolean> => {
       const address = kind === 'sqlite' ? `sqlite:${scene.path('.reprise/ledger.db')}` : store
       const ledger = await openLedger(address)
-      const task = await ledger.get({ run: 'r1', id: 'work' })
+      const task = await ledger.get({ scopeKind: 'run', scope: 'r1', id: 'work' })
       await ledger.close()
       return task?.status === 'waiting'
     }

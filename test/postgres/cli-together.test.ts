@@ -12,3 +12,4 @@ describe('together on a server', () => import('../workflow/together.test.js').th
 describe('names of runs on a server', () => import('../workflow/run-names.test.js').then(() => undefined))
 describe('times on a server', () => import('../workflow/times.test.js').then(() => undefined))
 describe('zombie on a server', () => import('../workflow/zombie.test.js').then(() => undefined))
+describe('equal names on a server', () => import('../workflow/equal-names.test.js').then(() => undefined))

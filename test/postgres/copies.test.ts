@@ -28,14 +28,16 @@ const long = (length: number, seed: number): string => `"\\é\n${seed}`.padEnd(l
 async function fill(schema: string, sizes: readonly number[]): Promise<void> {
   const ledger = await openPostgres(urlOf(schema))
   for (const [index, size] of sizes.entries())
-    await ledger.create([newTask({ run: 'r1', id: `t${index}`, input: { text: long(size, index) } })])
+    await ledger.create([
+      newTask({ scopeKind: 'task', scope: 'r1', id: `t${index}`, input: { text: long(size, index) } }),
+    ])
   await ledger.close()
 }
 
 const contentOf = async (schema: string): Promise<unknown[]> =>
   (
     await admin.query(
-      `SELECT pk, run, id, status, due_at, created_at, length(input) AS length, md5(input) AS sum
+      `SELECT pk, scope_kind, scope, id, status, due_at, created_at, length(input) AS length, md5(input) AS sum
        FROM ${schema}.tasks ORDER BY pk`,
     )
   ).rows

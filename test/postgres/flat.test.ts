@@ -8,6 +8,7 @@ import { Retention, retentionOf } from '../../packages/reprise/src/durable/reten
 import { openPostgres } from '../../packages/reprise/src/postgres/open-postgres.js'
 import { passThrough } from './flow.js'
 import { testDatabase } from './shared-server.js'
+import { clockReading } from '../clock-reading.js'
 
 const database = await testDatabase()
 const admin = new pg.Client({ connectionString: database.url })
@@ -43,7 +44,7 @@ const most = (all: readonly Sizes[], name: string): number => Math.max(...all.ma
 describe('a ledger with retention', () => {
   it(`is as large after ${ROUNDS * ROUND} tasks as after the first of them`, async () => {
     let now = 0
-    const ledger = await openPostgres(`${database.url}?schema=flat`, { clock: () => now })
+    const ledger = await openPostgres(`${database.url}?schema=flat`, { clock: clockReading(() => now) })
     const settings = { succeeded: '1m', failed: '2m', events: '1m' }
     const retention = new Retention(ledger, retentionOf(settings))
     const sizes: Sizes[] = []
@@ -69,7 +70,7 @@ describe('a ledger with retention', () => {
   })
 
   it('grows without it, so the test above can fail', async () => {
-    const ledger = await openPostgres(`${database.url}?schema=growing`, { clock: () => 0 })
+    const ledger = await openPostgres(`${database.url}?schema=growing`, { clock: clockReading(() => 0) })
     const sizes: number[] = []
     for (let round = 0; round < 4; round++) {
       await passThrough(ledger, round, ROUND, 0)

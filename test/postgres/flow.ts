@@ -50,12 +50,13 @@ async function finish(ledger: Ledger, task: TaskRecord, fails: boolean, now: num
         updatedAtMs: now,
       },
     ],
-    attempts: [sampleAttempt(task, { number: 2, endedAtMs: now, outcome: fails ? 'failure' : 'success' })],
+    attempts: [sampleAttempt(task, { attempt: 2, endedAtMs: now, outcome: fails ? 'failure' : 'success' })],
     gates: [{ key: 'budget', kind: 'budget', state: { used: now } }],
     dead: fails
       ? [
           {
-            run: task.run,
+            scopeKind: task.scopeKind,
+            scope: task.scope,
             id: task.id,
             generation: 1,
             atMs: now,

@@ -1,7 +1,7 @@
 /** What a process knows of a task may be old: others end and forget it, and then its id is free for everybody. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import type { TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import type { TaskKey, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { openPostgres } from '../../packages/reprise/src/postgres/open-postgres.js'
 import { newTask } from '../../packages/reprise/src/testing/sample-task.js'
 import { testDatabase } from './shared-server.js'
@@ -16,9 +16,9 @@ afterAll(async () => {
 })
 
 let ids = 0
-let key: { readonly run: string; readonly id: string }
+let key: TaskKey
 beforeEach(() => {
-  key = { run: 'mail', id: `t${ids++}` }
+  key = { scopeKind: 'task', scope: 'mail', id: `t${ids++}` }
 })
 
 const RUNNING = { status: 'running', owner: 'me', dueAtMs: null } as const
@@ -71,7 +71,7 @@ describe('an id that another process has ended and forgotten', () => {
 
 describe('many tasks that are created at once, some of which are there', () => {
   it('are told apart: created, the same as before, or another under that id', async () => {
-    const run = 'bulk'
+    const scope = 'bulk'
     const numbers = Array.from({ length: 2000 }, (_, number) => number)
     const typeOf = (number: number): string =>
       number % 7 === 0 ? 'existing' : number % 11 === 0 ? 'conflict' : 'created'
@@ -79,13 +79,15 @@ describe('many tasks that are created at once, some of which are there', () => {
     const taken = numbers.filter((number) => typeOf(number) !== 'created')
     await there.create(
       taken.map((number) =>
-        newTask({ run, id: idOf(number) }, typeOf(number) === 'existing' ? 'payload' : 'another payload'),
+        newTask({ scope, id: idOf(number) }, typeOf(number) === 'existing' ? 'payload' : 'another payload'),
       ),
     )
-    const told = await here.create(numbers.map((number) => newTask({ run, id: idOf(number), correlationId: 'here' })))
+    const told = await here.create(numbers.map((number) => newTask({ scope, id: idOf(number), correlationId: 'here' })))
     expect(told.map(({ type }) => type)).toEqual(numbers.map(typeOf))
     expect(told.map(({ task }) => task.id)).toEqual(numbers.map(idOf))
-    const written = (await there.list({ run })).filter(({ correlationId }) => correlationId === 'here')
+    const written = (await there.list({ scopeKind: 'task', scope })).filter(
+      ({ correlationId }) => correlationId === 'here',
+    )
     const created = numbers.filter((number) => typeOf(number) === 'created')
     expect(written.map(({ id }) => id).toSorted()).toEqual(created.map(idOf).toSorted())
   })

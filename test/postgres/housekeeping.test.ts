@@ -3,11 +3,12 @@ import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { Retention, retentionOf } from '../../packages/reprise/src/durable/retention.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import type { TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import type { ScopeKind, TaskKey, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { openPostgres } from '../../packages/reprise/src/postgres/open-postgres.js'
 import { sampleAttempt, type SampleHistory, writeHistory } from '../../packages/reprise/src/testing/sample-history.js'
 import { newTask } from '../../packages/reprise/src/testing/sample-task.js'
 import { testDatabase } from './shared-server.js'
+import { clockReading } from '../clock-reading.js'
 
 const database = await testDatabase()
 const admin = new pg.Client({ connectionString: database.url })
@@ -31,7 +32,8 @@ afterEach(async () => {
 async function open(count: number): Promise<{ ledgers: readonly Ledger[]; first: Ledger; schema: string }> {
   now = 0
   const schema = `keeping_${schemas++}`
-  const join = (): Promise<Ledger> => openPostgres(`${database.url}?schema=${schema}`, { clock: () => now })
+  const join = (): Promise<Ledger> =>
+    openPostgres(`${database.url}?schema=${schema}`, { clock: clockReading(() => now) })
   const first = await join()
   const ledgers = [first, ...(await Promise.all(numbers(count - 1).map(join)))]
   opened.push(...ledgers)
@@ -40,11 +42,18 @@ async function open(count: number): Promise<{ ledgers: readonly Ledger[]; first:
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
 
-/** Ended tasks of a run that is none, every eighth of them for good. */
-function ended(count: number, run = 'mail'): SampleHistory[] {
+/** Ended tasks of a program, every eighth of them for good. */
+function ended(count: number, scope = 'mail', scopeKind: ScopeKind = 'task'): SampleHistory[] {
   return numbers(count).map((index) => ({
-    task: { run, id: `t${index}`, status: index % 8 ? 'succeeded' : 'failed', dueAtMs: null, updatedAtMs: index },
-    attempts: [{ endedAtMs: 1 }, { number: 2, endedAtMs: 2 }],
+    task: {
+      scopeKind,
+      scope,
+      id: `t${index}`,
+      status: index % 8 ? 'succeeded' : 'failed',
+      dueAtMs: null,
+      updatedAtMs: index,
+    },
+    attempts: [{ endedAtMs: 1 }, { attempt: 2, endedAtMs: 2 }],
     events: [{ atMs: 1 }, { atMs: 2 }],
     dead: index % 8 ? [] : [{ atMs: 2 }],
   }))
@@ -77,7 +86,7 @@ describe('sweeps at once', () => {
 
   it('shorten each history once, and number what they say of it without a gap', async () => {
     const { ledgers, first, schema } = await open(3)
-    const attempts = numbers(30).map((number) => ({ number, endedAtMs: number }))
+    const attempts = numbers(30).map((attempt) => ({ attempt, endedAtMs: attempt }))
     const events = numbers(30).map((index) => ({ atMs: index < 15 ? 0 : 5 }))
     await writeHistory(
       first,
@@ -117,7 +126,7 @@ describe('sweeps at once', () => {
       gates: [{ key: 'job/budget', kind: 'budget', state: {} }],
       result: 0,
     }))
-    await writeHistory(first, [...ended(100, 'job'), ...ended(10, 'other')])
+    await writeHistory(first, [...ended(100, 'job', 'run'), ...ended(10, 'job')])
     const removed: Counts[] = []
     await Promise.all(
       ledgers.map(async (ledger) => {
@@ -140,12 +149,12 @@ describe('sweeps at once', () => {
     const [, second] = ledgers as [Ledger, Ledger]
     await writeHistory(first, ended(200))
     await first.create(numbers(50).map((index) => newTask({ id: `live${index}`, dueAtMs: 0, updatedAtMs: 0 })))
-    const live = numbers(50).map((index) => ({ run: 'mail', id: `live${index}` }))
+    const live = numbers(50).map((index): TaskKey => ({ scopeKind: 'task', scope: 'mail', id: `live${index}` }))
     const working = live.map(async (key) => {
       for (const number of numbers(12)) {
         await second.transact({ tasks: [key], gates: ['g'] }, (view) => ({
           tasks: [{ ...(view.task(key) as TaskRecord), fence: number + 1 }],
-          attempts: [sampleAttempt(key, { number: number + 1, endedAtMs: 1 })],
+          attempts: [sampleAttempt(key, { attempt: number + 1, endedAtMs: 1 })],
           result: 0,
         }))
       }
@@ -177,11 +186,11 @@ describe('a task that somebody has locked', () => {
   it('was shortened meanwhile: who knew it before writes upon what it is now', async () => {
     const { ledgers, first } = await open(2)
     const [, second] = ledgers as [Ledger, Ledger]
-    const key = { run: 'mail', id: 'long' }
+    const key = { scopeKind: 'task', scope: 'mail', id: 'long' } as const
     await writeHistory(second, [
       {
         task: { id: 'long', status: 'running', owner: 'me', dueAtMs: null },
-        attempts: numbers(30).map((number) => ({ number, endedAtMs: number })),
+        attempts: numbers(30).map((attempt) => ({ attempt, endedAtMs: attempt })),
       },
     ])
     await first.compact({ maxHistoryPerTask: 20, limit: 9 })
@@ -189,7 +198,7 @@ describe('a task that somebody has locked', () => {
       const task = view.task(key) as TaskRecord
       return {
         tasks: [{ ...task, fence: 9 }],
-        attempts: [sampleAttempt(key, { number: 31, endedAtMs: 31 })],
+        attempts: [sampleAttempt(key, { attempt: 31, endedAtMs: 31 })],
         result: task.compacted,
       }
     })
@@ -237,7 +246,7 @@ describe('an owner', () => {
   it('whose row is damaged is told, and nothing is removed', async () => {
     const { first, schema } = await open(1)
     await admin.query(`INSERT INTO ${schema}.owners VALUES ('a', 'no JSON')`)
-    await writeHistory(first, [{ task: { id: 'a' }, attempts: numbers(30).map((number) => ({ number })) }])
+    await writeHistory(first, [{ task: { id: 'a' }, attempts: numbers(30).map((attempt) => ({ attempt })) }])
     const request = { ownersBeforeMs: 1, maxHistoryPerTask: 10, limit: 9 }
     await expect(first.compact(request)).rejects.toMatchObject({ problem: 'corrupt' })
     expect(await rowsOf(schema, 'attempts')).toBe(30)

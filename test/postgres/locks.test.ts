@@ -20,7 +20,15 @@ async function countUp(ledger: Ledger, name: string): Promise<void> {
   for (let time = 0; time < TIMES; time++) {
     await ledger.transact({ tasks: [], gates: ['counter'] }, (view) => {
       const { count = 0 } = (view.gate('counter')?.state ?? {}) as { count?: number }
-      const event = { type: 'reset', run: 'count', id: name, atMs: 0, correlationId: 'c', detail: time } as const
+      const event = {
+        type: 'reset',
+        scopeKind: 'task',
+        scope: 'count',
+        id: name,
+        atMs: 0,
+        correlationId: 'c',
+        detail: time,
+      } as const
       return { gates: [{ key: 'counter', kind: 'budget', state: { count: count + 1 } }], events: [event], result: 0 }
     })
   }

@@ -63,10 +63,14 @@ const executions = (file: string): string[][] =>
         .map((line) => line.split(' '))
     : []
 
-async function untilDone(address: string, runs: readonly string[]): Promise<void> {
+/** All tasks of these names have succeeded. */
+async function untilDone(address: string, names: readonly string[]): Promise<void> {
   const ledger = await openPostgres(address)
   const isDone = async (): Promise<void> => {
-    for (const run of runs) expect(Object.keys(await ledger.countTasks(run))).toEqual(['succeeded'])
+    for (const scope of names) {
+      const tasks = await ledger.list({ scopeKind: 'task', scope })
+      expect(new Set(tasks.map(({ status }) => status))).toEqual(new Set(['succeeded']))
+    }
   }
   await vi.waitFor(isDone, { timeout: 60_000, interval: 50 })
   await ledger.close()

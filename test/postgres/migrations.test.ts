@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { MIGRATIONS, migrate, migrationSql, SCHEMA_VERSION } from '../../packages/reprise/src/postgres/migrations.js'
+import { inspectPostgres, pendingPostgresSql } from '../../packages/reprise/src/postgres/maintenance.js'
 import { openPostgres } from '../../packages/reprise/src/postgres/open-postgres.js'
 import { writeHistory } from '../../packages/reprise/src/testing/sample-history.js'
 import { newTask } from '../../packages/reprise/src/testing/sample-task.js'
@@ -35,7 +36,14 @@ async function made(schema: string): Promise<string> {
 }
 
 /** By step: a step that users may have run is never edited, since those who have would not get the change. */
-const RELEASED: readonly string[] = ['dedce10c34aa9e68', '8afbf65479d24669']
+const RELEASED: readonly string[] = ['f22cce5384a2b6d8']
+
+/** As a later version may have them. */
+const LATER: readonly string[] = [
+  ...MIGRATIONS,
+  'CREATE TABLE $schema.notes (id text PRIMARY KEY)',
+  'ALTER TABLE $schema.gates ADD COLUMN note text',
+]
 
 describe('the steps', () => {
   it('that are released are what they were', () => {
@@ -50,16 +58,14 @@ describe('the steps', () => {
   })
 
   it('lead there from every earlier version', async () => {
-    const fresh = await catalogOf(admin, await made(newSchema()))
-    for (let from = 0; from <= SCHEMA_VERSION; from++) {
+    const [fresh, last] = [newSchema(), LATER.length]
+    await migrate(connection, fresh, 'here', LATER)
+    for (let from = 1; from <= last; from++) {
       const schema = newSchema()
-      await ask(`CREATE SCHEMA ${schema};
-        CREATE TABLE ${schema}.meta (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL);
-        INSERT INTO ${schema}.meta VALUES (true, ${from})`)
-      for (const step of MIGRATIONS.slice(0, from)) await ask(step.replaceAll('$schema', schema))
-      await migrate(connection, schema, 'here')
-      expect(await ask(`SELECT version FROM ${schema}.meta`)).toEqual([{ version: SCHEMA_VERSION }])
-      expect(await catalogOf(admin, schema)).toBe(fresh)
+      await migrate(connection, schema, 'here', LATER.slice(0, from))
+      await migrate(connection, schema, 'here', LATER)
+      expect(await ask(`SELECT version FROM ${schema}.meta`)).toEqual([{ version: last }])
+      expect(await catalogOf(admin, schema)).toBe(await catalogOf(admin, fresh))
     }
   })
 
@@ -115,6 +121,29 @@ describe('a schema', () => {
     expect(await ask(`SELECT version FROM ${schema}.meta`)).toEqual([{ version: SCHEMA_VERSION + 7 }])
   })
 
+  it.each([1, 2])(
+    'that an unreleased version made, at its version %d, is refused, and not touched',
+    async (version) => {
+      const schema = newSchema()
+      await ask(`CREATE SCHEMA ${schema};
+      CREATE TABLE ${schema}.meta (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL);
+      INSERT INTO ${schema}.meta VALUES (true, ${version});
+      CREATE TABLE ${schema}.tasks (pk bigint PRIMARY KEY, run text NOT NULL, id text NOT NULL, UNIQUE (run, id))`)
+      const before = await catalogOf(admin, schema)
+      const refusal = {
+        problem: 'unusable',
+        message: expect.stringMatching(
+          new RegExp(`schema=${schema} was made by an unreleased version of Reprise.*, or take a new schema`),
+        ),
+      }
+      await expect(openPostgres(urlOf(schema))).rejects.toMatchObject(refusal)
+      await expect(openPostgres(urlOf(schema), { migrate: false })).rejects.toMatchObject(refusal)
+      await expect(inspectPostgres(urlOf(schema))).rejects.toMatchObject(refusal)
+      await expect(pendingPostgresSql(urlOf(schema))).rejects.toMatchObject(refusal)
+      expect(await catalogOf(admin, schema)).toBe(before)
+    },
+  )
+
   it.each([
     ['customers', 'CREATE TABLE $.customers (name text)'],
     ['totals', 'CREATE VIEW $.totals AS SELECT 1 AS one'],
@@ -163,19 +192,19 @@ describe('a column that a later version adds', () => {
     async (table) => {
       const schema = newSchema()
       const ledger = await openPostgres(`${urlOf(schema)}&connections=2`)
-      const history = { attempts: [{ number: 1 }], events: [{}], dead: [{}] }
+      const history = { attempts: [{ attempt: 1 }], events: [{}], dead: [{}] }
       await writeHistory(ledger, [{ task: { id: 'a', status: 'failed', dueAtMs: null }, ...history }])
       const gate = { key: 'budget:x', kind: 'budget', state: { used: 1 } } as const
       const work = (): Promise<unknown[]> =>
         Promise.all([
           ledger.transact({ tasks: [], gates: [gate.key] }, (view) => ({ gates: [gate], result: view.gate(gate.key) })),
           ledger.gates(),
-          ledger.attempts({ run: 'mail', id: 'a' }),
+          ledger.attempts({ scopeKind: 'task', scope: 'mail', id: 'a' }),
           ledger.attemptsOfRun('mail'),
           ledger.events(0, 10),
-          ledger.events(0, 10, 'mail'),
+          ledger.events(0, 10, { scopeKind: 'task', scope: 'mail' }),
           ledger.deadLetters(),
-          ledger.deadLetters('mail'),
+          ledger.deadLetters({ scopeKind: 'task', scope: 'mail' }),
         ])
       // More often than there are connections: each has prepared every statement.
       const first = await work()

@@ -6,7 +6,7 @@ import { appendFileSync } from 'node:fs'
 import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
 
 const [address = '', file = ''] = process.argv.slice(2)
-const durable = await openDurable(address, { concurrency: 4, leaseMs: 2000 })
+const durable = await openDurable(address, { concurrency: 4, lease: '2s' })
 for (const queue of ['long', 'short']) {
   durable.task(queue, { attempts: 3 }, async (input: { isSlow?: boolean }, { taskId }) => {
     appendFileSync(file, `${process.pid} ${queue} ${taskId}\n`)

@@ -87,17 +87,17 @@ await connections.with(async (connection) => {
 
 async function fill(connection: { query(sql: string): Promise<unknown> }, schema: string): Promise<void> {
   const numbers = `generate_series(1, ${TASKS}) AS i`
-  await connection.query(`INSERT INTO ${schema}.tasks (pk, run, id, queue, generation, status, due_at, owner, fence,
+  await connection.query(`INSERT INTO ${schema}.tasks (pk, scope_kind, scope, id, queue, generation, status, due_at, owner, fence,
       progress, policy_hash, payload_hash, input, correlation_id, created_at, updated_at, attempts_kept)
-    SELECT i, 'run' || i % 100, 't' || i, 'q' || i % 10, 1, s.status, CASE s.status WHEN 'waiting' THEN i END,
+    SELECT i, 'run', 'run' || i % 100, 't' || i, 'q' || i % 10, 1, s.status, CASE s.status WHEN 'waiting' THEN i END,
       CASE s.status WHEN 'running' THEN 'o' || i % 5 END, 2, '{}', 'p' || i % 10, 'h', '{}', 'c', i, i, i % 12
     FROM ${numbers}, LATERAL (SELECT CASE WHEN i % 20 = 0 THEN 'waiting' WHEN i % 200 = 1 THEN 'running'
       WHEN i % 500 = 2 THEN 'undecided' WHEN i % 7 = 0 THEN 'failed' ELSE 'succeeded' END AS status) s`)
   await connection.query(`INSERT INTO ${schema}.attempts SELECT i, 1, n, 1, i, i, 'failure', 0, '{}', 'E' || i % 30, 'o'
     FROM ${numbers}, generate_series(1, 2) AS n`)
-  await connection.query(`INSERT INTO ${schema}.events SELECT i, 'resumed', 'run' || i % 100, 't' || i, i, 'c', '{}'
+  await connection.query(`INSERT INTO ${schema}.events SELECT i, 'resumed', 'run', 'run' || i % 100, 't' || i, i, 'c', '{}'
     FROM ${numbers}`)
-  await connection.query(`INSERT INTO ${schema}.dead SELECT 'run' || i % 100, 't' || i, 1, i, 'E', 'x', NULL
+  await connection.query(`INSERT INTO ${schema}.dead SELECT 'run', 'run' || i % 100, 't' || i, 1, i, 'E', 'x', NULL
     FROM ${numbers} WHERE i % 7 = 0`)
   await connection.query(`INSERT INTO ${schema}.policies SELECT 'p' || i, '{}', i FROM generate_series(0, 9) AS i`)
   for (const table of ['tasks', 'attempts', 'events', 'dead', 'policies']) {
@@ -107,20 +107,20 @@ async function fill(connection: { query(sql: string): Promise<unknown> }, schema
 
 /** Those that are not named touch no large table. */
 const READING: Readonly<Record<string, readonly string[]>> = {
-  lockTasks: ['tasks_run_id_key'],
+  lockTasks: ['tasks_scope_kind_scope_id_key'],
   claim: ['tasks_due'],
   claimExcept: ['tasks_due'],
   nextDue: ['tasks_due'],
   nextDueExcept: ['tasks_due'],
-  tasks: ['tasks_run_id_key'],
-  attempts: ['attempts_pkey', 'tasks_run_id_key'],
-  attemptsOfRun: ['attempts_pkey', 'tasks_run_id_key'],
-  results: ['tasks_run_id_key'],
-  countTasks: ['tasks_run_id_key'],
-  tallies: ['attempts_pkey', 'tasks_run_id_key'],
-  deadOfRun: ['dead_pkey'],
+  tasks: ['tasks_scope_kind_scope_id_key'],
+  attempts: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
+  attemptsOfRun: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
+  results: ['tasks_scope_kind_scope_id_key'],
+  countTasks: ['tasks_scope_kind_scope_id_key'],
+  tallies: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
+  deadInScope: ['dead_pkey'],
   events: ['events_pkey'],
-  eventsOfRun: ['events_run'],
+  eventsInScope: ['events_scope'],
   // As many as run, and all that there are.
   taskOwners: ['all of tasks_owned'],
   allDead: ['all of dead'],
@@ -129,8 +129,8 @@ const READING: Readonly<Record<string, readonly string[]>> = {
 const KEEPING: Readonly<Record<string, readonly string[]>> = {
   lockFinished: ['tasks_finished'],
   removeTasks: ['attempts_pkey', 'dead_pkey', 'events_task', 'tasks_pkey'],
-  lockTasksOfRun: ['tasks_pkey', 'tasks_run_id_key'],
-  hasTasks: ['tasks_run_id_key'],
+  lockTasksOfRun: ['tasks_pkey', 'tasks_scope_kind_scope_id_key'],
+  hasTasks: ['tasks_scope_kind_scope_id_key'],
   removeRun: ['events_task'],
   lockLong: ['tasks_history'],
   shorten: ['attempts_pkey', 'dead_pkey', 'events_pkey', 'events_task', 'tasks_pkey'],
@@ -143,18 +143,26 @@ const KEEPING: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What comes in the order of its index is taken from there until it is enough. */
-const UNSORTED = new Set(['claim', 'claimExcept', 'nextDue', 'nextDueExcept', 'events', 'eventsOfRun', 'lockFinished'])
+const UNSORTED = new Set([
+  'claim',
+  'claimExcept',
+  'nextDue',
+  'nextDueExcept',
+  'events',
+  'eventsInScope',
+  'lockFinished',
+])
 
-const after = { run: 'run1', id: 'a' }
+const after = { scopeKind: 'run', scope: 'run1', id: 'a' } as const
 const LISTS: readonly (readonly [TaskFilter, string])[] = [
   [{ statuses: ['running', 'parked'], limit: 500 }, 'tasks_owned'],
   [{ statuses: ['running', 'parked'], limit: 500, after }, 'tasks_owned'],
   [{ owner: 'me', limit: 500 }, 'tasks_owned'],
   [{ owner: 'me', statuses: ['running', 'parked'] }, 'tasks_owned'],
   [{ queue: 'job', statuses: ['undecided'] }, 'tasks_undecided'],
-  [{ run: 'run1' }, 'tasks_run_id_key'],
-  [{ run: 'run1', limit: 100, after }, 'tasks_run_id_key'],
-  [{ limit: 100, after }, 'tasks_run_id_key'],
+  [{ scopeKind: 'run', scope: 'run1' }, 'tasks_scope_kind_scope_id_key'],
+  [{ scopeKind: 'run', scope: 'run1', limit: 100, after }, 'tasks_scope_kind_scope_id_key'],
+  [{ limit: 100, after }, 'tasks_scope_kind_scope_id_key'],
 ]
 
 /** Many may wait: a page of them costs no look at all. */
@@ -238,7 +246,7 @@ describe.each([
 
 it('those that wait are listed in order of their keys, if they are many', async () => {
   const { accesses, sorts } = await planOf(listQuery(FULL, WAITING).text)
-  expect([accesses, sorts]).toEqual([['tasks_run_id_key'], false])
+  expect([accesses, sorts]).toEqual([['tasks_scope_kind_scope_id_key'], false])
 })
 
 it('a table that is read from end to end is seen', async () => {

@@ -16,7 +16,7 @@ export const LEASE_MS = 300
 /** Longer than any life: with locks that somebody holds who is gone it may be half a minute. */
 const MAX_LIFE_MS = 150_000
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 export interface SceneParts {
   readonly scenario: Scenario

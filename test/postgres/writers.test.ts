@@ -15,7 +15,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-const KEY = { run: 'mail', id: 'a' }
+const KEY = { scopeKind: 'task', scope: 'mail', id: 'a' } as const
 let schemas = 0
 const opened: Ledger[] = []
 afterEach(async () => {

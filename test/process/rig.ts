@@ -28,7 +28,7 @@ let count = 0
 /** Nobody else's. */
 export const newTag = (): string => `test-${process.pid}-${Date.now().toString(36)}/${++count}`
 
-export function commandOf(argv: readonly string[], change: Partial<Command> = {}): Command {
+function commandOf(argv: readonly string[], change: Partial<Command> = {}): Command {
   return {
     argv,
     env: { PATH: process.env['PATH'] ?? '' },

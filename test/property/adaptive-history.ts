@@ -191,7 +191,8 @@ export class AdaptiveHistory {
     const { now } = this
     const request: BudgetRequest = {
       key: 'k',
-      attempt: type === 'first' ? 1 : 2,
+      attempt: type === 'retry' ? 2 : 1,
+      launch: type === 'first' ? 1 : 2,
       kind: type === 'hedge' ? 'hedge' : 'retry',
       ref: { name: 'b', cost: price },
       now,
@@ -232,7 +233,7 @@ export class AdaptiveHistory {
     this.forget(waiting)
     this.answers.push(`woken: ${grant.reason}`)
     if (!grant.allowed) return
-    const usual = waiting.request.attempt === 1 ? 'first' : 'paid'
+    const usual = isFirstAttempt(waiting) ? 'first' : 'paid'
     this.launched(waiting.request, grant.reason === 'probe' ? 'probe' : usual)
   }
 
@@ -276,8 +277,8 @@ export class AdaptiveHistory {
   }
 
   private conclude({ request, startMs }: Running, how: Result, latency: number, hasWon: boolean): void {
-    const { attempt, kind } = request
-    const isRetry = attempt > 1 && kind === 'retry'
+    const isFirst = request.launch === 1
+    const isRetry = !isFirst && request.kind === 'retry'
     const won = how === 'success' && hasWon
     // The end may let others start, so it is recorded before.
     if (how === 'success') {
@@ -286,16 +287,16 @@ export class AdaptiveHistory {
       this.answerMs += (latency - this.answerMs) / 8
       this.markLate()
       if (isRetry) this.helpedInARow++
-      this.events.push({ type: 'success', mints, returns: mints && attempt > 1 && (isRetry || won) })
+      this.events.push({ type: 'success', mints, returns: mints && !isFirst && (isRetry || won) })
     } else if (latency === 0) {
-      if (attempt > 1) this.events.push({ type: 'unused' })
+      if (!isFirst) this.events.push({ type: 'unused' })
     } else if (isRetry && (how === 'failure' || how === 'timeout')) this.helpedInARow = 0
     this.budget.conclude(request, { result: how, latencyMs: latency, won, now: this.now })
   }
 }
 
 function isFirstAttempt({ request }: Waiting): boolean {
-  return request.attempt === 1
+  return request.launch === 1
 }
 
 function patienceOf({ attemptTimeoutMs, deadlineMs }: BudgetRequest, startMs: number): number {

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AdaptiveBudgetState, adaptiveBudget } from '../../packages/reprise/src/core/budgets/index.js'
+import { type AdaptiveBudgetState, adaptiveBudget } from '../../packages/reprise/src/core/budgets/adaptive.js'
 import { AdaptiveHistory, cheap, COMBINATIONS, type Event, history, outage } from './adaptive-history.js'
 
 /** Sums of fractions are compared with this tolerance. */
@@ -180,7 +180,7 @@ describe.each(COMBINATIONS)('an adaptive budget with bulkhead $bulkhead and stri
       fc.property(history, (actions) => {
         const run = new AdaptiveHistory(options)
         run.onWake = ({ request }) => {
-          if (request.attempt > 1) expect(run.inTime(true)).toEqual([])
+          if (request.launch > 1) expect(run.inTime(true)).toEqual([])
         }
         run.play(actions)
       }),
@@ -229,7 +229,7 @@ describe.each(COMBINATIONS)('an adaptive budget with bulkhead $bulkhead and stri
         expect(restored.rate.perSecond).toBeCloseTo(rate.perSecond)
         expect(successor.inFlight).toBe(run.running.length)
         const request = { key: 'k', kind: 'retry', ref: { name: 'b', cost: 1 }, deadlineMs: Infinity } as const
-        expect(successor.allowAttempt({ ...request, attempt: 2, now: run.now }).allowed).toBe(false)
+        expect(successor.allowAttempt({ ...request, attempt: 2, launch: 2, now: run.now }).allowed).toBe(false)
       }),
     )
   })

@@ -8,7 +8,7 @@ import { Breaker, type BreakerState, REFUSED } from '../../packages/reprise/src/
 import type { BreakerPhase } from '../../packages/reprise/src/core/words.js'
 
 interface Attempt {
-  readonly era: number
+  readonly epoch: number
   /** The stretch of the model's history it was admitted in. */
   readonly stretch: Stretch
 }
@@ -98,9 +98,9 @@ it('a breaker does what a naive model of it does, and tells every change once', 
       for (const { afterMs, act, pick } of rows) {
         now += afterMs
         if (act === 'admit') {
-          const era = breaker.admit(now)
-          expect(era !== REFUSED).toBe(model.admit(now))
-          if (era !== REFUSED) running.push({ era, stretch: model.stretch })
+          const epoch = breaker.admit(now)
+          expect(epoch !== REFUSED).toBe(model.admit(now))
+          if (epoch !== REFUSED) running.push({ epoch, stretch: model.stretch })
         } else if (act === 'open') {
           breaker.open(now)
           model.open(now)
@@ -110,9 +110,9 @@ it('a breaker does what a naive model of it does, and tells every change once', 
         } else {
           const [attempt] = running.splice(pick % Math.max(1, running.length), 1)
           if (attempt === undefined) continue
-          if (act === 'success') breaker.success(attempt.era)
-          else if (act === 'failure') breaker.failure(attempt.era, now)
-          else breaker.giveBack(attempt.era)
+          if (act === 'success') breaker.success(attempt.epoch)
+          else if (act === 'failure') breaker.failure(attempt.epoch, now)
+          else breaker.giveBack(attempt.epoch)
           model.end(attempt.stretch, act, now)
         }
         expect(breaker.phase(now)).toBe(model.phase(now))
@@ -136,12 +136,12 @@ it('a breaker whose probes all end never stays half-open: it can be asked again'
       let now = 0
       for (const { afterMs, act } of rows) {
         now += afterMs
-        const era = breaker.admit(now)
-        if (era !== REFUSED) running.push(era)
+        const epoch = breaker.admit(now)
+        if (epoch !== REFUSED) running.push(epoch)
         if (act === 'failure') breaker.failure(running.shift() ?? REFUSED, now)
         if (act === 'success') breaker.success(running.shift() ?? REFUSED)
       }
-      for (const era of running) breaker.giveBack(era)
+      for (const epoch of running) breaker.giveBack(epoch)
       running = []
       expect(breaker.admit(now + policy.recoveryTimeoutMs)).not.toBe(REFUSED)
     }),
@@ -170,10 +170,10 @@ it('a breaker restored while nothing runs answers as one that was never stopped,
         const [a, b] = [lasting.admit(now), resumed.admit(now)]
         expect(b === REFUSED).toBe(a === REFUSED)
         if (a === REFUSED) return
-        for (const [breaker, era] of [[lasting, a] as const, [resumed, b] as const])
-          if (act === 'failure') breaker.failure(era, now)
-          else if (act === 'success') breaker.success(era)
-          else breaker.giveBack(era)
+        for (const [breaker, epoch] of [[lasting, a] as const, [resumed, b] as const])
+          if (act === 'failure') breaker.failure(epoch, now)
+          else if (act === 'success') breaker.success(epoch)
+          else breaker.giveBack(epoch)
         expect(resumed.snapshot()).toEqual(lasting.snapshot())
       })
     }),

@@ -53,6 +53,7 @@ const history = (steps: fc.Arbitrary<number> = step): fc.Arbitrary<Ask[]> =>
 const requestOf = (ask: Ask): BudgetRequest => ({
   key: ask.key,
   attempt: ask.attempt,
+  launch: ask.attempt,
   kind: 'retry',
   ref: { name: 'b', cost: ask.cost },
   now: ask.now,

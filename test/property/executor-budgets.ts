@@ -120,7 +120,7 @@ export function audited(
   const open = new Map<string, number>()
   /** Grants that have not been concluded. Of requests that look alike any may be the one that is told. */
   const unconcluded = new Map<string, number>()
-  const idOf = ({ key, attempt, kind, ref }: BudgetRequest): string => `${key} ${kind} ${attempt} of ${ref.name}`
+  const idOf = ({ key, launch, kind, ref }: BudgetRequest): string => `${key} ${kind} ${launch} of ${ref.name}`
 
   const check = (outcome: AttemptOutcome): void => {
     if (!(outcome.latencyMs >= 0)) audit.faults.push(`a latency of ${outcome.latencyMs}`)
@@ -153,8 +153,8 @@ export function audited(
   }
   const grant = (request: BudgetRequest, decision: Decision): Decision => {
     if (!decision.allowed) return decision
-    const { key, attempt, kind, ref, now, deadlineMs } = request
-    const asked = { key, attempt, kind, ref, now, deadlineMs }
+    const { key, attempt, launch, kind, ref, now, deadlineMs } = request
+    const asked = { key, attempt, launch, kind, ref, now, deadlineMs }
     audit.allowed++
     open.set(idOf(asked), (open.get(idOf(asked)) ?? 0) + 1)
     unconcluded.set(idOf(asked), (unconcluded.get(idOf(asked)) ?? 0) + 1)

@@ -26,7 +26,7 @@ export function chanceOf(random: () => number): Chance {
   }
 }
 
-export const BUDGETS = ['places', 'tokens', 'ratio', 'line', 'polled', 'nobody registered this'] as const
+const BUDGETS = ['places', 'tokens', 'ratio', 'line', 'polled', 'nobody registered this'] as const
 const HEDGE_BUDGETS = ['places', 'tokens', 'ratio'] as const
 
 function randomHedge(chance: Chance): HedgeInput {

@@ -1,7 +1,6 @@
 /** What must be true of every call, whatever its policy and fate. */
 import { expect } from 'vitest'
 import {
-  type AttemptKind,
   type AttemptRecord,
   BreakerOpenError,
   BudgetDeniedError,
@@ -18,8 +17,8 @@ import {
 /** An execution as the operation saw it. */
 export interface Seen {
   readonly attempt: number
-  readonly group: number
-  readonly kind: AttemptKind
+  readonly launch: number
+  readonly kind: AttemptRecord['kind']
   readonly startMs: number
   /** Whether it was started though the call was over. */
   afterEnd: boolean
@@ -54,30 +53,30 @@ export function checkCall(story: Story): void {
 
 function checkExecutions({ seen }: Story, policy: Policy): void {
   const maxHedges = policy.hedge?.maxHedges ?? 0
-  expect(seen.map(({ attempt }) => attempt)).toEqual(seen.map((_, i) => i + 1))
+  expect(seen.every(({ launch }, i) => launch > (seen[i - 1]?.launch ?? 0))).toBe(true)
   expect(seen.length).toBeLessThanOrEqual(policy.attempts * (1 + maxHedges))
   expect(seen.filter(({ afterEnd }) => afterEnd)).toEqual([])
-  let group = 0
+  let attempt = 0
   let hedges = 0
   for (const execution of seen) {
     if (execution.kind === 'retry') {
-      expect(execution.group).toBe(++group)
+      expect(execution.attempt).toBe(++attempt)
       hedges = 0
     } else {
-      expect(execution.group).toBe(group)
+      expect(execution.attempt).toBe(attempt)
       expect(++hedges).toBeLessThanOrEqual(maxHedges)
     }
   }
-  expect(group).toBeLessThanOrEqual(policy.attempts)
+  expect(attempt).toBeLessThanOrEqual(policy.attempts)
 }
 
 function checkRecords({ seen }: Story, policy: Policy, timeline: Timeline): void {
   const made = timeline.attempts.filter(({ outcome }) => outcome !== 'denied')
   expect(made).toHaveLength(seen.length)
-  for (const [i, { attempt, group, kind, startMs, error }] of seen.entries()) {
+  for (const [i, { attempt, launch, kind, startMs, error }] of seen.entries()) {
     const record = made[i]
     if (record === undefined) continue
-    expect(record).toMatchObject({ number: attempt, group, kind, hedge: kind === 'hedge', budgetAllowed: true })
+    expect(record).toMatchObject({ attempt, launch, kind, hedge: kind === 'hedge', budgetAllowed: true })
     expect(record.startMs).toBeCloseTo(startMs, 2)
     expect(record.endMs).toBeGreaterThanOrEqual(record.startMs)
     if (policy.attemptTimeoutMs !== undefined) {
@@ -87,22 +86,19 @@ function checkRecords({ seen }: Story, policy: Policy, timeline: Timeline): void
       expect(record.error).toBe(error)
     }
   }
-  let launched = 0
-  for (const record of timeline.attempts) {
-    if (record.outcome === 'denied') {
-      expect(record).toMatchObject({ number: launched + 1, budgetAllowed: false })
-    } else launched++
-  }
+  // A denied launch has used its number up.
+  expect(timeline.attempts.map(({ launch }) => launch)).toEqual(timeline.attempts.map((_, i) => i + 1))
+  for (const { outcome, budgetAllowed } of timeline.attempts) expect(budgetAllowed).toBe(outcome !== 'denied')
 }
 
-/** Each retry starts where the group before ended, plus the wait, plus the time in line. */
+/** Each retry starts where the attempt before ended, plus the wait, plus the time in line. */
 function checkTotals(story: Story, policy: Policy, timeline: Timeline): void {
   const retries = timeline.attempts.filter(({ kind }) => kind === 'retry')
   let waited = 0
   retries.forEach((record, i) => {
     const before = retries[i - 1]
-    const group = timeline.attempts.filter((other) => other.group === before?.group && other.outcome !== 'denied')
-    const endMs = before === undefined ? story.startedMs : Math.max(...group.map((other) => other.endMs))
+    const launches = timeline.attempts.filter((one) => one.attempt === before?.attempt && one.outcome !== 'denied')
+    const endMs = before === undefined ? story.startedMs : Math.max(...launches.map((one) => one.endMs))
     expect(record.startMs).toBeCloseTo(endMs + record.delayBeforeMs + record.parkedMs, 2)
     waited += record.delayBeforeMs
   })
@@ -122,12 +118,12 @@ function checkEnd({ result, seen, abort }: Story, policy: Policy, timeline: Time
   if (ok) {
     expect(timeline.stopReason).toBeUndefined()
     expect(won[0]?.outcome).toBe('success')
-    if (typeof value === 'object') expect(value).toMatchObject({ by: won[0]?.number })
+    if (typeof value === 'object') expect(value).toMatchObject({ by: won[0]?.launch })
     return
   }
   const failures = timeline.attempts.filter(({ outcome }) => outcome === 'failure' || outcome === 'timeout')
-  const last = timeline.attempts.findLast(({ outcome }) => outcome !== 'denied')?.group
-  const lastErrors = failures.filter(({ group }) => group === last).map(({ error }) => error)
+  const last = timeline.attempts.findLast(({ outcome }) => outcome !== 'denied')?.attempt
+  const lastErrors = failures.filter(({ attempt }) => attempt === last).map(({ error }) => error)
   switch (timeline.stopReason) {
     case 'aborted':
       expect(abort?.signal.aborted).toBe(true)
@@ -184,9 +180,12 @@ export function checkEvents(events: readonly RepriseEvent[]): void {
     const ends = types.filter((type) => type === 'call_succeeded' || type === 'call_failed')
     expect(types[0], types.join()).toBe('call_started')
     expect(ends, types.join()).toEqual([types.at(-1)])
-    const started = told.flatMap((event) => (event.type === 'attempt_started' ? [event.number] : []))
-    const finished = told.flatMap((event) => (event.type === 'attempt_finished' ? [event.number] : []))
-    expect(started).toEqual(started.map((_, i) => i + 1))
+    const started = told.flatMap((event) => (event.type === 'attempt_started' ? [event.launch] : []))
+    const finished = told.flatMap((event) => (event.type === 'attempt_finished' ? [event.launch] : []))
+    expect(
+      started.every((launch, i) => launch > (started[i - 1] ?? 0)),
+      String(started),
+    ).toBe(true)
     expect(
       finished.toSorted((a, b) => a - b),
       types.join(),

@@ -97,7 +97,7 @@ export class CallStory implements Story {
   private operate(context: AttemptContext): unknown {
     const seen: Seen = {
       attempt: context.attempt,
-      group: context.group,
+      launch: context.launch,
       kind: context.kind,
       startMs: this.clock.wallMs(),
       afterEnd: this.result !== undefined,
@@ -116,7 +116,7 @@ export class CallStory implements Story {
       throw error
     }
     const ms = chance.oneOf([0, 1, 3, 10, 30])
-    const value = { by: context.attempt }
+    const value = { by: context.launch }
     switch (chance.oneOf(BEHAVIOURS)) {
       case 'value':
         return chance.percent(50) ? value : Promise.resolve(value)

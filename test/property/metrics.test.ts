@@ -3,7 +3,8 @@
  */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createMetrics, type MetricFamily, type RepriseEvent } from 'reprise/observe'
+import type { RepriseEvent } from 'reprise'
+import { createMetrics, type MetricFamily } from 'reprise/observe'
 
 const keys = fc.oneof(fc.constantFrom('a', 'b', 'other'), fc.string({ unit: 'binary', maxLength: 5 }))
 const outcomes = fc.constantFrom('success', 'failure', 'timeout', 'aborted', 'interrupted')
@@ -20,10 +21,10 @@ const anyEvent = fc
         durationMs: fc.nat(),
       }),
       fc.record({ type: fc.constant('waiting'), delayMs: fc.nat(100_000) }),
-      fc.record({ type: fc.constant('parked'), number: fc.nat(3), budget: keys }),
+      fc.record({ type: fc.constant('parked'), launch: fc.nat(3), budget: keys }),
       fc.record({
         type: fc.constant('budget_decision'),
-        number: fc.nat(3),
+        launch: fc.nat(3),
         budget: keys,
         mode: fc.constantFrom('gate', 'peek', 'grant'),
         allowed: fc.boolean(),
@@ -65,6 +66,7 @@ test('totals equal the events, and lines are empty once every call has ended', (
           attempt: 1,
           attempts: 1,
           attemptsMade: 1,
+          launches: 1,
           totalDelayMs: 0,
           elapsedMs: 0,
         })

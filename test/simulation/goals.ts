@@ -31,7 +31,7 @@ function ratePerClient(clients: number): number {
 const RATE_NOISE = 0.01
 
 /** E1: a full outage is met with the load that is there anyway. */
-export function fullOutage(seed: number): Finding[] {
+function fullOutage(seed: number): Finding[] {
   const findings: Finding[] = []
   for (const fault of ['hang', 'refuse'] as const) {
     for (const clients of [1, 10, 100, 150]) {
@@ -59,7 +59,7 @@ export function fullOutage(seed: number): Finding[] {
 }
 
 /** E2: transient failures disappear as they do with unlimited retries. */
-export function transientErrors(seed: number): Finding[] {
+function transientErrors(seed: number): Finding[] {
   return [0.01, 0.05, 0.2].flatMap((amount) =>
     [10, 100, 150, 500].flatMap((clients) => {
       const scenario: ScenarioInput = { fault: 'errors', amount, clients, during: '120s', after: '10s' }
@@ -75,7 +75,7 @@ export function transientErrors(seed: number): Finding[] {
 }
 
 /** E4: what a server can still do in a brown-out is used. */
-export function brownOut(seed: number): Finding[] {
+function brownOut(seed: number): Finding[] {
   const faults = [
     { fault: 'capacity', amount: 0.5 },
     { fault: 'slow', amount: 3 },
@@ -92,7 +92,7 @@ export function brownOut(seed: number): Finding[] {
 }
 
 /** E7: a hedge cuts the tail for a few attempts, and none are extra in an outage. */
-export function hedging(seed: number): Finding[] {
+function hedging(seed: number): Finding[] {
   const scenario: ScenarioInput = {
     fault: 'none',
     serviceShape: 'long-tail',
@@ -150,7 +150,7 @@ const LONG_SHIFTS = [
 ] as const
 
 /** E8: a dependency that has become slow for good is no outage. */
-export function latencyShift(seed: number): Finding[] {
+function latencyShift(seed: number): Finding[] {
   const measure = (
     subject: Subject,
     bare: Subject,
@@ -222,7 +222,7 @@ const LONG: Readonly<Record<string, ScenarioInput>> = {
 }
 
 /** E9: long trouble is met as well at its end as at its start. */
-export function longTrouble(seed: number): Finding[] {
+function longTrouble(seed: number): Finding[] {
   const scenarios = Object.fromEntries(
     Object.entries(LONG).map(([name, scenario]) => [name, { before: '30s', after: '60s', ...scenario }] as const),
   )
@@ -238,7 +238,7 @@ export function longTrouble(seed: number): Finding[] {
 const COLD = { before: '1ms', after: '60s' } as const
 
 /** E10: clients without history, before their dependency is there, in a fault, or all at once. */
-export function coldStart(seed: number): Finding[] {
+function coldStart(seed: number): Finding[] {
   const scenarios: Readonly<Record<string, ScenarioInput>> = {
     'started 3 s before': { ...COLD, fault: 'hang', during: '3s' },
     'started 3 s before, load 0.9': { ...COLD, fault: 'hang', during: '3s', load: 0.9 },
@@ -256,7 +256,7 @@ export function coldStart(seed: number): Finding[] {
 }
 
 /** E11: a shard or an endpoint is down behind the budget of all. */
-export function partialOutage(seed: number): Finding[] {
+function partialOutage(seed: number): Finding[] {
   const measure = (scenarios: Readonly<Record<string, ScenarioInput>>, most: number): Finding[] =>
     judgeAll('E11', scenarios, seed, (judged) => {
       const { parts } = judged.comparison.ours
@@ -279,7 +279,7 @@ export function partialOutage(seed: number): Finding[] {
 }
 
 /** E12: many calls at once, which an idle server can work off in less than half of the attempt timeout. */
-export function fanOut(seed: number): Finding[] {
+function fanOut(seed: number): Finding[] {
   const idle: ScenarioInput = { fault: 'none', before: '30s', during: '10s', after: '10s', load: 0.001 }
   const scenarios = {
     '500 calls at once': { ...idle, burst: 500, clients: 1, capacity: 1250, serviceTime: '50ms' },
@@ -295,7 +295,7 @@ export function fanOut(seed: number): Finding[] {
 }
 
 /** The rule with the preset's own attempt timeout, and without any. */
-export function otherLimits(seed: number): Finding[] {
+function otherLimits(seed: number): Finding[] {
   const scenarios: Readonly<Record<string, ScenarioInput>> = {
     hang: { fault: 'hang', after: '60s' },
     'brown-out of 150 s': { fault: 'capacity', amount: 0.625, load: 0.85, during: '150s', after: '60s' },
@@ -319,7 +319,7 @@ export function otherLimits(seed: number): Finding[] {
 const TINY_ALONE = 0.93
 
 /** E13: a thousand clients with one call in ten seconds each. */
-export function tinyClients(seed: number): Finding[] {
+function tinyClients(seed: number): Finding[] {
   const tiny: ScenarioInput = { clients: 1000, capacity: 133, before: '120s', after: '60s' }
   const outage = judgeAll('E13', { 'hang of 8 s': { ...tiny, fault: 'hang', during: '8s' } }, seed, (judged) => {
     const { none, ours } = judged.comparison

@@ -9,7 +9,7 @@ import type { Finding } from './goals.js'
 const FAULTS = ['hang', 'refuse', 'capacity', 'slow', 'errors', 'flap'] as const
 
 /** Faults of 5–90 s, load 0.3–0.9, 1–1000 clients, answers in 5–65 ms. */
-export function randomScenario(seed: number): ScenarioInput {
+function randomScenario(seed: number): ScenarioInput {
   const random = seededRandom(Math.imul(seed + 1, 0x9e3779b1))
   const between = (least: number, most: number): number => least + (most - least) * random()
   const fault = FAULTS[Math.floor(random() * FAULTS.length)] ?? 'hang'

@@ -30,7 +30,7 @@ export interface Comparison {
 export const TOLERANCE = 0.005
 const STANDARD_ERRORS = 3
 
-export function withLimits(subject: Subject, attemptTimeout: number | undefined, timeout: number): Subject {
+function withLimits(subject: Subject, attemptTimeout: number | undefined, timeout: number): Subject {
   const { attemptTimeout: _own, ...policy } = subject.policy as PolicyInput
   return { ...subject, policy: { ...policy, ...(attemptTimeout !== undefined && { attemptTimeout }), timeout } }
 }

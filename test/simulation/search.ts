@@ -63,7 +63,7 @@ class GeneReader {
   }
 }
 
-export function decode(genes: Genes, domain: Domain): Trial {
+function decode(genes: Genes, domain: Domain): Trial {
   const read = new GeneReader(genes)
   const isInside = domain === 'inside'
   const fault = read.oneOf(FAULTS)

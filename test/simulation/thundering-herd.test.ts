@@ -1,5 +1,6 @@
 /** The simulation tests that the first description of the retry strategies asks for by name. */
-import { decide, initialState, normalizePolicy, type PolicyInput } from 'reprise'
+import { normalizePolicy, type PolicyInput } from 'reprise'
+import { decide, initialState } from 'reprise/core'
 import { simulate } from 'reprise/simulate'
 import { seededRandom } from 'reprise/testing'
 import { describe, expect, it } from 'vitest'

@@ -13,7 +13,7 @@ export class HalfARetryPerSuccess implements Budget {
   private credit = 0
 
   allowAttempt(request: BudgetRequest): Decision {
-    if (request.attempt === 1) return { allowed: true, reason: 'allowed' }
+    if (request.launch === 1) return { allowed: true, reason: 'allowed' }
     if (this.credit < 1) return { allowed: false, reason: 'no_credit' }
     this.credit--
     return { allowed: true, reason: 'allowed' }
@@ -42,7 +42,7 @@ export class NoWorth extends AdaptiveBudget {
   }
 
   override conclude(request: BudgetRequest, outcome: AttemptOutcome): void {
-    const isConcealed = request.attempt > 1 && outcome.result !== 'success'
+    const isConcealed = request.launch > 1 && outcome.result !== 'success'
     super.conclude(request, isConcealed ? { ...outcome, result: 'aborted', latencyMs: 1 } : outcome)
   }
 }

@@ -64,7 +64,7 @@ it.skipIf(!canMount)(canMount ? full : `${full} (skipped: needs root and mounts)
   try {
     await expect(runLogged('yes', {})).rejects.toMatchObject({
       name: 'StateError',
-      code: 'ENOSPC',
+      errno: 'ENOSPC',
       path: path.join(disk, 'runs/run/step/0.1.1.log'),
     })
   } finally {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expectOwnStore } from '@reprise/workflow'
+import { expectOwnStore } from '@reprise/workflow/internal'
 import { expect, test } from 'vitest'
 
 const FLICKER = `

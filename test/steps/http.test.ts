@@ -57,7 +57,7 @@ const failureOf = (running: Promise<unknown>): Promise<unknown> =>
 /** Which words of `retry_on` fit the failure. */
 function matchedBy(error: unknown): string[] {
   const fits = (word: string): boolean =>
-    isRetryable(normalizePolicy({ retryOn: [word] }).policy, error, { attempt: 1 } as FailureContext)
+    isRetryable(normalizePolicy({ retryOn: [word] }).policy, error, { attempt: 1, launch: 1 } as FailureContext)
   return ['network', 'timeout', 'server_error', 'rate_limit'].filter(fits)
 }
 

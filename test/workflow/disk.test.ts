@@ -93,7 +93,7 @@ describe('a disk that is full', () => {
       const { state, steps: views, stopReason } = await scene.show('r1')
       expect([state, stopReason]).toEqual(['interrupted', null])
       const stoppedAt = views.find(({ state: is }) => is !== 'succeeded')
-      expect(stoppedAt?.history.map(({ number, outcome }) => [number, outcome])).toEqual([[1, 'interrupted']])
+      expect(stoppedAt?.history.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([[1, 'interrupted']])
       remount(disk, 'size=4m')
       await expectGoingOn()
       expect((await scene.show('r1')).steps.map(({ attempts, state: is }) => [attempts, is])).toEqual(

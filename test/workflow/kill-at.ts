@@ -1,6 +1,6 @@
 /** Runs a workflow and kills its own process when it is told of an event. Arguments: file, run, type of event, step. */
 import path from 'node:path'
-import { startRun } from '@reprise/workflow'
+import { startRun } from '@reprise/workflow/internal'
 import { readPlan } from './read-plan.js'
 
 const [file = '', runId = '', type = '', step = ''] = process.argv.slice(2)

@@ -8,6 +8,7 @@
  */
 import { seededRandom } from '../../packages/reprise/src/core/seeded-random.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
+import { scopeOfRun } from '../../packages/reprise/src/ledger/records.js'
 import { faultsOf, type Start } from '../crash/history.js'
 import { type Going, Scene, until } from './scene.js'
 
@@ -117,7 +118,7 @@ export class KillStory {
       const run = await ledger.run('r1')
       if (run?.status !== 'interrupted' || run.owner !== null)
         this.faults.push(`asked to stop the run is ${run?.status}`)
-      for (const { id, status } of await ledger.list({ run: 'r1' }))
+      for (const { id, status } of await ledger.list({ scopeKind: 'run', scope: 'r1' }))
         if (status === 'running') this.faults.push(`asked to stop ${id} is still ${status}`)
     })
   }
@@ -175,7 +176,7 @@ export class KillStory {
     if (!this.scene.has('.reprise/ledger.db') || !(await this.isRecorded())) return false
     return this.scene.ledger(async (ledger) => {
       const starts = await this.startsOf(ledger)
-      const faults = await faultsOf(ledger, 'r1', starts, { attempts: ATTEMPTS, finished })
+      const faults = await faultsOf(ledger, scopeOfRun('r1'), starts, { attempts: ATTEMPTS, finished })
       faults.push(...(await budgetFaults(ledger)))
       const own = faults.filter((fault) => !NO_FAULTS.includes(fault))
       this.faults.push(...own.map((fault) => `after ${this.kills} kills: ${fault}`))
@@ -185,11 +186,11 @@ export class KillStory {
 
   private async startsOf(ledger: Ledger): Promise<Start[]> {
     const known = new Map<string, number>()
-    for (const task of await ledger.list({ run: 'r1' })) {
+    for (const task of await ledger.list({ scopeKind: 'run', scope: 'r1' })) {
       const { current } = task.progress
       const rows = [...(await ledger.attempts(task)), ...(current === null ? [] : [current])]
-      for (const { number, execution, startedAtMs } of rows)
-        known.set(`${task.id} ${number} ${this.lifeAt(startedAtMs)}`, execution)
+      for (const { attempt, execution, startedAtMs } of rows)
+        known.set(`${task.id} ${attempt} ${this.lifeAt(startedAtMs)}`, execution)
     }
     // What no row is known of gets an execution that nobody has, and is told as a fault.
     return this.notes().map(({ task, attempt, life, atMs }) => {
@@ -216,7 +217,7 @@ export class KillStory {
 
 /** I4: used are the retries that were made, and no more than there are. */
 async function budgetFaults(ledger: Ledger): Promise<string[]> {
-  const task = await ledger.get({ run: 'r1', id: 'limited' })
+  const task = await ledger.get({ scopeKind: 'run', scope: 'r1', id: 'limited' })
   if (task === undefined) return []
   const retries = Math.max(0, task.progress.retry.launched - 1)
   const gate = (await ledger.gates()).find(({ key }) => key === 'budget:few@r1')

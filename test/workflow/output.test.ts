@@ -1,5 +1,5 @@
 /** What `run` and `resume` show of the output of steps, as processes: in pipes, in CI, with secrets, killed on the way. */
-import { BLIND_READERS, planFromDocument, startRun } from '@reprise/workflow'
+import { BLIND_READERS, planFromDocument, startRun } from '@reprise/workflow/internal'
 import { afterEach, expect, test } from 'vitest'
 import { bin, Scene, until } from './scene.js'
 

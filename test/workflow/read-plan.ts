@@ -1,7 +1,8 @@
 /** The plan of a file, as the command line reads it. Imports the workflow package. */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { parseSource, type Plan, planOf, readersFor } from '@reprise/workflow'
+import type { Plan } from '@reprise/workflow'
+import { parseSource, planOf, readersFor } from '@reprise/workflow/internal'
 
 export async function readPlan(file: string): Promise<Plan> {
   const source = parseSource(file, await readFile(file, 'utf8'))

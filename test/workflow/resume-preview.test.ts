@@ -1,5 +1,5 @@
 /** What a resume says that it will do is what it does, whatever a step asks for when it is interrupted. Needs a build. */
-import type { ResumePreview } from '@reprise/workflow'
+import type { ResumePreview } from '@reprise/workflow/internal'
 import { afterEach, expect, test } from 'vitest'
 import { Scene } from './scene.js'
 

@@ -27,7 +27,9 @@ async function killedInWait(workflow = TWO): Promise<void> {
 }
 
 async function isWaiting(): Promise<boolean> {
-  return scene.ledger(async (ledger) => (await ledger.get({ run: 'r1', id: 'second' }))?.status === 'waiting')
+  return scene.ledger(
+    async (ledger) => (await ledger.get({ scopeKind: 'run', scope: 'r1', id: 'second' }))?.status === 'waiting',
+  )
 }
 
 describe('a file that was edited', () => {
@@ -178,8 +180,8 @@ describe('a store', () => {
   test('of an older format, without a retry state, goes on with a fresh one and says so', async () => {
     await killedInWait()
     await scene.ledger((ledger) =>
-      ledger.transact({ tasks: [{ run: 'r1', id: 'second' }] }, (view) => {
-        const task = view.task({ run: 'r1', id: 'second' })
+      ledger.transact({ tasks: [{ scopeKind: 'run', scope: 'r1', id: 'second' }] }, (view) => {
+        const task = view.task({ scopeKind: 'run', scope: 'r1', id: 'second' })
         if (task === undefined) throw new Error('no task')
         return { tasks: [{ ...task, dueAtMs: 0, progress: {} as typeof task.progress }], result: undefined }
       }),
@@ -196,19 +198,19 @@ describe('a store', () => {
   test('with a state that cannot be is refused, every fault listed, and nothing is touched', async () => {
     await killedInWait()
     await scene.ledger((ledger) =>
-      ledger.transact({ tasks: [{ run: 'r1', id: 'second' }] }, (view) => {
-        const task = view.task({ run: 'r1', id: 'second' })
+      ledger.transact({ tasks: [{ scopeKind: 'run', scope: 'r1', id: 'second' }] }, (view) => {
+        const task = view.task({ scopeKind: 'run', scope: 'r1', id: 'second' })
         if (task === undefined) throw new Error('no task')
         const retry = { ...task.progress.retry, launched: 9, failures: 9, totalDelayMs: -5 }
         return { tasks: [{ ...task, progress: { ...task.progress, retry } }], result: undefined }
       }),
     )
-    const before = await scene.ledger((ledger) => ledger.get({ run: 'r1', id: 'second' }))
+    const before = await scene.ledger((ledger) => ledger.get({ scopeKind: 'run', scope: 'r1', id: 'second' }))
     const { code, stderr } = await scene.reprise('resume', 'r1')
     expect(code).toBe(4)
     for (const fault of ['9 attempts were made of 5 allowed', 'totalDelayMs is -5', 'history'])
       expect(stderr).toContain(fault)
-    expect(await scene.ledger((ledger) => ledger.get({ run: 'r1', id: 'second' }))).toEqual(before)
+    expect(await scene.ledger((ledger) => ledger.get({ scopeKind: 'run', scope: 'r1', id: 'second' }))).toEqual(before)
     expect(scene.count('second')).toBe(1)
   })
 })

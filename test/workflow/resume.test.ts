@@ -28,7 +28,7 @@ steps:
     expect(last.code).toBe(1)
     const [step] = (await scene.show('r1')).steps
     expect(step).toMatchObject({ state: 'failed', stopReason: 'attempts_exhausted', attempts: 5 })
-    const ended = step?.history.filter(({ outcome }) => outcome === 'failure').map(({ number }) => number)
+    const ended = step?.history.filter(({ outcome }) => outcome === 'failure').map(({ attempt }) => attempt)
     expect(ended).toEqual([1, 2, 3, 4, 5])
     expect(scene.count('ran')).toBe(5)
   })
@@ -52,7 +52,7 @@ steps:
     const { steps, state } = await scene.show('r1')
     expect(state).toBe('succeeded')
     expect(steps[0]).toMatchObject({ generation: 2, attempts: 2 })
-    expect(steps[0]?.history.map(({ generation, number }) => [generation, number])).toEqual([
+    expect(steps[0]?.history.map(({ generation, attempt }) => [generation, attempt])).toEqual([
       [1, 1],
       [1, 2],
       [2, 1],
@@ -70,10 +70,10 @@ steps:
     retry: { attempts: 3, backoff: fixed, initial_delay: 3s, jitter: full }
 `)
     await scene.killed(RUN, () => scene.waits('work', 1))
-    const before = await scene.ledger((ledger) => ledger.get({ run: 'r1', id: 'work' }))
+    const before = await scene.ledger((ledger) => ledger.get({ scopeKind: 'run', scope: 'r1', id: 'work' }))
     expect((await scene.reprise('resume', 'r1')).code).toBe(0)
     const history = (await scene.show('r1')).steps[0]?.history
-    expect(history?.at(-1)?.delayBeforeMs).toBe(before?.progress.retry.lastDelayMs)
+    expect(history?.at(-1)?.delayBeforeMs).toBe(Math.round(before?.progress.retry.lastDelayMs ?? -1))
     const started = history?.at(-1)?.startedAtMs ?? 0
     expect(started).toBeGreaterThanOrEqual((before?.dueAtMs ?? 0) - 1)
     expect(scene.count('ran')).toBe(2)
@@ -87,7 +87,8 @@ steps:
     retry: { attempts: 3, backoff: fixed, initial_delay: 500ms }
 `)
     await scene.killed(RUN, () => scene.waits('work', 1))
-    const due = (await scene.ledger((ledger) => ledger.get({ run: 'r1', id: 'work' })))?.dueAtMs ?? 0
+    const due =
+      (await scene.ledger((ledger) => ledger.get({ scopeKind: 'run', scope: 'r1', id: 'work' })))?.dueAtMs ?? 0
     await until(
       () => Date.now() > due + 100,
       () => 'the time to pass',
@@ -104,7 +105,8 @@ steps:
     retry: { attempts: 9, backoff: fixed, initial_delay: 300ms, retry_budget: 700ms }
 `)
     await scene.killed(RUN, () => scene.waits('work', 1))
-    const { progress } = (await scene.ledger((ledger) => ledger.get({ run: 'r1', id: 'work' }))) ?? {}
+    const { progress } =
+      (await scene.ledger((ledger) => ledger.get({ scopeKind: 'run', scope: 'r1', id: 'work' }))) ?? {}
     const ran = scene.count('ran')
     await until(
       () => Date.now() > (progress?.retry.expiresAtMs ?? Infinity) + 50,
@@ -124,7 +126,8 @@ steps:
     retry: { attempts: 9, backoff: fixed, initial_delay: 400ms, timeout: 1s }
 `)
     await scene.killed(RUN, () => scene.waits('work', 1))
-    const { progress } = (await scene.ledger((ledger) => ledger.get({ run: 'r1', id: 'work' }))) ?? {}
+    const { progress } =
+      (await scene.ledger((ledger) => ledger.get({ scopeKind: 'run', scope: 'r1', id: 'work' }))) ?? {}
     const ran = scene.count('ran')
     await until(
       () => Date.now() > (progress?.retry.deadlineAtMs ?? Infinity) + 50,
@@ -154,7 +157,7 @@ steps:
     const { steps, resumes } = await scene.show('r1')
     expect(resumes).toBe(1)
     expect(steps[0]).toMatchObject({ state: 'succeeded', attempts: 1 })
-    expect(steps[0]?.history.map(({ number, execution, outcome }) => [number, execution, outcome])).toEqual([
+    expect(steps[0]?.history.map(({ attempt, execution, outcome }) => [attempt, execution, outcome])).toEqual([
       [1, 1, 'interrupted'],
       [1, 2, 'success'],
     ])

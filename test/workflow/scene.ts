@@ -11,7 +11,7 @@ import path from 'node:path'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
-import type { RunDetail } from '@reprise/workflow'
+import type { RunDetail } from '@reprise/workflow/internal'
 import { repriseHere } from './here.js'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -134,7 +134,7 @@ export class Scene {
   async waits(step: string, failures: number): Promise<boolean> {
     if (!(await this.isKept())) return false
     return this.ledger(async (ledger) => {
-      const task = await ledger.get({ run: 'r1', id: step })
+      const task = await ledger.get({ scopeKind: 'run', scope: 'r1', id: step })
       return task?.status === 'waiting' && task.progress.retry.failures === failures
     })
   }
@@ -161,7 +161,7 @@ export class Scene {
   async historyOf(step: string): Promise<unknown[]> {
     const { steps } = await this.show('r1')
     const history = steps.find(({ id }) => id === step)?.history ?? []
-    return history.map(({ number, execution, outcome }) => [number, execution, outcome])
+    return history.map(({ attempt, execution, outcome }) => [attempt, execution, outcome])
   }
 
   async ledger<T>(act: (ledger: Ledger) => Promise<T>): Promise<T> {

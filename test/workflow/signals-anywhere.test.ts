@@ -26,14 +26,14 @@ steps:
     retry: { attempts: 3, backoff: fixed, initial_delay: 2s }
 `)
   const going = await scene.startUntil(RUN, () => scene.waits('work', 1))
-  const before = await scene.ledger((ledger) => ledger.get({ run: 'r1', id: 'work' }))
+  const before = await scene.ledger((ledger) => ledger.get({ scopeKind: 'run', scope: 'r1', id: 'work' }))
   going.child.kill('SIGINT')
   expect((await going.ended).code).toBe(130)
-  const after = await scene.ledger((ledger) => ledger.get({ run: 'r1', id: 'work' }))
+  const after = await scene.ledger((ledger) => ledger.get({ scopeKind: 'run', scope: 'r1', id: 'work' }))
   expect([after?.status, after?.dueAtMs]).toEqual(['waiting', before?.dueAtMs])
   await expectResumed()
   const history = (await scene.show('r1')).steps[0]?.history ?? []
-  expect(history.map(({ number, outcome }) => [number, outcome])).toEqual([
+  expect(history.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
     [1, 'failure'],
     [2, 'success'],
   ])
@@ -157,5 +157,5 @@ test('as its last step has ended: it has interrupted nothing', async () => {
 
 async function stateOf(step: string): Promise<string | undefined> {
   if (!scene.has('.reprise/ledger.db')) return undefined
-  return scene.ledger(async (ledger) => (await ledger.get({ run: 'r1', id: step }))?.status)
+  return scene.ledger(async (ledger) => (await ledger.get({ scopeKind: 'run', scope: 'r1', id: step }))?.status)
 }

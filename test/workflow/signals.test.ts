@@ -89,8 +89,18 @@ describe('a first signal', () => {
     await going.ended
     const { stdout } = await scene.reprise('resume', 'r1', '--dry-run', '--json')
     expect(JSON.parse(stdout)).toMatchObject({ preview: { rerun: [{ step: 'work', attempt: 1, of: 2 }], waiting: [] } })
-    expect((await scene.show('r1')).steps[1]).toMatchObject({ state: 'pending', attempts: 1 })
+    expect((await scene.show('r1')).steps[1]).toMatchObject({ state: 'interrupted', attempts: 1 })
   })
+})
+
+test('a step that was running at kill -9 is interrupted in every view', async () => {
+  const going = await startedWorking(WORK)
+  going.child.kill('SIGKILL')
+  await going.ended
+  const { counts, steps } = await scene.show('r1')
+  expect({ counts, work: steps[1]?.state }).toMatchObject({ counts: { interrupted: 1 }, work: 'interrupted' })
+  const { stdout } = await scene.reprise('ps')
+  expect(stdout).toContain('\nnext: reprise resume r1\n')
 })
 
 describe('a second signal', () => {

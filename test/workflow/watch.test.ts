@@ -65,7 +65,7 @@ function tellingOf(ndjson: string, type: RunEvent['type']): unknown {
   const events = ndjson
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as RunEvent)
-  const { timeMs: _, ...event } = events.find((one) => one.type === type)!
+    .map((line) => JSON.parse(line) as RunEvent & { time: string })
+  const { timeMs: _, time: __, ...event } = events.find((one) => one.type === type)!
   return event
 }

@@ -22,12 +22,12 @@ steps:
 /** All that is recorded, but for who lives. */
 async function recorded(): Promise<unknown> {
   return scene.ledger(async (ledger) => {
-    const tasks = await ledger.list({ run: 'r1' })
+    const tasks = await ledger.list({ scopeKind: 'run', scope: 'r1' })
     return {
       run: await ledger.run('r1'),
       tasks,
       attempts: await Promise.all(tasks.map((task) => ledger.attempts(task))),
-      events: await ledger.events(0, 10_000, 'r1'),
+      events: await ledger.events(0, 10_000, { scopeKind: 'run', scope: 'r1' }),
       gates: await ledger.gates(),
     }
   })
@@ -82,7 +82,7 @@ test('while another one conducts it, it leaves that and its processes alone', as
   expect((await heir.ended).code).toBe(0)
   expect([scene.count('before'), scene.count('work'), scene.read('after')]).toEqual([1, 2, '1\n'])
   const history = (await scene.show('r1')).steps[1]?.history ?? []
-  expect(history.map(({ number, execution, outcome }) => [number, execution, outcome])).toEqual([
+  expect(history.map(({ attempt, execution, outcome }) => [attempt, execution, outcome])).toEqual([
     [1, 1, 'interrupted'],
     [1, 2, 'success'],
   ])

@@ -2,7 +2,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describeError } from 'reprise/observe'
+import { describeError } from 'reprise/internal'
 import { EXIT, type ExitCode } from './exit-codes.js'
 import type { Outputs } from './world.js'
 

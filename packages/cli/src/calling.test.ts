@@ -1,7 +1,7 @@
 /** How commands are called, and what becomes of what they answer and throw. */
 import { rmSync } from 'node:fs'
 import path from 'node:path'
-import { RepriseError } from 'reprise'
+import { NoPolicyError } from 'reprise'
 import { LedgerError, TaskRefusedError } from 'reprise/durable'
 import { expect, test } from 'vitest'
 import type { CommandEntry, ParsedArguments } from './command.js'
@@ -198,12 +198,11 @@ test.each([
   expect(await call(['ps'], throwing(error))).toMatchObject({ code, stdout: '', stderr: said })
 })
 
-test.each([
-  new LedgerError('closed', 'closed'),
-  new TaskRefusedError('closed', 'closed'),
-  new RepriseError('aborted', 'x'),
-])('what a command should have caught is a bug of ours: %o', async (error) => {
-  const { code, stderr } = await call(['ps'], throwing(error))
-  expect(code).toBe(70)
-  rmSync(path.dirname(/with (.*)\n/.exec(stderr)?.[1] ?? ''), { recursive: true })
-})
+test.each([new LedgerError('closed', 'closed'), new TaskRefusedError('closed', 'closed'), new NoPolicyError('x')])(
+  'what a command should have caught is a bug of ours: %o',
+  async (error) => {
+    const { code, stderr } = await call(['ps'], throwing(error))
+    expect(code).toBe(70)
+    rmSync(path.dirname(/with (.*)\n/.exec(stderr)?.[1] ?? ''), { recursive: true })
+  },
+)

@@ -6,9 +6,9 @@
  */
 import { InputError, type Problem, StateError } from '@reprise/workflow'
 import type { CommanderError } from 'commander'
-import { isRepriseError, nearest } from 'reprise'
-import type { GateRefusal, GateRefusedError, LedgerError, RefusalKind, TaskRefusedError } from 'reprise/durable'
-import { plainText } from 'reprise/observe'
+import { isRepriseError } from 'reprise'
+import type { GateRefusal, LedgerError, RefusalKind } from 'reprise/durable'
+import { nearest, plainText } from 'reprise/internal'
 import { reportBug } from './bug-report.js'
 import { EXIT, type ExitCode } from './exit-codes.js'
 import { type CommandRefusal, RefusedError, StoreError, UsageError } from './failures.js'
@@ -75,15 +75,16 @@ const KINDS: Readonly<Record<Exclude<RefusalKind, 'closed'> | GateRefusal, Comma
 
 function asRefusal(error: unknown): RefusedError | undefined {
   if (error instanceof RefusedError) return error
-  if (isRepriseError(error, 'refused')) {
-    const { kind, message, changes = [] } = error as Partial<TaskRefusedError> & (TaskRefusedError | GateRefusedError)
+  if (isRepriseError(error, 'task_refused') || isRepriseError(error, 'gate_refused')) {
+    const { kind, message } = error
+    const changes = error.code === 'task_refused' ? error.changes : []
     const details = changes.map(
       ({ field, from, to }) => `${field}: was ${JSON.stringify(from)}, is ${JSON.stringify(to)}`,
     )
     return kind === 'closed' ? undefined : new RefusedError({ kind: KINDS[kind], message, details })
   }
-  if (problemWith(error) === 'newer_format') {
-    return new RefusedError({ kind: 'newer_format', message: (error as LedgerError).message })
+  if (isRepriseError(error, 'ledger') && error.problem === 'newer_format') {
+    return new RefusedError({ kind: 'newer_format', message: error.message })
   }
   return undefined
 }
@@ -98,7 +99,7 @@ function isFailingStore(error: unknown): error is LedgerError {
 }
 
 function problemWith(error: unknown): LedgerError['problem'] | undefined {
-  return isRepriseError(error, 'ledger') ? (error as LedgerError).problem : undefined
+  return isRepriseError(error, 'ledger') ? error.problem : undefined
 }
 
 function reportRefusal(refusal: RefusedError, world: Outputs, telling: Telling): ExitCode {

@@ -13,7 +13,7 @@ export class UsageError extends Error {
   }
 }
 
-export const REFUSAL_KINDS = [
+const REFUSAL_KINDS = [
   'locked',
   'definition_changed',
   'exhausted',

@@ -1,9 +1,12 @@
 /**
- * The flags that describe a policy or a scenario: names, help and what their values are, in one table. `exec`, `explain`
- * and `simulate` take their options from here, and `policy-flags.ts` and `scenario-flags.ts` read them by it.
+ * The flags that describe a policy or a scenario: names, help and what their values are. `exec`, `explain` and `simulate`
+ * take their options from here, and `policy-fields.ts` and `scenario-flags.ts` read them by it. Those of a policy are made
+ * from the table of its fields.
  *
- * Light: every start of the program loads it. Imports types only.
+ * Light: every start of the program loads it. Imports types, and the table of policy fields.
  */
+import { kebabCase, POLICY_FIELDS, type PolicyField, type PolicyFlag } from '@reprise/workflow/internal'
+import type { PolicyInput } from 'reprise'
 import type { CommandOption } from './command.js'
 
 /** What the value of a flag is. `word`: one of `choices`. `jitter`: the same, or no value. `list`: with commas. `switch`: no value. */
@@ -17,35 +20,27 @@ export interface FlagEntry<Field extends string = string> extends CommandOption 
 
 const policy = 'Policy'
 
+const KINDS: Readonly<Record<PolicyFlag['value'], FlagKind>> = {
+  '<n>': 'number',
+  '<time>': 'duration',
+  '<word>': 'word',
+  '[word]': 'jitter',
+  '<matchers>': 'list',
+}
+
 /** A flag that is left out leaves its field out. */
-export const POLICY_FLAGS = [
-  entry('attempts', 'number', policy, '--attempts <n>', 'how many attempts at most, the first included'),
-  entry('backoff', 'word', policy, '--backoff <word>', 'how the wait grows from attempt to attempt', [
-    'fixed',
-    'linear',
-    'exponential',
-    'fibonacci',
-  ]),
-  entry('initialDelay', 'duration', policy, '--initial-delay <time>', 'the first wait'),
-  entry('maxDelay', 'duration', policy, '--max-delay <time>', 'the longest wait'),
-  entry('jitter', 'jitter', policy, '--jitter [word]', 'randomness in the waits; without a word it is full', [
-    'none',
-    'full',
-    'equal',
-    'decorrelated',
-    'proportional',
-  ]),
-  entry('retryBudget', 'duration', policy, '--retry-budget <time>', 'limit of all waits together'),
-  entry('attemptTimeout', 'duration', policy, '--attempt-timeout <time>', 'limit of one attempt'),
-  entry('timeout', 'duration', policy, '--timeout <time>', 'limit of all attempts and waits together'),
-  entry(
-    'retryOn',
-    'list',
-    policy,
-    '--retry-on <matchers>',
-    'which failures to retry, separated by commas: network, timeout, 5xx, rate_limit, exit:75 (default: all)',
-  ),
-] as const
+export const POLICY_FLAGS: readonly FlagEntry<keyof PolicyInput>[] = POLICY_FIELDS.flatMap((row) =>
+  row.flag === undefined ? [] : [policyFlag(row, row.flag)],
+)
+
+/** Help is the table's sentence, as half a sentence. */
+function policyFlag(
+  { name, inFiles = name, doc }: PolicyField,
+  { value, note = '', choices }: PolicyFlag,
+): FlagEntry<keyof PolicyInput> {
+  const text = doc.charAt(0).toLowerCase() + doc.slice(1, -1).replaceAll('`', '') + note
+  return entry(inFiles as keyof PolicyInput, KINDS[value], policy, `--${kebabCase(inFiles)} ${value}`, text, choices)
+}
 
 /** Only for `simulate`: elsewhere a budget has a name, and is shared. */
 export const BUDGET_FLAG: CommandOption = {
@@ -118,7 +113,7 @@ export const SCENARIO_FLAGS = [
 type FieldOf<T extends readonly FlagEntry[]> = T[number]['field']
 
 /** As commander hands them over: text, or true for a flag without a value. */
-export type PolicyFlagTexts = Readonly<Partial<Record<FieldOf<typeof POLICY_FLAGS>, string | true>>>
+export type PolicyFlagTexts = Readonly<Partial<Record<keyof PolicyInput, string | true>>>
 export type ScenarioFlagTexts = Readonly<Partial<Record<ScenarioOption, string | true>>>
 
 /** Two of the options are not called like the fields. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readText } from '@reprise/workflow'
+import { readText } from '@reprise/workflow/internal'
 import { afterAll, expect, test } from 'vitest'
 import { runProgram } from './program.js'
 import type { World } from './world.js'

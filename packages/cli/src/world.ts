@@ -9,7 +9,7 @@ export interface Output {
   readonly rows?: number
 }
 
-export interface Input extends AsyncIterable<string | Uint8Array> {
+interface Input extends AsyncIterable<string | Uint8Array> {
   readonly isTTY?: boolean
   /** Nothing more is read; what waits for it ends. */
   destroy?(): unknown

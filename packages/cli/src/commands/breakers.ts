@@ -1,11 +1,12 @@
 /** `reprise breakers list|reset|trip`: the breakers that runs share. Imports the library, the workflow package and output. */
-import { breakerViews } from '@reprise/workflow'
+import { breakerViews } from '@reprise/workflow/internal'
 import { resetBreaker, tripBreaker } from 'reprise/durable'
 import type { CommandModule, ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { breakersTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
+import { refuseOptions } from '../input/refused-options.js'
 import { ifKept, withLedger } from '../runs/store.js'
 import { writePage } from '../output/github-commands.js'
 
@@ -43,7 +44,9 @@ async function change(
   const { world, settings } = context
   const reason = options.reason ?? NO_REASON
   const after = await withLedger(context, (ledger) =>
-    action === 'reset' ? resetBreaker(ledger, name, reason) : tripBreaker(ledger, name, { reason }),
+    (action === 'reset' ? resetBreaker(ledger, name, { reason }) : tripBreaker(ledger, name, { reason })).catch(
+      (error) => refuseOptions(error),
+    ),
   )
   if (settings.json) writeJson(world.stdout, { breaker: name, action, change: after })
   else if (!settings.quiet)

@@ -1,5 +1,5 @@
 /** `reprise budgets list|grant`: the budgets that runs share. Imports the library, the workflow package and output. */
-import { budgetViews } from '@reprise/workflow'
+import { budgetViews } from '@reprise/workflow/internal'
 import { grantBudget } from 'reprise/durable'
 import type { CommandModule, ParsedArguments } from '../command.js'
 import { UsageError } from '../failures.js'
@@ -7,6 +7,7 @@ import { budgetsTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { NO_REASON } from './breakers.js'
+import { refuseOptions } from '../input/refused-options.js'
 import { ifKept, withLedger } from '../runs/store.js'
 import { writePage } from '../output/github-commands.js'
 
@@ -29,7 +30,9 @@ export const grant: CommandModule = {
     } = given as unknown as Given
     const { world, settings } = context
     const count = amountOf(amount)
-    const change = await withLedger(context, (ledger) => grantBudget(ledger, name, count, reason))
+    const change = await withLedger(context, (ledger) =>
+      grantBudget(ledger, name, { amount: count, reason }).catch((error) => refuseOptions(error)),
+    )
     if (settings.json) writeJson(world.stdout, { budget: name, amount: count, change })
     else if (!settings.quiet) world.stderr.write(`Budget ${name} has ${count} more to spend.\n`)
   },

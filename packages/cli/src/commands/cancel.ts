@@ -1,10 +1,9 @@
 /** `reprise cancel RUN`: ends a run for good, whichever process conducts it. Imports the workflow package. */
-import { cancelRun, StateDirectory } from '@reprise/workflow'
+import { cancelRun, recordedPlan, StateDirectory } from '@reprise/workflow/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { writeJson } from '../output/json.js'
 import { findRun } from '../runs/find-run.js'
-import { recordedPlan } from '../runs/load-plan.js'
 import { stateDirectoryOf, withLedger } from '../runs/store.js'
 
 export async function run(

@@ -1,17 +1,18 @@
 /** `reprise clean`: forgets runs that have ended, with their logs. Imports the workflow package and the state directory. */
 import { createInterface } from 'node:readline/promises'
-import { cleanableRuns, removeRuns, StateDirectory } from '@reprise/workflow'
-import { ENDED_RUN_STATUSES, type Ledger } from 'reprise/durable'
+import { cleanableRuns, recordedPlan, removeRuns, StateDirectory } from '@reprise/workflow/internal'
+import type { Ledger } from 'reprise/durable'
+import { ENDED_RUN_STATUSES } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { RefusedError, UsageError } from '../failures.js'
+import { plural } from '../output/failure-words.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { runsTable } from '../output/runs/runs-table.js'
 import { durationOf } from './ps.js'
 import { findRun } from '../runs/find-run.js'
-import { recordedPlan } from '../runs/load-plan.js'
 import { ifKept, stateDirectoryOf } from '../runs/store.js'
 
 type Options = {
@@ -64,7 +65,7 @@ function nothing({ world, settings }: CommandContext): ExitCode {
 async function expectYes(count: number, { world, settings }: CommandContext): Promise<void> {
   const hint = 'add --yes, or --dry-run to see which'
   if (settings.json || !settings.input || world.stdin.isTTY !== true)
-    throw new UsageError(`${count} runs would be removed, and there is no terminal to confirm it`, hint)
+    throw new UsageError(`${plural(count, 'run')} would be removed, and there is no terminal to confirm it`, hint)
   const questions = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const answer = await questions.question(

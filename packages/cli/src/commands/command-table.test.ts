@@ -1,4 +1,4 @@
-import { RUN_STATES } from '@reprise/workflow'
+import { RUN_STATES } from '@reprise/workflow/internal'
 import { expect, test } from 'vitest'
 import type { CommandEntry } from '../command.js'
 import { runProgram } from '../program.js'

@@ -1,5 +1,5 @@
 /** `reprise exec -- CMD…`: one command with a policy, kept in the store only if asked. Imports the workflow package. */
-import { execCommand, StdinError } from '@reprise/workflow'
+import { execCommand, StdinError } from '@reprise/workflow/internal'
 import type { Policy } from 'reprise'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
@@ -14,7 +14,7 @@ import { withSignals } from '../runs/signals.js'
 
 type Options = PolicyFlagTexts & { readonly durable?: string }
 
-const GRACE_MS = 5000
+const GRACE = '5s'
 
 export async function run(
   { values: { command }, options }: ParsedArguments<{ readonly command: readonly string[] }, Options>,
@@ -39,7 +39,7 @@ async function execNow(argv: readonly string[], policy: Policy, context: Command
         policy,
         env: definedOf(world.env),
         cwd: process.cwd(),
-        graceMs: GRACE_MS,
+        grace: GRACE,
         signal: stop.signal,
         onOutput: (stream, bytes) => telling.output(stream, bytes),
         observer: telling,

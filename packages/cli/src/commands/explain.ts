@@ -1,7 +1,7 @@
 /** `reprise explain [FILE] [STEP]`: what a policy does, before it does it. Imports input, explanation and output. */
-import { type FoundPolicy, pickStep, readersFor, readPolicies } from '@reprise/workflow'
+import { type FoundPolicy, pickStep, readersFor, readPolicies } from '@reprise/workflow/internal'
 import { normalizePolicy, type PolicyInput } from 'reprise'
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { type Explanation, explain } from '../explain/explanation.js'

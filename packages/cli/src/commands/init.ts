@@ -5,7 +5,7 @@
  */
 import { lstatSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError } from '../failures.js'

@@ -6,18 +6,27 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
-import { fallbackId, isId, type LogEntry, placeOf, placesElsewhere, StateDirectory, viewRun } from '@reprise/workflow'
-import { nearest } from 'reprise'
+import {
+  fallbackId,
+  isId,
+  type LogEntry,
+  placeOf,
+  placesElsewhere,
+  recordedPlan,
+  StateDirectory,
+  type StepView,
+  viewRun,
+} from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
-import { plainText } from 'reprise/observe'
+import { nearest, plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError, UsageError } from '../failures.js'
+import { plural } from '../output/failure-words.js'
 import { harmless } from '../output/harmless-text.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { findRunOrLast } from '../runs/find-run.js'
-import { recordedPlan } from '../runs/load-plan.js'
 import { follow } from '../runs/follow.js'
 import { readerOf } from '../runs/reader.js'
 import { stateDirectoryOf, withLedger } from '../runs/store.js'
@@ -56,13 +65,15 @@ export async function run({ values: { run: named, step }, options }: Given, cont
         .logsOf(runId, step)
         .filter((log) => attempt === undefined || log.attempt === attempt)
         .toSorted((a, b) => orderOf(a) - orderOf(b))
-    if (step !== undefined) await expectStep(ledger, runId, step, context)
+    const view = step === undefined ? undefined : await expectStep(ledger, runId, step, context)
+    if (view !== undefined && attempt !== undefined && options.follow !== true) expectAttempt(view, runId, attempt)
     const elsewhere = placesElsewhere(record, placeOf({ stateDirectory: state.path }))
     if (settings.json) return writeJson(world.stdout, { logs: files(), elsewhere })
     const printer = new Printer(context)
     await follow(ledger, runId, options.follow === true, () => printer.print(files()))
     if (settings.quiet) return
-    if (!printer.hasPrinted) world.stderr.write(elsewhere.length === 0 ? 'Nothing was written.\n' : 'No log is here.\n')
+    if (!printer.hasPrinted)
+      world.stderr.write(elsewhere.length > 0 ? 'No log is here.\n' : `${plainText(withoutOutput(view, runId))}\n`)
     for (const { host, stateDirectory } of elsewhere)
       world.stderr.write(
         plainText(`Steps of run ${runId} ran on ${host}, and their logs are there: in ${stateDirectory}.`) + '\n',
@@ -70,9 +81,24 @@ export async function run({ values: { run: named, step }, options }: Given, cont
   })
 }
 
-async function expectStep(ledger: Ledger, runId: string, step: string, context: CommandContext): Promise<void> {
-  const ids = ((await viewRun(readerOf(ledger, context), runId))?.steps ?? []).map(({ id }) => id)
-  if (isId(step) && ids.includes(step)) return
+function withoutOutput(step: StepView | undefined, runId: string): string {
+  if (step === undefined) return `The steps of run ${runId} have written nothing.`
+  return step.attempts === 0 ? `Step ${step.id} has not run.` : `Step ${step.id} has written nothing.`
+}
+
+function expectAttempt({ id, attempts, history }: StepView, runId: string, attempt: number): void {
+  const made = history.reduce((most, one) => Math.max(most, one.attempt), attempts)
+  if (attempt <= made) return
+  const count = made === 0 ? 'has not run' : `has made ${plural(made, 'attempt')}`
+  const message = `There is no attempt ${attempt}: step ${id} ${count}.`
+  throw new RefusedError({ kind: 'not_found', message, next: [['show', runId, id]] })
+}
+
+async function expectStep(ledger: Ledger, runId: string, step: string, context: CommandContext): Promise<StepView> {
+  const steps = (await viewRun(readerOf(ledger, context), runId))?.steps ?? []
+  const found = isId(step) ? steps.find(({ id }) => id === step) : undefined
+  if (found !== undefined) return found
+  const ids = steps.map(({ id }) => id)
   const near = nearest(step, ids)
   const message = `Run ${runId} has no step ${step}.${near === undefined ? '' : ` Did you mean ${near}?`}`
   throw new RefusedError({ kind: 'not_found', message, next: [['show', runId]] })

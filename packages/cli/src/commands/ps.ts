@@ -1,11 +1,13 @@
 /** `reprise ps`: runs, or what waits now. Imports the workflow package and output. */
-import { type RunState, viewRetrying, viewRuns } from '@reprise/workflow'
+import { type RunState, viewRuns } from '@reprise/workflow'
+import { viewRetrying } from '@reprise/workflow/internal'
 import { parseDuration } from 'reprise'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
+import { commandWords } from '../output/next-commands.js'
 import { retryingTable } from '../output/runs/retrying-table.js'
 import { runsTable } from '../output/runs/runs-table.js'
 import { ifKept } from '../runs/store.js'
@@ -48,7 +50,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   })
   const [runs, nowMs] = found ?? [[], Date.now()]
   if (settings.json) writeJson(world.stdout, { runs })
-  else print(runsTable(runs, nowMs, look))
+  else print(runsTable(runs, nowMs, look, commandWords(settings, world.env)))
 }
 
 function limitOf(text: string): number {

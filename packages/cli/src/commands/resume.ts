@@ -1,6 +1,14 @@
 /** `reprise resume [RUN]`: says what is kept, run again and waited for, then goes on. Imports the workflow package. */
 import { existsSync } from 'node:fs'
-import { checkResume, type Plan, type ResumeCheck, type ResumeChoices, resumeRun } from '@reprise/workflow'
+import type { Plan } from '@reprise/workflow'
+import {
+  checkResume,
+  recordedFile,
+  recordedPlan,
+  type ResumeCheck,
+  type ResumeChoices,
+  resumeRun,
+} from '@reprise/workflow/internal'
 import type { Ledger, RunRecord } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
@@ -11,7 +19,7 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { resumePreview } from '../output/runs/resume-preview.js'
 import { conductRun, type ShownOptions } from '../runs/conduct.js'
-import { expectNoSecrets, expectSecrets, loadPlan, recordedFile, recordedPlan } from '../runs/load-plan.js'
+import { expectNoSecrets, expectSecrets, loadPlan } from '../runs/load-plan.js'
 import { findRun, interruptedRun } from '../runs/find-run.js'
 import { refusedBy } from '../runs/refused-by.js'
 import { withLedger } from '../runs/store.js'

@@ -1,12 +1,11 @@
 /** `reprise retry-now RUN STEP`: ends the wait of a step. Imports the workflow package. */
-import { retryStepNow } from '@reprise/workflow'
-import { livingOwners } from 'reprise/durable'
+import { recordedPlan, retryStepNow } from '@reprise/workflow/internal'
+import { livingOwners } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { writeJson } from '../output/json.js'
 import { commandWords } from '../output/next-commands.js'
 import { findRun } from '../runs/find-run.js'
-import { recordedPlan } from '../runs/load-plan.js'
 import { withLedger } from '../runs/store.js'
 
 type Given = ParsedArguments<{ readonly run: string; readonly step: string }>
@@ -18,7 +17,7 @@ export async function run({ values: { run: named, step } }: Given, context: Comm
     return { runId: id, isConducted: owner !== null && (await livingOwners(ledger)).has(owner) }
   })
   await retryStepNow(settings.store, runId, step, recordedPlan)
-  if (settings.json) writeJson(world.stdout, { run: runId, step, hastened: true })
+  if (settings.json) writeJson(world.stdout, { run: runId, step, startEarly: true })
   else if (!settings.quiet && isConducted) world.stderr.write(`The next attempt of ${step} starts now.\n`)
   else if (!settings.quiet) {
     const resume = commandWords(settings, world.env)(['resume', runId])

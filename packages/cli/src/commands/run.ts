@@ -1,5 +1,5 @@
 /** `reprise run FILE`: runs a workflow. Imports the workflow package and what conducts runs. */
-import { newRunId, startRun } from '@reprise/workflow'
+import { newRunId, startRun } from '@reprise/workflow/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ProgramExitCode } from '../exit-codes.js'

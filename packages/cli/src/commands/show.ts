@@ -1,11 +1,12 @@
 /** `reprise show RUN [STEP]`: a run with its steps, or a step with its attempts. Imports the workflow package and output. */
-import { type RunDetail, type StepView, viewRun } from '@reprise/workflow'
-import { nearest } from 'reprise'
+import { type RunDetail, type StepView, viewRun } from '@reprise/workflow/internal'
+import { nearest } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
+import { commandWords } from '../output/next-commands.js'
 import { runPage } from '../output/runs/run-page.js'
 import { stepPage } from '../output/runs/step-page.js'
 import { findRunOrLast } from '../runs/find-run.js'
@@ -27,7 +28,9 @@ export async function run(
   const step = values.step === undefined ? undefined : stepOf(detail, values.step)
   if (settings.json) return writeJson(world.stdout, step ?? detail)
   const look = lookFor(world, settings)
-  const lines = step === undefined ? runPage(detail, nowMs, look) : stepPage(detail, step, nowMs, look)
+  const command = commandWords(settings, world.env)
+  const lines =
+    step === undefined ? runPage(detail, nowMs, look, command) : stepPage(detail, step, nowMs, look, command)
   writePage(world, `${lines.join('\n')}\n`)
 }
 

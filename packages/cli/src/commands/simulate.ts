@@ -2,9 +2,9 @@
  * `reprise simulate [FILE] [STEP]`: what a policy does in a storm, beside what others do. Imports input, simulation and
  * output.
  */
+import { InputError } from '@reprise/workflow'
 import {
   BUDGETS_KEY,
-  InputError,
   isWorkflow,
   pickOnly,
   pickStep,
@@ -12,15 +12,15 @@ import {
   readersFor,
   readPolicies,
   readTogether,
-} from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+} from '@reprise/workflow/internal'
+import { plainText } from 'reprise/internal'
 import { wellKnown } from 'reprise/simulate'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import type { PolicyFlagTexts, ScenarioFlagTexts } from '../flag-table.js'
 import { openSource } from '../input/open-source.js'
 import { readPolicyFlags } from '../input/policy-flags.js'
-import { readScenarioFlags } from '../input/scenario-flags.js'
+import { readScenarioFlags, writtenScenario } from '../input/scenario-flags.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { withProgress } from '../output/progress.js'
@@ -88,7 +88,8 @@ function write(simulation: Simulation, next: string, svg: string | undefined, co
   }
   // Before the text: where it cannot be written, nothing has been said yet.
   if (svg !== undefined && picture !== undefined) writePicture(svg, picture)
-  if (settings.json) writeJson(world.stdout, simulation)
+  const scenario = writtenScenario(simulation.scenario)
+  if (settings.json) writeJson(world.stdout, { ...simulation, scenario })
   else writePage(world, showSimulation(simulation, next, lookFor(world, settings)))
   if (svg !== undefined && !settings.quiet) world.stderr.write(`${plainText(svg)} is written.${leftOut(simulation)}\n`)
 }

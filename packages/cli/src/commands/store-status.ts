@@ -1,5 +1,6 @@
 /** `reprise store status`: a store as it is, also where it cannot be used. Imports the library and output. */
-import { livingOwners, type OwnerRecord, type StoreFacts } from 'reprise/durable'
+import type { OwnerRecord } from 'reprise/durable'
+import { livingOwners, type StoreFacts } from 'reprise/internal'
 import type { CommandModule } from '../command.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'

@@ -1,5 +1,5 @@
 /** `reprise validate FILE…`: every problem of every file, before anything runs. Imports input and output. */
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import type { ParsedArguments } from '../command.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'

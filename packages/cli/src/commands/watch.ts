@@ -1,5 +1,5 @@
 /** `reprise watch RUN`: a run live, whichever process conducts it. Imports the workflow package and output. */
-import { RunWatcher, viewRun } from '@reprise/workflow'
+import { RunWatcher, viewRun } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'

@@ -62,7 +62,7 @@ async function candidatesIn(ledger: Ledger, kind: LiveKind, run: string | undefi
     return runs.map(({ id, name, status }) => [id, `${name}, ${status}`])
   }
   if (kind === 'steps') {
-    const tasks = run === undefined ? [] : await ledger.list({ run, limit: MOST_IDS })
+    const tasks = run === undefined ? [] : await ledger.list({ scopeKind: 'run', scope: run, limit: MOST_IDS })
     return tasks.map(({ id, status }) => [id, status])
   }
   const { listGates } = await import('reprise/durable')

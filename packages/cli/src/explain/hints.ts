@@ -2,7 +2,8 @@
  * What is worth a second look in a policy that is valid. Each hint has a code that stays, and a sentence that may change.
  * Imports the library.
  */
-import { type Backoff, formatDuration, normalizePolicy, type Policy } from 'reprise'
+import { formatDuration, normalizePolicy, type Policy } from 'reprise'
+import type { Backoff } from 'reprise/core'
 import { roundedDuration } from '../output/duration.js'
 import type { Facts } from './facts.js'
 import { GATE_HINTS } from './gate-hints.js'

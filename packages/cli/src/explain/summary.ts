@@ -1,5 +1,6 @@
 /** A policy in a line of words. Imports types of the library and its durations. */
-import { type Backoff, formatDuration, type Matcher, type Policy } from 'reprise'
+import { formatDuration, type Policy } from 'reprise'
+import type { Backoff, Matcher } from 'reprise/core'
 
 /** `budgetWords` says more of a budget than its name, where more is known. */
 export function summarize(policy: Policy, budgetWords: (name: string) => string = (name) => name): string {

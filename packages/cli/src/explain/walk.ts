@@ -2,7 +2,8 @@
  * A call that always fails, taken through the library's own decisions: where it stops, and why.
  * One more driver of `decide`: it waits by adding to a number. Imports the library.
  */
-import { advance, Breaker, decide, initialState, type Policy, type StopReason } from 'reprise'
+import type { Policy, StopReason } from 'reprise'
+import { advance, Breaker, decide, initialState } from 'reprise/core'
 
 export interface Walk {
   readonly attempts: number
@@ -21,9 +22,9 @@ export function walk(policy: Policy, chance: number, attemptMs = 0): Walk {
   const breaker = policy.breaker && new Breaker('', policy.breaker)
   let now = 0
   for (let attempts = 1; ; attempts++) {
-    const era = breaker?.admit(now) ?? 0
+    const epoch = breaker?.admit(now) ?? 0
     now = Math.min(now + attemptMs, state.deadlineAtMs ?? Infinity)
-    breaker?.failure(era, now)
+    breaker?.failure(epoch, now)
     const verdict = decide(policy, state, FAILURE, now, () => chance, { breaker })
     if (verdict.type !== 'retry') {
       const reason = verdict.type === 'stop' ? verdict.reason : 'attempts_exhausted'

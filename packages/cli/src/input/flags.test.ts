@@ -1,9 +1,11 @@
 import { InputError, type Problem } from '@reprise/workflow'
-import { FAULT_KINDS, ScenarioError } from 'reprise/simulate'
+import { OptionsError } from 'reprise'
+import { FAULT_KINDS } from 'reprise/simulate'
 import { expect, test } from 'vitest'
 import { POLICY_FLAGS, type PolicyFlagTexts, SCENARIO_FLAGS, type ScenarioFlagTexts } from '../flag-table.js'
 import { readCommandPolicy } from './policy-fields.js'
 import { readPolicyFlags } from './policy-flags.js'
+import { refuseOptions } from './refused-options.js'
 import { readScenarioFlags, refuseScenario } from './scenario-flags.js'
 
 function problemsOf(work: () => unknown): readonly Problem[] {
@@ -145,16 +147,26 @@ test.each<[ScenarioFlagTexts, string, string?]>([
 })
 
 test.each([
-  ['during: 172800000 is not a duration such as 20ms', '--outage: 2d is not a duration such as 20ms'],
-  ['errorRate: 2 is not a number', '--fail-rate: 2 is not a number'],
-  ['faultShare: 0 is not a number', '--fault-share: 0 is not a number'],
-  ['clients: 0 is not a number', '--clients: 0 is not a number'],
-  ['of 9 calls is too large: lower capacity, load or the times', 'a simulation of 9 calls is too large'],
-])('what the simulator says, %j, names the flag', (said, message) => {
-  expect(problemsOf(() => refuseScenario(new ScenarioError(said)))[0]?.message).toBe(message)
+  ['during', '172800000 is not a duration such as 20ms', '--outage: 2d is not a duration such as 20ms'],
+  ['errorRate', '2 is not a number', '--fail-rate: 2 is not a number'],
+  ['faultShare', '0 is not a number', '--fault-share: 0 is not a number'],
+  ['clients', '0 is not a number', '--clients: 0 is not a number'],
+  ['', '9 calls are too many', '9 calls are too many for a simulation'],
+])('what the simulator says of %j, %j, names the flag', (path, said, message) => {
+  const refused = new OptionsError('simulate', [
+    { path, message: said, suggestion: 'lower capacity, load or the times' },
+  ])
+  const suggestion = 'lower `--capacity`, `--load` or `--outage`'
+  expect(problemsOf(() => refuseScenario(refused))).toEqual([{ message, suggestion }])
 })
 
 test('an error that is no fault of the scenario is thrown as it is', () => {
   const bug = new TypeError('boom')
   expect(() => refuseScenario(bug)).toThrow(bug)
+})
+
+test('options that the library refuses are named by their flags', () => {
+  const refused = new OptionsError('grantBudget', [{ path: 'amount', message: '1.5 is not a whole number' }])
+  expect(problemsOf(() => refuseOptions(refused))).toEqual([{ message: '--amount: 1.5 is not a whole number' }])
+  expect(() => refuseOptions(new TypeError('boom'))).toThrow('boom')
 })

@@ -1,5 +1,6 @@
 /** Reads the named file, or stdin for `-`. Imports the reader and the source. */
-import { InputError, parseSource, readText, type Source, STDIN } from '@reprise/workflow'
+import { InputError } from '@reprise/workflow'
+import { parseSource, readText, type Source, STDIN } from '@reprise/workflow/internal'
 import type { CommandContext } from '../command-context.js'
 import type { Output } from '../world.js'
 

@@ -1,7 +1,7 @@
 /**
  * The policy of a call as flags give it, with a budget that every client has for itself. Imports the fields and budgets.
  */
-import { type BudgetDefinition, readBudgetFlag, readTogether } from '@reprise/workflow'
+import { type BudgetDefinition, readBudgetFlag, readTogether } from '@reprise/workflow/internal'
 import type { PolicyFlagTexts } from '../flag-table.js'
 import { type PolicyFields, readPolicyFields } from './policy-fields.js'
 

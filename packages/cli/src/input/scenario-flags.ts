@@ -2,11 +2,12 @@
  * The storm as flags describe it, made whole: what `--json` prints is everything that was simulated.
  * Imports the simulator's words, the table of flags and their values.
  */
-import { InputError, type Problem } from '@reprise/workflow'
-import { formatDuration } from 'reprise'
-import { type FaultKind, ScenarioError, type ScenarioInput, type ServiceShape } from 'reprise/simulate'
+import { InputError } from '@reprise/workflow'
+import { formatDuration, isRepriseError, OptionsError } from 'reprise'
+import type { FaultKind, ScenarioInput, ServiceShape } from 'reprise/simulate'
 import { type FlagEntry, flagName, optionName, SCENARIO_FLAGS, type ScenarioFlagTexts } from '../flag-table.js'
 import { FlagReader } from './flag-values.js'
+import { refuseOptions } from './refused-options.js'
 
 /** What the library calls a scenario, with nothing left out and every duration in milliseconds. */
 export interface StormScenario extends ScenarioInput {
@@ -27,6 +28,14 @@ export interface StormScenario extends ScenarioInput {
   readonly restartAt: number
   readonly ignoresSignal: boolean
   readonly neighbours: number
+}
+
+const DURATIONS = ['serviceTime', 'queue', 'before', 'during', 'after', 'restartAt'] as const
+
+/** The scenario with its durations as people write them: a number would not say its unit. */
+export function writtenScenario(scenario: StormScenario): ScenarioInput {
+  const texts = Object.fromEntries(DURATIONS.map((name) => [name, formatDuration(scenario[name])]))
+  return { ...scenario, ...texts }
 }
 
 export interface ScenarioFlags {
@@ -95,16 +104,17 @@ function readFlag(flag: FlagEntry, text: string | true | undefined, reader: Flag
 
 /** What the simulator found wrong, in the words of the flags. Any other error is thrown as it is. */
 export function refuseScenario(error: unknown): never {
-  if (!(error instanceof ScenarioError)) throw error
-  throw new InputError([scenarioProblem(error.message.replace(/^Scenario /, ''))])
+  if (!isRepriseError(error, 'invalid_options')) throw error
+  const problems = error.problems.map(({ path, message, suggestion }) => ({
+    path,
+    message: path === '' ? `${message} for a simulation` : withUnits(message),
+    ...(suggestion !== undefined && { suggestion: inFlags(suggestion) }),
+  }))
+  return refuseOptions(new OptionsError(error.subject, problems), flagOf)
 }
 
-function scenarioProblem(said: string): Problem {
-  const [, name, rest] = /^(\w+): (.*)$/s.exec(said) ?? []
-  if (name !== undefined) return { message: `${flagOf(name)}: ${withUnits(rest ?? '')}` }
-  const [what = '', cure = ''] = said.split(': ')
-  const suggestion = cure.replace('capacity, load', '`--capacity`, `--load`').replace('the times', '`--outage`')
-  return { message: `a simulation ${what}`, ...(suggestion !== '' && { suggestion }) }
+function inFlags(suggestion: string): string {
+  return suggestion.replace('capacity, load', '`--capacity`, `--load`').replace('the times', '`--outage`')
 }
 
 /** What the library calls a field, by what it was asked for. */

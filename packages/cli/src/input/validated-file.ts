@@ -1,8 +1,7 @@
 /** Everything that is wrong with a file, as a value. Imports the reading of files and plans. */
+import { InputError, type Problem } from '@reprise/workflow'
 import {
-  InputError,
   isWorkflow,
-  type Problem,
   readBudgetSection,
   type Readers,
   readersFor,
@@ -10,7 +9,7 @@ import {
   readTogether,
   type Source,
   STDIN,
-} from '@reprise/workflow'
+} from '@reprise/workflow/internal'
 import type { CommandContext } from '../command-context.js'
 import { openSource } from './open-source.js'
 

@@ -5,8 +5,9 @@
  * Invariants: `grouped` and `failed` read the attempt's log, so that memory does not grow with the output; in `stream`
  * nothing stands between the pieces of a line.
  */
-import type { OutputListener, RunEvent, StepAttempt } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+import type { OutputListener, RunEvent } from '@reprise/workflow'
+import type { StepAttempt } from '@reprise/workflow/internal'
+import { plainText } from 'reprise/internal'
 import { annotation, groupMarks, neutralLines } from './github-commands.js'
 import { failureText } from './failure-words.js'
 import { harmless } from './harmless-text.js'

@@ -1,6 +1,5 @@
 /** `reprise doctor` and `doctor --salvage`, as pages. Imports words and types. */
-import type { LostRows } from 'reprise/durable'
-import { plainText } from 'reprise/observe'
+import { type LostRows, plainText } from 'reprise/internal'
 import type { ExitCode } from '../exit-codes.js'
 import { plural } from './failure-words.js'
 import { countText } from './figures.js'

@@ -17,6 +17,11 @@ export function waitedText(waitedMs: number, budgetMs: number | null): string {
 /** A shorter time is not worth a word; `--json` has it. */
 const LEAST_SHOWN_MS = 100
 
+/** Whether a wait or downtime is long enough to be shown. */
+export function isShownTime(ms: number): boolean {
+  return ms >= LEAST_SHOWN_MS
+}
+
 /** `6.3s`, `waited 12s`, `down 30s`: how long steps ran, and beside it what else the time went into. */
 export function timeWords(times: {
   readonly activeMs: number
@@ -26,7 +31,7 @@ export function timeWords(times: {
   const { activeMs, waitedMs, downMs } = times
   return [
     roundedDuration(activeMs),
-    ...(waitedMs < LEAST_SHOWN_MS ? [] : [`waited ${roundedDuration(waitedMs)}`]),
-    ...(downMs < LEAST_SHOWN_MS ? [] : [`down ${roundedDuration(downMs)}`]),
+    ...(isShownTime(waitedMs) ? [`waited ${roundedDuration(waitedMs)}`] : []),
+    ...(isShownTime(downMs) ? [`down ${roundedDuration(downMs)}`] : []),
   ]
 }

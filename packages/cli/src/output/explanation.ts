@@ -2,7 +2,7 @@
  * Explanations as a person reads them: headline, table, where it ends, hints. Imports the tables, styles and data.
  * Text from the file is made plain before it is shown.
  */
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import type { Explanation } from '../explain/explanation.js'
 import { waitLimitMs } from '../explain/facts.js'
 import { matcherWords } from '../explain/summary.js'

@@ -1,7 +1,7 @@
 /** Failures and reasons in a line for people. Text of others is made plain. Imports the library. */
 import type { StopReason } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 
 const MAX_TEXT = 300
 
@@ -14,6 +14,22 @@ export function failureText(failure: FailureRecord | null, max: number = MAX_TEX
   const isSaid =
     exitCode === undefined || new RegExp(`\\b(?:exit(?:ed)?|code|status)\\b[^\\d]*\\b${exitCode}\\b`, 'i').test(own)
   return plainText(isSaid ? own : `exit code ${exitCode}: ${own}`, max)
+}
+
+/** At most this much of an error is shown where all of it is asked for. */
+const MAX_LINES = 20
+const MAX_LINE = 2000
+
+/** The whole error, line by line, for where a table has cut it off. */
+export function failureLines(failure: FailureRecord): string[] {
+  const lines = failure.message.split(/[\r\n]+/).filter((line) => line.trim() !== '')
+  const rest = lines.slice(1).map((line) => plainText(line, MAX_LINE))
+  const left = rest.length - (MAX_LINES - 1)
+  return [
+    failureText(failure, MAX_LINE),
+    ...rest.slice(0, MAX_LINES - 1),
+    ...(left > 0 ? [`… ${left} more lines`] : []),
+  ]
 }
 
 /** Half a sentence on why something ended without success. */

@@ -1,6 +1,6 @@
 /** Data in a line for people: `total=20 left=3 by={"a":1}`. Imports plain text. */
 import type { Json } from 'reprise/durable'
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 
 const MAX_TEXT = 500
 

@@ -1,13 +1,14 @@
 /** Data for programs. Imports the world's types. */
 import type { Output } from '../world.js'
+import { withDates } from './json-times.js'
 
 export function writeJson(output: Output, value: unknown): void {
-  output.write(`${harmless(JSON.stringify(value, undefined, 2))}\n`)
+  output.write(`${harmless(JSON.stringify(withDates(value), undefined, 2))}\n`)
 }
 
 /** One line, for streams. */
 export function writeJsonLine(output: Output, value: unknown): void {
-  output.write(`${harmless(JSON.stringify(value))}\n`)
+  output.write(`${harmless(JSON.stringify(withDates(value)))}\n`)
 }
 
 /**

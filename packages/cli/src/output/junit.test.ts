@@ -72,8 +72,8 @@ test('what did not come to an end is an error', () => {
   expect(xml).toContain('<error message="retrying" type="retrying">')
 })
 
-test('a step that was interrupted is an error, though it is pending again', () => {
-  const step = stepView('x', { state: 'pending', endedAtMs: null, history: [] })
+test('a step that was interrupted is an error, though it runs again at the next resume', () => {
+  const step = stepView('x', { state: 'interrupted', endedAtMs: null, history: [] })
   expect(report(runDetail([step], { state: 'interrupted' }))).toContain('<error message="interrupted"')
 })
 

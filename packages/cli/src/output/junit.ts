@@ -4,7 +4,7 @@
  *
  * Invariant: whatever steps are called and say, it is well-formed XML. Imports XML, the tails of logs and words.
  */
-import type { RunDetail, StepView } from '@reprise/workflow'
+import type { RunDetail, StepView } from '@reprise/workflow/internal'
 import { failureText, stopWords } from './failure-words.js'
 import { tailOf } from './log-tail.js'
 import { tag, xmlLines, xmlText, xmlValue } from './xml.js'
@@ -23,19 +23,11 @@ const KINDS: Readonly<Record<StepView['state'], Kind>> = {
   running: 'error',
   retrying: 'error',
   parked: 'error',
+  interrupted: 'error',
   undecided: 'error',
   cancelled: 'error',
   pending: 'skipped',
   skipped: 'skipped',
-}
-
-/** A step that was interrupted is pending again: it runs at the next resume. */
-function isInterrupted({ state, startedAtMs }: StepView): boolean {
-  return state === 'pending' && startedAtMs !== null
-}
-
-function kindOf(step: StepView): Kind {
-  return isInterrupted(step) ? 'error' : KINDS[step.state]
 }
 
 /** Times are those that steps ran for; how long a run waited, and lay still between two processes, are properties. */
@@ -68,7 +60,7 @@ export function* junitOfError(name: string, runId: string, message: string): Gen
 
 /** Counts are written as texts: numbers are rounded. */
 function countsOf(steps: readonly StepView[]): Readonly<Record<string, string>> {
-  const among = (kind: Kind): string => String(steps.filter((step) => kindOf(step) === kind).length)
+  const among = (kind: Kind): string => String(steps.filter((step) => KINDS[step.state] === kind).length)
   return { tests: String(steps.length), failures: among('failure'), errors: among('error'), skipped: among('skipped') }
 }
 
@@ -86,9 +78,8 @@ function testCase(step: StepView, workflow: string): string {
 }
 
 function outcomeOf(step: StepView): string {
-  const { stopReason, failure, attempts } = step
-  const kind = kindOf(step)
-  const state = isInterrupted(step) ? 'interrupted' : step.state
+  const { state, stopReason, failure, attempts } = step
+  const kind = KINDS[state]
   if (kind === 'passed') return ''
   if (kind === 'skipped')
     return tag('skipped', { message: state === 'pending' ? 'not run' : 'skipped by its condition' })

@@ -11,6 +11,7 @@ import {
   stepEvent,
   STORY,
 } from '../testing/sample-run.js'
+import { withDates } from './json-times.js'
 import { RunLines } from './lines.js'
 import { reporterFor } from './run-reporter.js'
 import type { Settings } from '../settings.js'
@@ -201,6 +202,6 @@ test('--ndjson writes every event to stdout as it is, a line each', () => {
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as RunEvent)
-  expect(events).toEqual(STORY)
+  expect(events).toEqual(withDates(STORY))
   expect(stderr).toBe('note: said\n')
 })

@@ -3,7 +3,7 @@
  * says why it is final. Text of others is made plain. Imports words and types.
  */
 import type { RunEvent, StepState } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import { roundedDuration } from './duration.js'
 import { attemptsText, failureText, plural } from './failure-words.js'
 import type { Look } from './look.js'

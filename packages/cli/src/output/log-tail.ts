@@ -1,5 +1,5 @@
 /** The last lines of a log, however long it is. Imports how a file's end is read, and harmless text. */
-import { endOfFile } from '@reprise/workflow'
+import { endOfFile } from '@reprise/workflow/internal'
 import { harmless } from './harmless-text.js'
 
 export interface LogTail {

@@ -1,5 +1,5 @@
 /** Commands to type next, as a shell takes them. Imports the settings' types and plain text. */
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import { DEFAULT_STORE, type Settings } from '../settings.js'
 import type { World } from '../world.js'
 import { storeWithoutPassword } from './store-address.js'

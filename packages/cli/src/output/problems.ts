@@ -3,7 +3,7 @@
  * Imports styles, widths and the plain text of the library.
  */
 import type { InputError, Problem } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import type { OutputError } from '../output-error.js'
 import type { Output } from '../world.js'
 import type { Style } from './style.js'

@@ -2,8 +2,8 @@
  * What is said when a run has ended: what recovered, what failed and why, what nobody knows, what to type next. The last
  * line says how it ended. Text of others is made plain. Imports words and types.
  */
-import { fallbackId, type RunDetail, type StepView } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+import { fallbackId, type RunDetail, type StepView } from '@reprise/workflow/internal'
+import { plainText } from 'reprise/internal'
 import { roundedDuration, timeWords } from './duration.js'
 import { attemptsText, failureReason, failureText, stopWords } from './failure-words.js'
 import type { Look } from './look.js'
@@ -106,9 +106,11 @@ function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[
     ]
   }
   if (state !== 'failed' && state !== 'completed_with_failures') return []
-  const failed = failedStep ?? steps.find((step) => step.state === 'failed')?.id
+  const failed = steps.find((step) => (failedStep === null ? step.state === 'failed' : step.id === failedStep))
   return [
-    ...(failed === undefined ? [] : ([[['logs', id, failed], 'its output']] as [string[], string][])),
+    ...(failed === undefined || failed.log === null
+      ? []
+      : ([[['logs', id, failed.id], 'its output']] as [string[], string][])),
     [['show', id], 'every step and attempt'],
     [['resume', id, '--reset-retries'], 'retry the failed steps'],
   ]

@@ -19,6 +19,7 @@ const STEPS: Readonly<Record<StepState, Appearance>> = {
   running: { sign: '▶', ascii: '>', word: 'running', color: 'cyan' },
   retrying: { sign: '↻', ascii: '~', word: 'retrying', color: 'yellow' },
   parked: { sign: '‖', ascii: '=', word: 'parked', color: 'yellow' },
+  interrupted: { sign: '‖', ascii: '=', word: 'interrupted', color: 'yellow' },
   undecided: { sign: '?', ascii: '?', word: 'undecided', color: 'red' },
   succeeded: { sign: '✓', ascii: '+', word: 'ok', color: 'green' },
   recovered: { sign: '✓', ascii: '+', word: 'recovered', color: 'green' },
@@ -29,7 +30,7 @@ const STEPS: Readonly<Record<StepState, Appearance>> = {
 
 const RUNS: Readonly<Record<RunState, Appearance>> = {
   running: { ...STEPS.running, word: 'running' },
-  interrupted: { sign: '‖', ascii: '=', word: 'interrupted', color: 'yellow' },
+  interrupted: STEPS.interrupted,
   succeeded: { ...STEPS.succeeded, word: 'succeeded' },
   completed_with_failures: { sign: '!', ascii: '!', word: 'completed with failures', color: 'yellow' },
   failed: { ...STEPS.failed, word: 'FAILED' },
@@ -92,6 +93,7 @@ const COUNT_ORDER: readonly StepState[] = [
   'running',
   'retrying',
   'parked',
+  'interrupted',
   'pending',
 ]
 

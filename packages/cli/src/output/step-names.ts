@@ -1,6 +1,6 @@
 /** What steps are called and how many attempts they have, as the events of a run tell it. Text of others is made plain. */
 import type { RunEvent } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 
 const MAX_NAME = 130
 

@@ -1,6 +1,5 @@
 /** `reprise store status`, as a page. Imports tables, words and types. */
-import type { ConnectionFacts, SchemaState, TableFacts } from 'reprise/durable'
-import { plainText } from 'reprise/observe'
+import { type ConnectionFacts, plainText, type SchemaState, type TableFacts } from 'reprise/internal'
 import { byteText, countText } from './figures.js'
 import { fitTable } from './fitted-table.js'
 import type { Look } from './look.js'

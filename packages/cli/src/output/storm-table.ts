@@ -1,5 +1,5 @@
 /** The figures of a simulation as a table: a row for each policy, the one under test first and marked. Imports the table. */
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import type { SimulatedPolicy } from '../simulate/simulation.js'
 import { roundedDuration } from './duration.js'
 import { factor, percent, possible } from './figures.js'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { STEP_STATES } from '@reprise/workflow'
+import { STEP_STATES } from '@reprise/workflow/internal'
 import { expect, test } from 'vitest'
 import { PIPE } from '../testing/sample-run.js'
 import { failureText } from './failure-words.js'

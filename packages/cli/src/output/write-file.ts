@@ -71,7 +71,7 @@ function headOf(file: string): string {
   })
 }
 
-export function writeFile(file: string, text: string): void {
+function writeFile(file: string, text: string): void {
   orSay(file, 'written', () => writeFileSync(file, text))
 }
 

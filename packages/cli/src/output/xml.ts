@@ -3,7 +3,7 @@
  * Invariant: whatever the texts and values are, the result is well-formed; numbers have one digit after the point at
  * most, so that the same picture is the same bytes.
  */
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 
 type Values = Readonly<Record<string, string | number>>
 

@@ -2,10 +2,11 @@
  * A run that this process conducts, from the first line to the exit code: who is told what, signals, the summary. Imports
  * the library, the workflow package, output and its own directory.
  */
-import type { Plan, RunEnd, RunEvent, RunSettings } from '@reprise/workflow'
+import type { Plan, RunEnd, RunEvent } from '@reprise/workflow'
+import type { RunSettings } from '@reprise/workflow/internal'
 import { isRepriseError } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
-import { describeError } from 'reprise/observe'
+import { describeError } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode, type ProgramExitCode } from '../exit-codes.js'
 import { neutralWorld } from '../output/github-commands.js'

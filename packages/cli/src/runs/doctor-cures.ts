@@ -1,11 +1,11 @@
 /** Where a fault is, and the command that cures it. Imports the library's types and the words of commands. */
-import type { FaultPlace, LedgerFault } from 'reprise/durable'
+import type { FaultPlace, LedgerFault } from 'reprise/internal'
 import type { CommandWords } from '../output/next-commands.js'
 
 export function placeText(place: FaultPlace): string {
   switch (place.type) {
     case 'task':
-      return `${place.isRun ? 'step' : 'task'} ${place.run}/${place.id}`
+      return `${place.scopeKind === 'run' ? 'step' : 'task'} ${place.scope}/${place.id}`
     case 'run':
       return `run ${place.run}`
     case 'gate':
@@ -19,8 +19,9 @@ export function placeText(place: FaultPlace): string {
 export function cureOf({ place, excess }: LedgerFault, command: CommandWords): string {
   switch (place.type) {
     case 'task':
-      if (!place.isRun) return `in the program: durable.task('${place.run}', …).cancel('${place.id}')`
-      return runCure(place, command)
+      if (place.runState === null) return `in the program: durable.task('${place.scope}', …).cancel('${place.id}')`
+      if (place.runState === 'missing') return salvage(command)
+      return runCure({ run: place.scope, isEnded: place.runState === 'ended' }, command)
     case 'run':
       return runCure(place, command)
     case 'gate':
@@ -36,8 +37,12 @@ export function cureOf({ place, excess }: LedgerFault, command: CommandWords): s
             'inconsistent',
           ])
     case 'ledger':
-      return command(['doctor', '--salvage', 'salvaged.db'])
+      return salvage(command)
   }
+}
+
+function salvage(command: CommandWords): string {
+  return command(['doctor', '--salvage', 'salvaged.db'])
 }
 
 function runCure({ run, isEnded }: { readonly run: string; readonly isEnded: boolean }, command: CommandWords): string {

@@ -4,15 +4,9 @@
  */
 import { accessSync, constants, existsSync } from 'node:fs'
 import path from 'node:path'
-import { StateDirectory } from '@reprise/workflow'
-import {
-  checkLedger,
-  type CopiedRows,
-  type LedgerCheck,
-  LedgerError,
-  type LedgerFault,
-  type StoreCheck,
-} from 'reprise/durable'
+import { StateDirectory } from '@reprise/workflow/internal'
+import { LedgerError } from 'reprise/durable'
+import { checkLedger, type CopiedRows, type LedgerCheck, type LedgerFault, type StoreCheck } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { plural } from '../output/failure-words.js'
@@ -61,7 +55,7 @@ function nodeCheck(version: string): DoctorCheck {
 }
 
 async function driverChecks(isNeeded: boolean): Promise<DoctorCheck[]> {
-  const { missingDriverCure, sqliteDrivers } = await import('reprise/sqlite')
+  const { missingDriverCure, sqliteDrivers } = await import('reprise/internal/sqlite')
   const drivers = await sqliteDrivers()
   const used = drivers.findIndex(({ version }) => version !== null)
   const passedOver = used === -1 ? drivers : drivers.slice(0, used)
@@ -117,8 +111,8 @@ async function checkStore(context: CommandContext): Promise<DoctorCheck[]> {
 
 async function storeCheck(store: string, take: (rows: CopiedRows) => Promise<void>): Promise<StoreCheck> {
   const file = fileOf(store)
-  if (file === undefined) return (await import('reprise/postgres')).checkPostgres(store, take)
-  return (await import('reprise/sqlite')).checkSqlite(file, take)
+  if (file === undefined) return (await import('reprise/internal/postgres')).checkPostgres(store, take)
+  return (await import('reprise/internal/sqlite')).checkSqlite(file, take)
 }
 
 function unreadable({ problem, message }: LedgerError, address: string, command: CommandWords): DoctorCheck {

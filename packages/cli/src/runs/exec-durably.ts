@@ -4,15 +4,16 @@
  */
 import { fstatSync } from 'node:fs'
 import path from 'node:path'
+import type { Plan } from '@reprise/workflow'
 import {
   BLIND_READERS,
   checkResume,
   describeDifference,
-  type Plan,
   planFromDocument,
+  recordedPlan,
   resumeRun,
   startRun,
-} from '@reprise/workflow'
+} from '@reprise/workflow/internal'
 import type { Json } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ProgramExitCode } from '../exit-codes.js'
@@ -22,7 +23,6 @@ import type { World } from '../world.js'
 import { commandExitCode } from './command-exit-code.js'
 import { conductRun } from './conduct.js'
 import { hasEndedEmpty, kindOfStdin } from './exec-stdin.js'
-import { recordedPlan } from './load-plan.js'
 import { readId } from './read-id.js'
 import { refusedBy } from './refused-by.js'
 import { ifKept } from './store.js'

@@ -8,7 +8,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { isatty } from 'node:tty'
-import { type AttemptInput, StdinSpool } from '@reprise/workflow'
+import { type AttemptInput, StdinSpool } from '@reprise/workflow/internal'
 import type { World } from '../world.js'
 
 /** An input that is there already is known to have ended by then. */

@@ -1,7 +1,7 @@
 /** What is told of one command while it is retried: its own output, and a line for every retry. Imports output. */
 import type { Observer, RepriseEvent } from 'reprise'
-import { type FailureRecord, failureOf } from 'reprise/durable'
-import { plainText } from 'reprise/observe'
+import type { FailureRecord } from 'reprise/durable'
+import { failureOf, plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import type { ProgramExitCode } from '../exit-codes.js'
 import { roundedDuration } from '../output/duration.js'
@@ -32,7 +32,7 @@ export class ExecTelling implements Observer {
 
   onEvent(event: RepriseEvent): void {
     if (event.type === 'attempt_started') {
-      this.attempts = event.number
+      this.attempts = event.attempt
       this.last = null
     }
     if (event.type === 'attempt_finished' && event.error !== undefined) this.last = failureOf(event.error)

@@ -2,11 +2,11 @@
  * Finds a run by its id, the beginning of its id, the name of its workflow, or `latest`. Imports the library, recorded
  * plans and the errors of commands.
  */
-import { nearest } from 'reprise'
-import { type Ledger, livingOwners, type RunRecord, type RunStatus } from 'reprise/durable'
+import { recordedPlan } from '@reprise/workflow/internal'
+import type { Ledger, RunRecord } from 'reprise/durable'
+import { livingOwners, nearest, type RunStatus } from 'reprise/internal'
 import { RefusedError } from '../failures.js'
 import { relativeTime } from '../output/relative-time.js'
-import { recordedPlan } from './load-plan.js'
 
 /** Stands for the run that was started last. No run can have it as its id. */
 export const LATEST = 'latest'

@@ -1,5 +1,6 @@
 /** Tells what there is, and with `-f` what comes, until the run has ended. Imports the library and signals. */
-import { type Ledger, livingOwners } from 'reprise/durable'
+import type { Ledger } from 'reprise/durable'
+import { livingOwners } from 'reprise/internal'
 import { untilSignal } from './until-signal.js'
 
 const LOOK_EVERY_MS = 250

@@ -3,9 +3,10 @@
  * place where it cannot be written is told before anything runs, and a process that is killed leaves no report of before.
  * Imports the workflow package and output.
  */
-import { type Plan, type RunDetail, viewRun } from '@reprise/workflow'
+import type { Plan } from '@reprise/workflow'
+import { type RunDetail, viewRun } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
-import { describeError } from 'reprise/observe'
+import { describeError } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import { UsageError } from '../failures.js'
 import { junitOf, junitOfError } from '../output/junit.js'

@@ -2,7 +2,8 @@
  * What stands still in a ledger: held by processes that are gone, or due with nobody who takes it; and the command that
  * shows it. Nothing is written. Imports the library.
  */
-import { type Ledger, livingOwners, type TaskRecord } from 'reprise/durable'
+import type { Ledger, TaskRecord } from 'reprise/durable'
+import { livingOwners } from 'reprise/internal'
 
 export interface LeftBehind {
   /** Processes that are gone and still hold something. */
@@ -21,7 +22,7 @@ export interface LeftBehind {
 }
 
 /** Due for so long, and nobody has taken it. */
-export const OVERDUE_MS = 60_000
+const OVERDUE_MS = 60_000
 /** So many are looked at; whoever has more sees one of them. */
 const MOST_RUNS = 200
 const MOST_TASKS = 1000
@@ -40,10 +41,15 @@ async function overdueIn(ledger: Ledger, stopped: ReadonlySet<string>): Promise<
   const beforeMs = (await ledger.now()) - OVERDUE_MS
   const isOverdue = ({ dueAtMs }: TaskRecord): boolean => dueAtMs !== null && dueAtMs < beforeMs
   const waitingIn = (run?: string): ReturnType<Ledger['list']> =>
-    ledger.list({ ...(run !== undefined && { run }), statuses: ['waiting'], limit: MOST_TASKS })
+    ledger.list({
+      ...(run !== undefined && { scopeKind: 'run', scope: run }),
+      statuses: ['waiting'],
+      limit: MOST_TASKS,
+    })
   let inStoppedRun = false
   for (const run of [...stopped].slice(0, MOST_RUNS)) inStoppedRun ||= (await waitingIn(run)).some(isOverdue)
-  const others = (await waitingIn()).filter((task) => !stopped.has(task.run) && isOverdue(task))
+  const isStopped = ({ scopeKind, scope }: TaskRecord): boolean => scopeKind === 'run' && stopped.has(scope)
+  const others = (await waitingIn()).filter((task) => !isStopped(task) && isOverdue(task))
   const untried = others.find(({ progress }) => progress.retry.failures === 0)
   return {
     inStoppedRun,

@@ -1,15 +1,8 @@
-/** A plan from a file that somebody named, or from what is recorded of a run. Imports the workflow package and input. */
+/** A plan from a file that somebody named, and the check of its secrets. Imports the workflow package and input. */
 import path from 'node:path'
-import {
-  BLIND_READERS,
-  type Plan,
-  planFromDocument,
-  planOf,
-  readersFor,
-  secretPlaces,
-  SHORTEST_SECRET,
-} from '@reprise/workflow'
-import type { Json, RunRecord } from 'reprise/durable'
+import type { Plan } from '@reprise/workflow'
+import { planOf, readersFor, secretPlaces, SHORTEST_SECRET } from '@reprise/workflow/internal'
+import type { Json } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { UsageError } from '../failures.js'
 import { openSource } from '../input/open-source.js'
@@ -25,16 +18,6 @@ export async function loadPlan(name: string, context: CommandContext): Promise<L
   const plan = planOf(source, await readersFor(source))
   const file = name === '-' ? null : path.resolve(name)
   return { plan: { ...plan, file }, documentDir: file === null ? process.cwd() : path.dirname(file) }
-}
-
-/** As it was when the run began, or was last agreed to. */
-export function recordedPlan(run: RunRecord, definition: Json): Plan {
-  return { ...planFromDocument(definition, recordedFile(run), BLIND_READERS), name: run.name }
-}
-
-/** Where its document was read; null for one that came from stdin. */
-export function recordedFile({ detail }: RunRecord): string | null {
-  return ((detail ?? {}) as { readonly file?: string | null }).file ?? null
 }
 
 /** What is passed on and masked has to be there. */

@@ -1,6 +1,6 @@
 /** `--param name=value`, by what the workflow declares. Imports the library and the errors of commands. */
 import type { Plan } from '@reprise/workflow'
-import { nearest } from 'reprise'
+import { nearest } from 'reprise/internal'
 import type { Json } from 'reprise/durable'
 import { UsageError } from '../failures.js'
 

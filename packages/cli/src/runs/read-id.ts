@@ -1,6 +1,6 @@
 /** An id that somebody gave to a run: it becomes the name of a directory. Imports the rule and the errors of commands. */
-import { isId } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+import { isId } from '@reprise/workflow/internal'
+import { plainText } from 'reprise/internal'
 import { UsageError } from '../failures.js'
 import { LATEST } from './find-run.js'
 

@@ -1,9 +1,9 @@
 /** What looks at runs in a ledger: their plans from what is recorded, their logs from the state directory. */
 import { existsSync } from 'node:fs'
-import { lastLineIn, type Plan, type RunReader, StateDirectory } from '@reprise/workflow'
+import type { Plan } from '@reprise/workflow'
+import { lastLineIn, recordedPlan, type RunReader, StateDirectory } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
-import { recordedPlan } from './load-plan.js'
 import { stateDirectoryOf } from './store.js'
 
 /** `plan`: what the run has, where that is known already. */
@@ -16,9 +16,9 @@ export function readerOf(ledger: Ledger, { settings }: CommandContext, plan?: Pl
     logsOf: (run) => {
       // Most steps of a long run say nothing: they have no directory, and need not be looked for one by one.
       const talkative = new Set(state.stepsOf(run))
-      return (step, { generation, number, execution }) => {
+      return (step, attempt) => {
         if (!talkative.has(step)) return null
-        const file = state.logFile(run, step, { generation, attempt: number, execution })
+        const file = state.logFile(run, step, attempt)
         return existsSync(file) ? file : null
       }
     },

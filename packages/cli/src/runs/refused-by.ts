@@ -1,5 +1,5 @@
 /** Why a run is not resumed, as the error that ends the command. Imports types and its own directory. */
-import { describeDifference, type Refusal } from '@reprise/workflow'
+import { describeDifference, type Refusal } from '@reprise/workflow/internal'
 import { RefusedError } from '../failures.js'
 
 /** The first names the kind; all are told. `resume`: the words of the command that was refused, with its flags. */

@@ -1,5 +1,6 @@
 /** What is said when a run has ended here: the summary for people, the run as data for programs. */
-import { type Plan, type RunDetail, type RunEnd, viewRun } from '@reprise/workflow'
+import type { Plan, RunEnd } from '@reprise/workflow'
+import { type RunDetail, viewRun } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { writeJson } from '../output/json.js'

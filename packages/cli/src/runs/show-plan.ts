@@ -1,9 +1,11 @@
 /** What a workflow would run, without running it. Imports the explanation of policies and output. */
-import { fillKnown, type Plan, type StepPlan } from '@reprise/workflow'
+import type { Plan, StepPlan } from '@reprise/workflow'
+import { fillKnown } from '@reprise/workflow/internal'
 import { normalizePolicy } from 'reprise'
 import type { Json } from 'reprise/durable'
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
+import { plural } from '../output/failure-words.js'
 import { writeJson } from '../output/json.js'
 import { roundedDuration } from '../output/duration.js'
 import { type FittedColumn, fitTableWithIds } from '../output/fitted-table.js'
@@ -26,7 +28,7 @@ export function showPlan(plan: Plan, given: Readonly<Record<string, Json>>, { wo
     { title: 'if it fails', cell: failureText, expendable: 1 },
   ]
   const lines = [
-    ...wrapText('', `${plainText(name)}: ${plan.steps.length} steps, nothing is run`, look.screen),
+    ...wrapText('', `${plainText(name)}: ${plural(plan.steps.length, 'step')}, nothing is run`, look.screen),
     ...(Object.keys(params).length === 0 ? [] : wrapText('  ', `with ${flatText(params)}`, look.screen)),
     '',
     ...fitTableWithIds(ids, columns, steps, look),
@@ -40,7 +42,7 @@ function filled(action: StepPlan['action'], params: Readonly<Record<string, Json
 
 const MAX_TEXT = 60
 
-export function actionText({ action, when }: StepPlan): string {
+function actionText({ action, when }: StepPlan): string {
   const text = actionWords(action).replaceAll(/\s+/g, ' ').trim()
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text
   return when === null ? cut : `${cut}  when ${when}`

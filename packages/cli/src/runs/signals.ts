@@ -6,7 +6,7 @@
  * Invariant: only a person makes it a second one. A terminal that closes says so several times: by the system, by the
  * shell, and by refusing what is written.
  */
-import { killCommands } from '@reprise/workflow'
+import { killCommands } from '@reprise/workflow/internal'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { onOutputLoss } from '../output-loss.js'
 

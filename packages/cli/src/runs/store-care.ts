@@ -2,9 +2,10 @@
  * What is done to a store as such, whichever kind it is; the adapters do it. Imports the library and the store's address.
  */
 import { existsSync, statSync } from 'node:fs'
-import { expectOwnStore, StateDirectory } from '@reprise/workflow'
-import { type CopiedCounts, LedgerError, openLedger, type SchemaState, type StoreFacts } from 'reprise/durable'
-import type { Salvage } from 'reprise/sqlite'
+import { expectOwnStore, StateDirectory } from '@reprise/workflow/internal'
+import { LedgerError, openLedger } from 'reprise/durable'
+import type { CopiedCounts, SchemaState, StoreFacts } from 'reprise/internal'
+import type { Salvage } from 'reprise/internal/sqlite'
 import { RefusedError, UsageError } from '../failures.js'
 import { storeWithoutPassword } from '../output/store-address.js'
 import { fileOf } from '../settings.js'
@@ -20,19 +21,19 @@ export interface Migration {
 export async function factsOf(store: string): Promise<StoreFacts | undefined> {
   expectStoreOf(store)
   const file = fileOf(store)
-  if (file === undefined) return (await import('reprise/postgres')).inspectPostgres(store)
-  return existsSync(file) ? (await import('reprise/sqlite')).inspectSqlite(file) : undefined
+  if (file === undefined) return (await import('reprise/internal/postgres')).inspectPostgres(store)
+  return existsSync(file) ? (await import('reprise/internal/sqlite')).inspectSqlite(file) : undefined
 }
 
 export async function pendingMigration(store: string): Promise<Migration> {
   const facts = await factsOf(store)
-  const { SCHEMA_VERSION } = await import('reprise/sqlite')
+  const { SCHEMA_VERSION } = await import('reprise/internal/sqlite')
   const schema = facts?.schema ?? { version: 0, newest: SCHEMA_VERSION }
   const file = fileOf(store)
   const sql =
     file === undefined
-      ? await (await import('reprise/postgres')).pendingPostgresSql(store)
-      : await (await import('reprise/sqlite')).pendingSqliteSql(file)
+      ? await (await import('reprise/internal/postgres')).pendingPostgresSql(store)
+      : await (await import('reprise/internal/sqlite')).pendingSqliteSql(file)
   return { schema, sql }
 }
 
@@ -47,11 +48,11 @@ export async function backUp(store: string, target: string): Promise<number> {
   if (existsSync(target)) {
     throw new RefusedError({ kind: 'not_possible', message: `${target} is there already: nothing was written.` })
   }
-  const { copySqlite, writeSqliteCopy } = await import('reprise/sqlite')
+  const { copySqlite, writeSqliteCopy } = await import('reprise/internal/sqlite')
   const file = fileOf(store)
   if (file !== undefined) await copySqlite(file, target)
   else {
-    const { copyPostgres } = await import('reprise/postgres')
+    const { copyPostgres } = await import('reprise/internal/postgres')
     await refusing(() => copyPostgres(store, (rows) => writeSqliteCopy(target, rows)))
   }
   return statSync(target).size
@@ -60,11 +61,11 @@ export async function backUp(store: string, target: string): Promise<number> {
 export async function restore(store: string, source: string): Promise<CopiedCounts> {
   expectStoreOf(store)
   if (!existsSync(source)) throw new UsageError(`${source} does not exist`, 'name a file that `store backup` wrote')
-  const { expectSqliteLedger, readSqlite, writeSqliteCopy } = await import('reprise/sqlite')
+  const { expectSqliteLedger, readSqlite, writeSqliteCopy } = await import('reprise/internal/sqlite')
   await expectSqliteLedger(source)
   const file = fileOf(store)
   if (file === undefined) {
-    const { restorePostgres } = await import('reprise/postgres')
+    const { restorePostgres } = await import('reprise/internal/postgres')
     return refusing(() => restorePostgres(store, readSqlite(source)))
   }
   if (existsSync(file)) {
@@ -84,7 +85,7 @@ export async function salvage(store: string, target: string): Promise<Salvage | 
     throw new RefusedError({ kind: 'not_possible', message: `${target} is there already: nothing was written.` })
   }
   if (!existsSync(file)) return undefined
-  const { salvageSqlite } = await import('reprise/sqlite')
+  const { salvageSqlite } = await import('reprise/internal/sqlite')
   return refusing(() => salvageSqlite(file, target))
 }
 

@@ -1,11 +1,11 @@
 /**
- * Where runs are kept: the ledger that `--store` names, and the directory of their logs. That is beside a ledger that is a
- * file, and one of its own within `.reprise` of the working directory for one on a server. Imports Node, the library and the errors of commands.
+ * Where runs are kept: the ledger that `--store` names, and the directory of their logs, which no other store uses.
+ * Imports Node, the library and the errors of commands.
  *
  * Invariant: who only looks creates nothing.
  */
 import { existsSync } from 'node:fs'
-import { expectOwnStore, statePathFor } from '@reprise/workflow'
+import { expectOwnStore, statePathFor } from '@reprise/workflow/internal'
 import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError, UsageError } from '../failures.js'

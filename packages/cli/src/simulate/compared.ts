@@ -1,6 +1,6 @@
 /** Whom a policy is compared with. Imports the simulator's types and the library's suggestions. */
 import { InputError } from '@reprise/workflow'
-import { nearest } from 'reprise'
+import { nearest } from 'reprise/internal'
 import type { Subject } from 'reprise/simulate'
 
 /** A good handful: what most people have, and what each kind of cure does. */

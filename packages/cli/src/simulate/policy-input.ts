@@ -2,7 +2,8 @@
  * A policy turned back into what people write, so that some of its fields can be changed and the whole be read again.
  * Invariant: reading the result gives the same policy. Imports types of the library.
  */
-import type { Backoff, HedgePolicy, Policy, PolicyInput } from 'reprise'
+import type { Policy, PolicyInput } from 'reprise'
+import type { Backoff, HedgePolicy } from 'reprise/core'
 
 export function policyInput(policy: Policy): PolicyInput {
   const { backoff, jitter, breaker, hedge, failIf: _, ...others } = policy

@@ -1,4 +1,4 @@
-import { BLIND_READERS, parseSource, readBudgetSection, readPolicies } from '@reprise/workflow'
+import { BLIND_READERS, parseSource, readBudgetSection, readPolicies } from '@reprise/workflow/internal'
 import { normalizePolicy, type PolicyInput } from 'reprise'
 import { type Report, wellKnown } from 'reprise/simulate'
 import { expect, test } from 'vitest'

@@ -21,9 +21,9 @@ async function readPrice({ signal }) {
 // \`executor.run\` gives the value, or rejects with the last error; \`inspect\` tells how it went as well.
 const { ok, value, error, timeline } = await executor.inspect('price.read', readPrice)
 
-for (const { number, outcome, delayBeforeMs, parkedMs } of timeline.attempts) {
+for (const { attempt, outcome, delayBeforeMs, parkedMs } of timeline.attempts) {
   const waited = Math.round(delayBeforeMs + parkedMs)
-  console.log(\`attempt \${number}: \${outcome}\${waited > 0 ? \`, after \${waited} ms\` : ''}\`)
+  console.log(\`attempt \${attempt}: \${outcome}\${waited > 0 ? \`, after \${waited} ms\` : ''}\`)
 }
 if (!ok) throw error
 console.log(\`the price is \${value}\`)

@@ -15,8 +15,8 @@ retry_defaults: # for every step that does not say otherwise
   backoff: exponential
   initial_delay: 300ms
   max_delay: 10s
-  jitter: full # those that failed together do not come back together
-  retry_on: [network, timeout, 5xx] # a failure of another kind is the end at once
+  jitter: full # clients that failed together do not retry together
+  retry_on: [network, timeout, 5xx] # any other failure is not retried
   attempt_timeout: 30s
 
 steps:

@@ -2,7 +2,8 @@
  * Runs as tests of the output want them: everything usual is filled in. Nothing of the program imports it.
  * Imports types only.
  */
-import type { AttemptView, RunDetail, RunEvent, StepView } from '@reprise/workflow'
+import type { RunEvent } from '@reprise/workflow'
+import type { AttemptView, RunDetail, StepView } from '@reprise/workflow/internal'
 import type { FailureRecord } from 'reprise/durable'
 import { PLAIN } from '../output/style.js'
 import type { Look } from '../output/look.js'
@@ -109,17 +110,17 @@ export const CROWD: readonly RunEvent[] = [
   ...Array.from({ length: 100 }, (_, index) => stepEvent('step_finished', `s${900 + index}`)),
 ]
 
-export function attemptView(number: number, fields: Partial<AttemptView> = {}): AttemptView {
+export function attemptView(attempt: number, fields: Partial<AttemptView> = {}): AttemptView {
   return {
     generation: 1,
-    number,
+    attempt,
     execution: 1,
     startedAtMs: START,
     endedAtMs: START + 1000,
     outcome: 'success',
     delayBeforeMs: 0,
     failure: null,
-    log: `.reprise/runs/nightly-7/fetch/1-${number}-1.log`,
+    log: `.reprise/runs/nightly-7/fetch/1-${attempt}-1.log`,
     ...fields,
   }
 }
@@ -169,7 +170,7 @@ export function runDetail(steps: readonly StepView[], fields: Partial<RunDetail>
     params: {},
     steps,
     resumedAtMs: [],
-    sessions: [{ fromMs: START, toMs: START + 72_000 }],
+    sessions: [{ startedAtMs: START, lastSeenAtMs: START + 72_000 }],
     ...fields,
   }
 }

@@ -67,7 +67,7 @@ const BEFORE_THE_BUDGET = CHECKS.slice(0, -1)
 describe('before an attempt', () => {
   it('an attempt that nothing forbids starts, the budget having been asked once and no clock read', () => {
     expect(run(calm())).toEqual({
-      admission: { type: 'start', era: 0, decision: ALLOW },
+      admission: { type: 'start', epoch: 0, decision: ALLOW },
       asked: ['breaker', 'ask'],
     })
   })
@@ -165,11 +165,11 @@ describe('a denial by the budget', () => {
 })
 
 describe('the breaker', () => {
-  it('that is closed admits without reading a clock, and its era goes with the attempt', () => {
+  it('that is closed admits without reading a clock, and its epoch goes with the attempt', () => {
     const breaker = makeBreaker()
     breaker.reset()
     const { admission, asked } = run({ ...calm(), breaker })
-    expect(admission).toMatchObject({ type: 'start', era: breaker.admit(0) })
+    expect(admission).toMatchObject({ type: 'start', epoch: breaker.admit(0) })
     expect(asked).not.toContain('now')
   })
 

@@ -6,7 +6,7 @@
  */
 import { compileFormula, type Formula, type FormulaProblem } from './formula.js'
 import { normalizePolicy } from './normalize.js'
-import type { Backoff, Policy, PolicyInput } from './policy.js'
+import type { Backoff, Policy, PolicyArgument } from './policy.js'
 import type { Draw, Random } from './time.js'
 
 /** Beyond this many failures `delayAfter` says no more; ten times what a policy may attempt. */
@@ -31,7 +31,7 @@ function chanceOf(draw: number): number {
 }
 
 /** The delay after the n-th failure in ms: without `random` the un-jittered one, of `decorrelated` the longest. */
-export function delayAfter(policy: PolicyInput | Policy, failures: number, random?: Random): number {
+export function delayAfter(policy: PolicyArgument, failures: number, random?: Random): number {
   const normal = normalizePolicy(policy).policy
   const last = Math.min(Math.floor(failures), MAX_FAILURES)
   const isDecorrelated = normal.jitter === 'decorrelated'

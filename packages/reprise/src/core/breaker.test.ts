@@ -65,8 +65,8 @@ describe('a closed breaker', () => {
 
   it('opens only once however many attempts fail together', () => {
     const { breaker, changes } = make(2)
-    const eras = [0, 0, 0, 0].map(() => breaker.admit(0))
-    for (const era of eras) breaker.failure(era, 500)
+    const epochs = [0, 0, 0, 0].map(() => breaker.admit(0))
+    for (const epoch of epochs) breaker.failure(epoch, 500)
     expect(changes).toEqual(['closed → open'])
     expect(breaker.refusesAt(1499)).toBe(true)
     expect(breaker.refusesAt(1500)).toBe(false)
@@ -215,7 +215,7 @@ describe('a half-open breaker', () => {
     expect(breaker.phase(2000)).toBe('half_open')
     breaker.giveBack(slow)
     expect(
-      [breaker.admit(2000), breaker.admit(2000), breaker.admit(2000)].filter((era) => era === REFUSED),
+      [breaker.admit(2000), breaker.admit(2000), breaker.admit(2000)].filter((epoch) => epoch === REFUSED),
     ).toHaveLength(1)
   })
 })

@@ -2,11 +2,11 @@
  * The circuit breaker: closed → open after consecutive failures → half-open once the recovery time has passed.
  * Half-open is computed from timestamps, so an open breaker needs no timer.
  *
- * Invariants: every admission returns the *era* it belongs to, and every result names it. A result of an earlier era
+ * Invariants: every admission returns the *epoch* it belongs to, and every result names it. A result of an earlier epoch
  * says nothing about the present one and is ignored, so a slow attempt from before an outage can neither close nor
- * reopen. An admission of the half-open era holds a slot until its result or `giveBack`. Imports core only.
+ * reopen. An admission of the half-open epoch holds a slot until its result or `giveBack`. Imports core only.
  */
-import { RepriseError } from './errors.js'
+import { BreakerStateError } from './errors.js'
 import type { BreakerPolicy } from './policy.js'
 import type { BreakerPhase } from './words.js'
 
@@ -28,7 +28,7 @@ export class Breaker {
   private readonly policy: BreakerPolicy
   private readonly onChange: BreakerListener | undefined
   protected current: BreakerPhase = 'closed'
-  protected era = 0
+  protected epoch = 0
   private failures = 0
   private openUntilMs = 0
   protected probes = 0
@@ -60,20 +60,20 @@ export class Breaker {
     return this.current === 'open' && atMs < this.openUntilMs
   }
 
-  /** The era the attempt belongs to, or `REFUSED`. In half-open it takes a slot. */
+  /** The epoch the attempt belongs to, or `REFUSED`. In half-open it takes a slot. */
   admit(now: number): number {
-    if (this.current === 'closed') return this.era
+    if (this.current === 'closed') return this.epoch
     if (this.current === 'open') {
       if (now < this.openUntilMs) return REFUSED
       this.enter('half_open')
     }
     if (this.probes >= this.policy.halfOpenMaxCalls) return REFUSED
     this.probes++
-    return this.era
+    return this.epoch
   }
 
-  success(era: number): void {
-    if (era !== this.era) return
+  success(epoch: number): void {
+    if (epoch !== this.epoch) return
     if (this.current === 'closed') {
       this.failures = 0
       return
@@ -83,15 +83,15 @@ export class Breaker {
     if (this.successes >= this.policy.halfOpenMaxCalls) this.enter('closed')
   }
 
-  failure(era: number, now: number): void {
-    if (era !== this.era) return
+  failure(epoch: number, now: number): void {
+    if (epoch !== this.epoch) return
     this.failures++
     if (this.current === 'half_open' || this.failures >= this.policy.failureThreshold) this.open(now)
   }
 
   /** An admitted attempt ended without saying anything about the dependency: aborted, denied, lost a race. */
-  giveBack(era: number): void {
-    if (era === this.era && this.current === 'half_open') this.probes--
+  giveBack(epoch: number): void {
+    if (epoch === this.epoch && this.current === 'half_open') this.probes--
   }
 
   /** Opens by hand, for a full period. */
@@ -122,7 +122,7 @@ export class Breaker {
       failures < 0 ||
       !Number.isFinite(openUntilMs ?? 0)
     ) {
-      throw new RepriseError('invalid_state', `Breaker ${this.key} cannot be restored from ${JSON.stringify(state)}`)
+      throw new BreakerStateError(this.key, state)
     }
     this.openUntilMs = openUntilMs ?? 0
     this.enter(phase === 'closed' ? 'closed' : 'open')
@@ -142,7 +142,7 @@ export class Breaker {
   private enter(phase: BreakerPhase): void {
     const from = this.current
     this.current = phase
-    this.era++
+    this.epoch++
     this.probes = 0
     this.successes = 0
     if (phase !== 'open') this.failures = 0

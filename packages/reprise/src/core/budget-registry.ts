@@ -3,6 +3,7 @@
  */
 import type { Budget } from './budget.js'
 import { BudgetError } from './errors.js'
+import { isBudget } from './gate.js'
 
 export class BudgetRegistry {
   private readonly budgets = new Map<string, Budget>()
@@ -12,8 +13,7 @@ export class BudgetRegistry {
   register(name: string, budget: Budget): this {
     const trimmed = name.trim()
     if (trimmed === '') throw new BudgetError('A budget needs a name: register("api", tokenBucket({ … }))')
-    if (typeof budget?.allowAttempt !== 'function')
-      throw new BudgetError(`Budget ${trimmed} has no allowAttempt method`)
+    if (!isBudget(budget)) throw new BudgetError(`Budget ${trimmed} has no allowAttempt method`)
     this.budgets.set(trimmed, budget)
     this.version++
     return this

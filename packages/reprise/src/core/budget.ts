@@ -11,8 +11,10 @@ import type { AttemptKind, AttemptResult } from './words.js'
 
 export interface BudgetRequest {
   readonly key: string
-  /** Launch order within the call: 1, 2, 3 … over retries and hedges. */
+  /** 1..attempts of the policy. A hedge has the attempt of the launch that it copies. */
   readonly attempt: number
+  /** 1, 2, 3 … over retries and hedges, in the order in which they are asked for. A denied launch uses its number up. */
+  readonly launch: number
   readonly kind: AttemptKind
   readonly ref: BudgetRef
   /** May be a getter that reads a clock refreshed once per turn. */

@@ -3,7 +3,7 @@ import { errorText, isRetryable, readField } from './classify.js'
 import { AttemptTimeoutError, CallTimeoutError, ResultError, RetryBudgetExhaustedError } from './errors.js'
 import { type FailureContext, type Matcher, MATCHER_WORDS, type Policy } from './policy.js'
 
-const context: FailureContext = { key: 'k', attempt: 1, kind: 'retry' }
+const context: FailureContext = { key: 'k', attempt: 1, launch: 1, kind: 'retry' }
 const fits = (error: unknown, ...retryOn: Matcher[]): boolean =>
   isRetryable({ retryOn } as unknown as Policy, error, context)
 /** The words that an error answers to. */

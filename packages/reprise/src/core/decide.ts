@@ -26,7 +26,7 @@ export interface RetryVerdict {
   readonly expiresAtMs: number | null
 }
 
-export interface StopVerdict {
+interface StopVerdict {
   readonly type: 'stop'
   readonly reason: StopReason
 }
@@ -115,7 +115,7 @@ export interface LaunchGates {
 export interface Start {
   readonly type: 'start'
   /** What the breaker wants to hear with the result; 0 without one. */
-  readonly era: number
+  readonly epoch: number
   /** The breaker's phase as of the admission. */
   readonly breaker: BreakerPhase | undefined
   readonly decision: Decision
@@ -137,11 +137,11 @@ export function admit(state: RetryState, gates: LaunchGates): Admission {
   const { breaker } = gates
   // A closed breaker takes no slot and needs no clock.
   const phase = breaker === undefined || breaker.closed ? breaker && 'closed' : 'half_open'
-  const era = breaker === undefined ? 0 : breaker.admit(phase === 'closed' ? 0 : gates.now)
-  if (era === REFUSED) return refuse('breaker_open')
-  const decision = phase === 'half_open' ? askOrGiveBack(gates, era) : gates.ask()
-  if (decision.allowed) return { type: 'start', era, breaker: phase, decision }
-  breaker?.giveBack(era)
+  const epoch = breaker === undefined ? 0 : breaker.admit(phase === 'closed' ? 0 : gates.now)
+  if (epoch === REFUSED) return refuse('breaker_open')
+  const decision = phase === 'half_open' ? askOrGiveBack(gates, epoch) : gates.ask()
+  if (decision.allowed) return { type: 'start', epoch, breaker: phase, decision }
+  breaker?.giveBack(epoch)
   return gates.parks ? { type: 'park', decision } : { type: 'stop', reason: 'budget_denied', decision }
 }
 
@@ -156,11 +156,11 @@ function refuse(reason: StopReason): Admission {
 }
 
 /** A budget that throws must not keep a probe's slot. */
-function askOrGiveBack(gates: LaunchGates, era: number): Decision {
+function askOrGiveBack(gates: LaunchGates, epoch: number): Decision {
   try {
     return gates.ask()
   } catch (error) {
-    gates.breaker?.giveBack(era)
+    gates.breaker?.giveBack(epoch)
     throw error
   }
 }

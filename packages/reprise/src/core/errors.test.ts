@@ -2,10 +2,12 @@ import { afterEach, describe, expect, it } from 'vitest'
 import {
   AttemptTimeoutError,
   BreakerOpenError,
+  BreakerStateError,
   BudgetDeniedError,
   BudgetError,
   CallTimeoutError,
   isRepriseError,
+  NoPolicyError,
   PolicyError,
   RepriseError,
   ResultError,
@@ -16,7 +18,12 @@ import {
 
 const cause = new Error('the real one')
 const errors = [
-  [new RepriseError('no_policy', 'No policy'), 'RepriseError', 'no_policy', 'No policy'],
+  [
+    new NoPolicyError('fetch'),
+    'NoPolicyError',
+    'no_policy',
+    'No policy for fetch: add it to `policies` of createExecutor',
+  ],
   [
     new BudgetDeniedError('fetch', 'api', 'too many', 1),
     'BudgetDeniedError',
@@ -50,6 +57,12 @@ const errors = [
   [new ResultError('fetch', 7), 'ResultError', 'result_failed', 'fetch returned a result that counts as a failure'],
   [new PolicyError([]), 'PolicyError', 'invalid_policy', 'Invalid policy: '],
   [new BudgetError('Bad budget'), 'BudgetError', 'invalid_budget', 'Bad budget'],
+  [
+    new BreakerStateError('api', { phase: 'ajar' }),
+    'BreakerStateError',
+    'invalid_breaker_state',
+    'Breaker api cannot be restored from {"phase":"ajar"}',
+  ],
 ] as const
 
 describe('an error of the library', () => {
@@ -61,7 +74,7 @@ describe('an error of the library', () => {
     expect(error.stack).toContain(`${name}: ${message}`)
     expect(isRepriseError(error)).toBe(true)
     expect(isRepriseError(error, code)).toBe(true)
-    expect(isRepriseError(error, code === 'timeout' ? 'aborted' : 'timeout')).toBe(false)
+    expect(isRepriseError(error, code === 'timeout' ? 'no_policy' : 'timeout')).toBe(false)
   })
 
   it('shows its fields and neither name nor brand among its own', () => {
@@ -74,7 +87,12 @@ describe('an error of the library', () => {
       attempt: 3,
     })
     expect(new BreakerOpenError('fetch', 'api').breaker).toBe('api')
-    expect(new AttemptTimeoutError('fetch', 1, 50).timeoutMs).toBe(50)
+    expect(new AttemptTimeoutError('fetch', 1, 50)).toMatchObject({ timeoutMs: 50, attempt: 1, launch: 1 })
+    expect(new AttemptTimeoutError('fetch', 1, 50, 2)).toMatchObject({
+      attempt: 1,
+      launch: 2,
+      message: 'Attempt 1 (launch 2) of fetch timed out after 50 ms',
+    })
     expect(new CallTimeoutError('fetch', 500).timeoutMs).toBe(500)
     const value = { ok: false }
     expect(new ResultError('fetch', value).value).toBe(value)
@@ -115,7 +133,7 @@ describe('an error of the library', () => {
     const foreign = Object.assign(new Error('x'), { code: 'timeout', [Symbol.for('reprise.error')]: true })
     expect(isRepriseError(foreign)).toBe(true)
     expect(isRepriseError(foreign, 'timeout')).toBe(true)
-    expect(isRepriseError(foreign, 'aborted')).toBe(false)
+    expect(isRepriseError(foreign, 'no_policy')).toBe(false)
   })
 
   it.each([undefined, null, 0, 'timeout', new Error('timeout'), { code: 'timeout' }, () => {}])(

@@ -1,28 +1,19 @@
 /**
  * What a call can reject with beside the operation's own error, which is always rethrown untouched.
- * One base class; `code` is a literal; a brand lets `isRepriseError` recognise errors of another copy of the package.
+ * One base class; a code belongs to one class alone (`error-codes.ts`), so that the code tells which fields there are; a
+ * brand lets `isRepriseError` recognise errors of another copy of the package.
  * Names are getters on the prototype, so that a class has no static side effect and unused ones can be shaken off.
  * Imports types of core only.
  */
-import type { StopReason } from './words.js'
-
-export type ErrorCode =
-  | StopReason
-  | 'attempt_timeout'
-  | 'invalid_policy'
-  | 'invalid_budget'
-  | 'invalid_scenario'
-  | 'ledger'
-  | 'refused'
-  | 'invalid_state'
-  | 'result_failed'
+import type { AnyRepriseError, ErrorByCode, ErrorCode } from './error-codes.js'
 
 const BRAND = Symbol.for('reprise.error')
 
 /** The way from an error to the timeline of its call, for the drivers alone. */
 export const TIMELINE: unique symbol = Symbol('reprise.timeline')
 
-export class RepriseError extends Error {
+/** The base class, for `instanceof`. Abstract: an error of the class itself would have a code without its fields. */
+export abstract class RepriseError extends Error {
   readonly code: ErrorCode
   #timeline: unknown = undefined
 
@@ -49,22 +40,13 @@ export class RepriseError extends Error {
   }
 }
 
-/** The classes that one code alone stands for. */
-interface ErrorByCode {
-  budget_denied: BudgetDeniedError
-  retry_budget_exhausted: RetryBudgetExhaustedError
-  breaker_open: BreakerOpenError
-  attempt_timeout: AttemptTimeoutError
-  timeout: CallTimeoutError
-  result_failed: ResultError
-  invalid_policy: PolicyError
-  invalid_budget: BudgetError
-}
-
-/** Whether `error` comes from Reprise, from any copy of it, and, if asked, carries this code. */
-export function isRepriseError<C extends keyof ErrorByCode>(error: unknown, code: C): error is ErrorByCode[C]
-export function isRepriseError(error: unknown, code?: ErrorCode): error is RepriseError
-export function isRepriseError(error: unknown, code?: ErrorCode): error is RepriseError {
+/**
+ * Whether `error` comes from Reprise, from any copy of it, and, if asked, carries this code. Without a code, comparing
+ * `error.code` narrows to the class as well.
+ */
+export function isRepriseError<C extends ErrorCode>(error: unknown, code: C): error is ErrorByCode[C]
+export function isRepriseError(error: unknown): error is AnyRepriseError
+export function isRepriseError(error: unknown, code?: ErrorCode): boolean {
   if (typeof error !== 'object' || error === null) return false
   try {
     const { [BRAND]: brand, code: own } = error as { [BRAND]?: unknown; code?: unknown }
@@ -126,10 +108,15 @@ export class BreakerOpenError extends RepriseError {
 export class AttemptTimeoutError extends RepriseError {
   declare readonly code: 'attempt_timeout'
   readonly timeoutMs: number
+  readonly attempt: number
+  readonly launch: number
 
-  constructor(key: string, attempt: number, timeoutMs: number) {
-    super('attempt_timeout', `Attempt ${attempt} of ${key} timed out after ${timeoutMs} ms`)
+  constructor(key: string, attempt: number, timeoutMs: number, launch: number = attempt) {
+    const which = launch === attempt ? `Attempt ${attempt}` : `Attempt ${attempt} (launch ${launch})`
+    super('attempt_timeout', `${which} of ${key} timed out after ${timeoutMs} ms`)
     this.timeoutMs = timeoutMs
+    this.attempt = attempt
+    this.launch = launch
   }
 
   override get name(): string {
@@ -151,6 +138,21 @@ export class CallTimeoutError extends RepriseError {
   }
 }
 
+/** The key has no policy, and `missingPolicyMode` is `deny`. */
+export class NoPolicyError extends RepriseError {
+  declare readonly code: 'no_policy'
+  readonly key: string
+
+  constructor(key: string, notes: readonly string[] = []) {
+    super('no_policy', [`No policy for ${key}: add it to \`policies\` of createExecutor`, ...notes].join('. '))
+    this.key = key
+  }
+
+  override get name(): string {
+    return 'NoPolicyError'
+  }
+}
+
 /** A result that `failIf` declared a failure. */
 export class ResultError extends RepriseError {
   declare readonly code: 'result_failed'
@@ -166,12 +168,15 @@ export class ResultError extends RepriseError {
   }
 }
 
-export interface PolicyProblem {
-  /** Where, in the spelling of the input: `backoff.base`, `retry_on[2].pattern`. Empty for the policy as a whole. */
+/** What is wrong with one value of options or of a policy. */
+export interface OptionProblem {
+  /** Where, in the spelling of the input: `backoff.base`, `retry_on[2].pattern`. Empty for the input as a whole. */
   readonly path: string
   readonly message: string
   readonly suggestion?: string
 }
+
+export type PolicyProblem = OptionProblem
 
 export class PolicyError extends RepriseError {
   declare readonly code: 'invalid_policy'
@@ -187,13 +192,31 @@ export class PolicyError extends RepriseError {
   }
 }
 
-function describeProblem(problem: PolicyProblem): string {
+/** Options of a function are not what they should be; nothing was done. */
+export class OptionsError extends RepriseError {
+  declare readonly code: 'invalid_options'
+  /** Of what the options are, such as `createExecutor`. */
+  readonly subject: string
+  readonly problems: readonly OptionProblem[]
+
+  constructor(subject: string, problems: readonly OptionProblem[]) {
+    super('invalid_options', `Invalid options of ${subject}: ${problems.map(describeProblem).join('; ')}`)
+    this.subject = subject
+    this.problems = problems
+  }
+
+  override get name(): string {
+    return 'OptionsError'
+  }
+}
+
+function describeProblem(problem: OptionProblem): string {
   const place = problem.path === '' ? '' : `${problem.path}: `
   const cure = problem.suggestion === undefined ? '' : ` (${problem.suggestion})`
   return place + problem.message + cure
 }
 
-/** A budget that was built with impossible parameters, or that answered something that is not a decision. */
+/** A budget answered something that is not a decision, or was given a grant, a snapshot or a name that cannot be. */
 export class BudgetError extends RepriseError {
   declare readonly code: 'invalid_budget'
 
@@ -203,6 +226,21 @@ export class BudgetError extends RepriseError {
 
   override get name(): string {
     return 'BudgetError'
+  }
+}
+
+/** What should be the snapshot of a breaker is none. */
+export class BreakerStateError extends RepriseError {
+  declare readonly code: 'invalid_breaker_state'
+  readonly breaker: string
+
+  constructor(breaker: string, state: unknown) {
+    super('invalid_breaker_state', `Breaker ${breaker} cannot be restored from ${JSON.stringify(state)}`)
+    this.breaker = breaker
+  }
+
+  override get name(): string {
+    return 'BreakerStateError'
   }
 }
 

@@ -7,13 +7,15 @@ import type { AttemptKind, AttemptResult, BreakerPhase, StopReason } from './wor
 export interface EventBase {
   readonly timeMs: number
   readonly key: string
-  /** Identity of the call within its process; durable calls add the ids of task, run, correlation and resume. */
+  /** Identity of the call within its process; durable calls add the ids of task, scope, correlation and resume. */
   readonly callId: number
   readonly taskId?: string
-  readonly runId?: string
+  /** What the task's id is unique in: the tasks of one name (`task`), or the steps of one run (`run`). */
+  readonly scopeKind?: 'task' | 'run'
+  readonly scope?: string
   readonly correlationId?: string
   readonly resumeId?: string
-  /** n of "attempt n/N": the group the event belongs to. 0 before the first. */
+  /** n of "attempt n/N": the attempt of the policy that the event belongs to, shared by a hedge. 0 before the first. */
   readonly attempt: number
   /** N of "attempt n/N". */
   readonly attempts: number
@@ -22,19 +24,20 @@ export interface EventBase {
 /** Of durable tasks only: what happens to them beside their attempts. */
 export const TASK_EVENTS = ['resumed', 'interrupted', 'reset', 'dead_lettered', 'state_refused'] as const
 
+/** `launch`, where there is one: 1, 2, 3 … over the retries and hedges of the call; of a durable task the attempt. */
 export type RepriseEvent = EventBase &
   (
     | { readonly type: 'call_started' }
     | {
         readonly type: 'attempt_started'
-        readonly number: number
+        readonly launch: number
         readonly kind: AttemptKind
         readonly delayBeforeMs: number
         readonly parkedMs: number
       }
     | {
         readonly type: 'attempt_finished'
-        readonly number: number
+        readonly launch: number
         readonly kind: AttemptKind
         readonly outcome: Exclude<AttemptResult, 'denied'>
         readonly durationMs: number
@@ -43,10 +46,10 @@ export type RepriseEvent = EventBase &
       }
     /** `attempt` is the attempt that failed, `nextAttempt` the one to come. */
     | { readonly type: 'waiting'; readonly delayMs: number; readonly nextAttempt: number; readonly error: unknown }
-    | { readonly type: 'parked'; readonly number: number; readonly budget: string }
+    | { readonly type: 'parked'; readonly launch: number; readonly budget: string }
     | {
         readonly type: 'budget_decision'
-        readonly number: number
+        readonly launch: number
         readonly kind: AttemptKind
         readonly budget: string
         readonly cost: number
@@ -55,17 +58,19 @@ export type RepriseEvent = EventBase &
         readonly allowed: boolean
         readonly reason: string
       }
-    | { readonly type: 'hedge_started'; readonly number: number }
-    | { readonly type: 'hedge_cancelled'; readonly number: number }
+    | { readonly type: 'hedge_started'; readonly launch: number }
+    | { readonly type: 'hedge_cancelled'; readonly launch: number }
     | {
         readonly type: 'breaker_changed'
         readonly breaker: string
         readonly from: BreakerPhase
         readonly to: BreakerPhase
       }
+    /** `attemptsMade`: attempts of the policy that were started. `launches`: starts of the operation, hedges included. */
     | {
         readonly type: 'call_succeeded'
         readonly attemptsMade: number
+        readonly launches: number
         readonly totalDelayMs: number
         readonly elapsedMs: number
       }
@@ -74,6 +79,7 @@ export type RepriseEvent = EventBase &
         readonly stopReason: StopReason
         readonly budgetReason?: string | undefined
         readonly attemptsMade: number
+        readonly launches: number
         readonly totalDelayMs: number
         readonly elapsedMs: number
         readonly error: unknown
@@ -82,7 +88,7 @@ export type RepriseEvent = EventBase &
     /** Taken from a process that is gone, which may have left an attempt in flight. */
     | { readonly type: 'resumed'; readonly from: string }
     /** The attempt in flight will not be heard of: its process is gone, or was asked to stop (`orderly`). */
-    | { readonly type: 'interrupted'; readonly number: number; readonly execution: number; readonly orderly: boolean }
+    | { readonly type: 'interrupted'; readonly launch: number; readonly execution: number; readonly orderly: boolean }
     /** A fresh set of attempts was granted. */
     | { readonly type: 'reset'; readonly generation: number }
     | { readonly type: 'dead_lettered'; readonly signature: string }

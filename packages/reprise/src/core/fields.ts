@@ -26,6 +26,12 @@ const UNIT = /Ms$/
 /** Bounds lists: as long as the longest call, so no entry of use is refused. */
 const MAX_ITEMS = 1000
 const MAX_SUGGESTIONS = 20
+/** What other libraries call our fields, where the nearest spelling would be another field. */
+const OTHER_NAMES = /* @__PURE__ */ new Map([
+  ['retries', 'attempts'],
+  ['minTimeout', 'initialDelay'],
+  ['maxTimeout', 'maxDelay'],
+])
 
 function guarded<T>(place: Place, read: () => T): T | undefined {
   try {
@@ -105,7 +111,8 @@ function spell(targets: readonly string[], entries: Entries): string[] {
 
 /** Somebody who misspelt more than a few has another problem; and a file of nothing else must not take long. */
 function suggest(key: string, fields: Fields, entries: Entries, problems: number): string | undefined {
-  return problems < MAX_SUGGESTIONS ? didYouMean(key, spell(Object.keys(fields), entries)) : undefined
+  const meant = OTHER_NAMES.get(key) ?? key
+  return problems < MAX_SUGGESTIONS ? didYouMean(meant, spell(Object.keys(fields), entries)) : undefined
 }
 
 /** The field that a key means. A mixture of both spellings is none. */

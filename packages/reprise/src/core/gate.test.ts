@@ -6,6 +6,7 @@ import {
   askBudget,
   DENIED,
   hearsOfEnd,
+  isFirstLaunch,
   mayPeek,
   NO_BUDGET,
   notFound,
@@ -17,12 +18,19 @@ import { BUDGET_REASONS } from './words.js'
 const request: BudgetRequest = {
   key: 'k',
   attempt: 1,
+  launch: 1,
   kind: 'retry',
   ref: { name: 'api', cost: 1 },
   now: 0,
   deadlineMs: Infinity,
 }
 const answering = (answer: unknown): Budget => ({ allowAttempt: () => answer as Decision })
+
+it('a first launch is attempt 1, and neither a hedge of it nor a retry', () => {
+  expect(isFirstLaunch(request)).toBe(true)
+  expect(isFirstLaunch({ ...request, launch: 2, kind: 'hedge' })).toBe(false)
+  expect(isFirstLaunch({ ...request, attempt: 2, launch: 2 })).toBe(false)
+})
 
 describe('asking a budget', () => {
   it('passes the request on and the decision back, both as they are', () => {

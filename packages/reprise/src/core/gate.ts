@@ -30,6 +30,10 @@ export function notFound(mode: MissingBudgetMode): Decision {
   return mode === 'deny' ? NOT_FOUND_DENIED : NOT_FOUND_ALLOWED
 }
 
+export function isBudget(value: unknown): value is Budget {
+  return typeof (value as Budget | null | undefined)?.allowAttempt === 'function'
+}
+
 /** How long an attempt stands in the line of a budget that does not say. */
 export const DEFAULT_MAX_PARK_MS = 30_000
 
@@ -50,6 +54,11 @@ export function hearsOfEnd(budget: Budget | undefined, decision: Decision): bool
 /** The outcome of an attempt that was allowed and did not start. */
 export function unusedOutcome(now: number): AttemptOutcome {
   return { result: 'aborted', latencyMs: 0, won: false, now }
+}
+
+/** Whether it is the first launch of its call: attempt 1, and not a hedge of it. */
+export function isFirstLaunch({ attempt, kind }: BudgetRequest): boolean {
+  return attempt === 1 && kind === 'retry'
 }
 
 /** The budgets that an attempt asks, all of which must allow it: a hedge its own, and the retry's if it shares that. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { endsGroup, type MemberResult, nextHedgeAtMs, outweighs } from './hedge.js'
+import { endsAttempt, type LaunchResult, nextHedgeAtMs, outweighs } from './hedge.js'
 import type { HedgePolicy } from './policy.js'
 
 const hedge = (fields: Partial<HedgePolicy> = {}): HedgePolicy => ({
@@ -11,7 +11,7 @@ const hedge = (fields: Partial<HedgePolicy> = {}): HedgePolicy => ({
   shareBudget: false,
   ...fields,
 })
-const RESULTS: readonly MemberResult[] = ['success', 'not_retryable', 'aborted', 'retryable']
+const RESULTS: readonly LaunchResult[] = ['success', 'not_retryable', 'aborted', 'retryable']
 
 describe('when the next hedge is due', () => {
   it('is one delay after the primary, and one more for each hedge asked for', () => {
@@ -33,7 +33,7 @@ describe('when the next hedge is due', () => {
   })
 })
 
-describe('which member decides a group', () => {
+describe('which launch decides an attempt', () => {
   it('is the first to end', () => {
     for (const result of RESULTS) expect(outweighs(result, undefined)).toBe(true)
   })
@@ -52,22 +52,22 @@ describe('which member decides a group', () => {
   })
 })
 
-describe('when a group ends', () => {
+describe('when an attempt ends', () => {
   it('is at the first success, though others run', () => {
-    expect(endsGroup(hedge(), 'success', 2)).toBe(true)
+    expect(endsAttempt(hedge(), 'success', 2)).toBe(true)
   })
 
   it('is when nobody runs any more', () => {
-    for (const result of RESULTS) expect(endsGroup(hedge(), result, 0)).toBe(true)
+    for (const result of RESULTS) expect(endsAttempt(hedge(), result, 0)).toBe(true)
   })
 
   it('is at the first terminal failure only if the policy says so', () => {
-    expect(endsGroup(hedge({ cancelOnFirstTerminal: true }), 'not_retryable', 1)).toBe(true)
-    expect(endsGroup(hedge(), 'not_retryable', 1)).toBe(false)
+    expect(endsAttempt(hedge({ cancelOnFirstTerminal: true }), 'not_retryable', 1)).toBe(true)
+    expect(endsAttempt(hedge(), 'not_retryable', 1)).toBe(false)
   })
 
   it('is not at another failure while others run', () => {
     for (const result of ['retryable', 'aborted'] as const)
-      expect(endsGroup(hedge({ cancelOnFirstTerminal: true }), result, 1)).toBe(false)
+      expect(endsAttempt(hedge({ cancelOnFirstTerminal: true }), result, 1)).toBe(false)
   })
 })

@@ -6,7 +6,7 @@ const notesOf = (input: unknown): readonly string[] => normalizePolicy(input).no
 describe('notes', () => {
   it('tell of a cap below the initial delay', () => {
     expect(notesOf({ max_delay: '500ms' })).toEqual([
-      'The maximum delay 500ms is below the initial delay 1s, so no delay is longer than 500ms.',
+      'The maximum delay 500ms is below the initial delay 1s and cuts it: raise it to 1s.',
     ])
     expect(notesOf({ maxDelay: '1s' })).toEqual([])
   })

@@ -28,12 +28,15 @@ export interface NormalizedPolicy {
 
 const normalized = /* @__PURE__ */ new WeakMap<object, NormalizedPolicy>()
 
-const JITTERS = ['proportional', 'full', 'equal', 'decorrelated'] as const
+const JITTERS = ['proportional', 'full', 'equal', 'decorrelated', 'none'] as const
+const DEFAULT_MAX_DELAY_MS = 30_000
 const COUNTS = "counts are `error_policy.max_retries` or a job's `retry_budget`"
 
 interface PolicyDraft extends Omit<Policy, 'backoff' | 'jitter'> {
   readonly backoff: BackoffDraft
   readonly jitter: Jitter | undefined
+  /** TypeScript's name of `retryBudget`. */
+  readonly maxTotalDelayMs?: number
   readonly onFailure?: never
 }
 
@@ -41,11 +44,12 @@ const POLICY: Schema<PolicyDraft> = {
   attempts: [(value, place) => whole(value, place, 1, 1000), 3],
   backoff: [readBackoff, { type: 'exponential', base: 2 }],
   initialDelayMs: [duration, 1000],
-  maxDelayMs: [duration, 30_000],
+  maxDelayMs: [duration, DEFAULT_MAX_DELAY_MS],
   jitter: [readJitter, undefined],
   jitterFactor: [(value, place) => numeric(value, place, (n) => n >= 0 && n <= 1, 'a number from 0 to 1'), 0.3],
   retryOn: [(value, place) => list(value, place, 0, readMatcher), []],
   retryBudgetMs: [readRetryBudget, undefined],
+  maxTotalDelayMs: [readMaxTotalDelay],
   attemptTimeoutMs: [duration, undefined],
   timeoutMs: [duration, undefined],
   maxRetryAfterMs: [duration, 60_000],
@@ -65,9 +69,22 @@ function readRetryBudget(value: unknown, place: Place): number | undefined {
   return duration(value, place, typeof value === 'number' ? COUNTS : undefined)
 }
 
-/** Whether `value` is a policy that `normalizePolicy` made. */
-export function isPolicy(value: unknown): value is Policy {
-  return normalized.has(value as object)
+function readMaxTotalDelay(value: unknown, place: Place): number | undefined {
+  const isFile = place.report.needsUnits === true || place.path.includes('_')
+  return isFile ? place.fail('unknown field', 'in a file it is `retry_budget`') : duration(value, place)
+}
+
+/** One limit under both of its names, which may only say the same. */
+function totalDelayOf(
+  maxTotalDelayMs: number | undefined,
+  retryBudgetMs: number | undefined,
+  place: Place,
+): number | undefined {
+  const limitMs = maxTotalDelayMs ?? retryBudgetMs
+  if (limitMs !== (retryBudgetMs ?? limitMs)) {
+    place.at('maxTotalDelay').fail('is not what `retryBudget` says, its other name', 'leave out one of the two')
+  }
+  return limitMs
 }
 
 /** A number is a number of attempts, `false` one attempt. Throws a `PolicyError` that names every problem. */
@@ -78,11 +95,13 @@ export function normalizePolicy(input: unknown, options: NormalizeOptions = {}):
   const place = new Place('', report)
   const attempts = input === false ? 1 : input
   const entries = typeof attempts === 'number' ? new Map([['attempts', attempts]]) : entriesOf(input, place)
-  const draft = readFields(entries, place, POLICY)
+  const { maxTotalDelayMs, ...draft } = readFields(entries, place, POLICY)
+  const retryBudgetMs = totalDelayOf(maxTotalDelayMs, draft.retryBudgetMs, place)
   if (report.problems.length > 0) throw new PolicyError(report.problems)
   noteOddities(draft, place)
   const backoff = finishBackoff(draft.backoff, draft.initialDelayMs)
-  const policy = Object.freeze({ ...draft, backoff, jitter: draft.jitter ?? options.defaultJitter ?? 'none' })
+  const jitter = draft.jitter ?? options.defaultJitter ?? 'none'
+  const policy = Object.freeze({ ...draft, backoff, jitter, retryBudgetMs })
   const result = Object.freeze({ policy, notes: Object.freeze(report.notes) })
   normalized.set(policy, result)
   return result
@@ -92,7 +111,10 @@ function noteOddities(policy: PolicyDraft, place: Place): void {
   const { initialDelayMs, maxDelayMs, budget, hedge } = policy
   if (maxDelayMs < initialDelayMs) {
     const [max, initial] = [formatDuration(maxDelayMs), formatDuration(initialDelayMs)]
-    place.note(`The maximum delay ${max} is below the initial delay ${initial}, so no delay is longer than ${max}.`)
+    const isDefault = maxDelayMs === DEFAULT_MAX_DELAY_MS ? ', the default,' : ''
+    place.note(
+      `The maximum delay ${max}${isDefault} is below the initial delay ${initial} and cuts it: raise it to ${initial}.`,
+    )
   }
   if (budget && hedge && !hedge.budget && !hedge.shareBudget) {
     place.note(`Retries ask budget ${budget.name}, but hedges ask none: give the hedge a budget, or share.`)

@@ -20,7 +20,10 @@ export type Jitter = 'none' | 'proportional' | 'full' | 'equal' | 'decorrelated'
 /** What a predicate is told beside the error. */
 export interface FailureContext {
   readonly key: string
+  /** 1..attempts of the policy. A hedge has the attempt of the launch that it copies. */
   readonly attempt: number
+  /** 1, 2, 3 … over retries and hedges. */
+  readonly launch: number
   readonly kind: AttemptKind
 }
 
@@ -60,7 +63,13 @@ export interface HedgePolicy {
   readonly shareBudget: boolean
 }
 
-export interface Policy {
+/** As a method, so that a policy may name the type of the results it is for and still be kept with others. */
+interface ResultCheck<T> {
+  failIf(value: T): boolean
+}
+
+/** `T`: the results that `failIf` is for. */
+export interface Policy<T = unknown> {
   readonly attempts: number
   readonly backoff: Backoff
   readonly initialDelayMs: number
@@ -75,74 +84,271 @@ export interface Policy {
   readonly budget: BudgetRef | undefined
   readonly breaker: BreakerPolicy | undefined
   readonly hedge: HedgePolicy | undefined
-  readonly failIf: ((value: unknown) => boolean) | undefined
+  readonly failIf: ResultCheck<T>['failIf'] | undefined
 }
 
 // ── what people write ────────────────────────────────────────────────────────────────────────────
+
+/** Not `object`: every string has a method `fixed`, and would be a backoff. */
+type NoParameters = Readonly<Record<string, never>>
+
+interface LinearParameters {
+  /**
+   * What `linear` adds to the wait after each failure. When absent: the initial delay.
+   * @example { increment: '2s' }
+   */
+  readonly increment?: DurationInput
+}
+
+interface ExponentialParameters {
+  /**
+   * What `exponential` multiplies the wait by after each failure.
+   * @default 2
+   * @example { base: 3 }
+   */
+  readonly base?: number
+}
+
+interface DelayList {
+  /**
+   * The waits of `custom`, one by one; after the last of them the longest wait.
+   * @example { delays: ['1s', '5s', '30s'] }
+   */
+  readonly delays: readonly DurationInput[]
+}
+
+interface DelayFormula {
+  /**
+   * The wait of `custom` in milliseconds: arithmetic over `attempt`, `initial`, `max` and `previous`.
+   * @example { formula: 'initial * attempt ^ 2' }
+   */
+  readonly formula: string
+}
 
 export type BackoffInput =
   | 'fixed'
   | 'linear'
   | 'exponential'
   | 'fibonacci'
-  | { readonly fixed: object | null }
-  | { readonly linear: { readonly increment?: DurationInput } | null }
-  | { readonly exponential: { readonly base?: number } | null }
-  | { readonly fibonacci: object | null }
-  | { readonly custom: { readonly delays: readonly DurationInput[] } | { readonly formula: string } }
+  | { readonly fixed: NoParameters | null }
+  | { readonly linear: LinearParameters | null }
+  | { readonly exponential: ExponentialParameters | null }
+  | { readonly fibonacci: NoParameters | null }
+  | { readonly custom: DelayList | DelayFormula }
   | { readonly type: 'fixed' | 'fibonacci' }
-  | { readonly type: 'linear'; readonly increment?: DurationInput }
-  | { readonly type: 'exponential'; readonly base?: number }
-  | { readonly type: 'custom'; readonly delays: readonly DurationInput[] }
-  | { readonly type: 'custom'; readonly formula: string }
+  | ({ readonly type: 'linear' } & LinearParameters)
+  | ({ readonly type: 'exponential' } & ExponentialParameters)
+  | ({ readonly type: 'custom' } & (DelayList | DelayFormula))
 
 export type MatcherInput =
   | MatcherWord
   | '5xx'
   /** One exit code of a command: `exit:75`. */
   | `exit:${number}`
-  | { readonly pattern: string }
-  | { readonly exitCode: number | readonly number[] }
-  | { readonly exit_code: number | readonly number[] }
+  | {
+      /**
+       * A regular expression over the message or the output; `(?i)` in front ignores case. Neither back-references nor
+       * look-around: it runs in linear time.
+       * @example { pattern: '(?i)deadlock' }
+       */
+      readonly pattern: string
+    }
+  | {
+      /**
+       * Exit codes of a command: one, or a list.
+       * @example { exitCode: [75, 111] }
+       */
+      readonly exitCode: number | readonly number[]
+    }
+  | {
+      /**
+       * Exit codes of a command: one, or a list.
+       * @example { exitCode: [75, 111] }
+       */
+      readonly exit_code: number | readonly number[]
+    }
   | RetryPredicate
 
-export type BudgetRefInput = string | { readonly name: string; readonly cost?: number }
+interface BudgetRefFields {
+  /**
+   * The name of the budget; blank is none.
+   * @example { name: 'api' }
+   */
+  readonly name: string
+  /**
+   * What an attempt costs, 1 or more.
+   * @default 1
+   * @example { cost: 2 }
+   */
+  readonly cost?: number
+}
+
+export type BudgetRefInput = string | BudgetRefFields
+
+interface HedgeBudgetFields extends BudgetRefFields {
+  /**
+   * Whether the retry's budget is asked as well.
+   * @default false
+   * @example { share: true }
+   */
+  readonly share?: boolean
+}
 
 export interface BreakerInput {
+  /**
+   * Calls whose breakers have the same key share one breaker. When absent: the key of the call; with `retry()` each
+   * policy object has its own breaker.
+   * @example { key: 'mail' }
+   */
   readonly key?: string
+  /**
+   * Failures in a row that open it.
+   * @default 5
+   * @example { failureThreshold: 3 }
+   */
   readonly failureThreshold?: number
+  /**
+   * How long it stays open before it lets a probe through.
+   * @default '30s'
+   * @example { recoveryTimeout: '20s' }
+   */
   readonly recoveryTimeout?: DurationInput
+  /**
+   * Probes at a time, and successes that close it.
+   * @default 1
+   * @example { halfOpenMaxCalls: 2 }
+   */
   readonly halfOpenMaxCalls?: number
 }
 
 export interface HedgeInput {
+  /**
+   * After how long the next copy starts; this or a percentile. When absent: the percentile says it.
+   * @example { delay: '500ms' }
+   */
   readonly delay?: DurationInput
+  /**
+   * The same as a percentile of past latencies, between 0 and 100. When absent: the delay says it.
+   * @example { percentile: 95 }
+   */
   readonly percentile?: number
+  /**
+   * Copies beside one attempt, at most 3.
+   * @default 1
+   * @example { maxHedges: 2 }
+   */
   readonly maxHedges?: number
+  /**
+   * Whether the first failure that is not retryable ends the other copies.
+   * @default false
+   * @example { cancelOnFirstTerminal: true }
+   */
   readonly cancelOnFirstTerminal?: boolean
-  /** The hedge's own budget; `share` asks the retry's instead, `{ name, share: true }` asks both. */
-  readonly budget?:
-    | BudgetRefInput
-    | 'share'
-    | { readonly name: string; readonly cost?: number; readonly share?: boolean }
+  /**
+   * A budget of the hedges' own; `share` for the retry's, `{name, share: true}` for both. When absent: none.
+   * @example { budget: 'hedges' }
+   */
+  readonly budget?: string | HedgeBudgetFields
 }
 
-/** A policy as TypeScript writes it. `normalizePolicy` takes the snake_case form of files as well. */
-export interface PolicyInput {
+/**
+ * A policy as TypeScript writes it. `normalizePolicy` takes the snake_case form of files as well. `T`: the results that
+ * `failIf` is for.
+ */
+export interface PolicyInput<T = unknown> {
+  /**
+   * How many attempts at most, the first included; 1 is no retry. From 1 to 1000; hedges come on top.
+   * @default 3
+   * @example { attempts: 5 }
+   */
   readonly attempts?: number
+  /**
+   * How the wait grows from attempt to attempt. `fixed`, `linear`, `exponential` or `fibonacci`; with fields, also
+   * `custom`.
+   * @default 'exponential'
+   * @example { backoff: 'exponential' }
+   */
   readonly backoff?: BackoffInput
+  /**
+   * The first wait.
+   * @default '1s'
+   * @example { initialDelay: '500ms' }
+   */
   readonly initialDelay?: DurationInput
+  /**
+   * The longest wait, before jitter.
+   * @default '30s'
+   * @example { maxDelay: '1m' }
+   */
   readonly maxDelay?: DurationInput
-  readonly jitter?: boolean | Exclude<Jitter, 'none'>
+  /**
+   * Randomness in the waits. Clients that failed together do not retry together with it: `proportional` (also `true`),
+   * `full`, `equal`, `decorrelated` or `none` (also `false`). A call without any policy has `full`.
+   * @default false
+   * @example { jitter: 'full' }
+   */
+  readonly jitter?: boolean | Jitter
+  /**
+   * Width of `proportional` jitter as a share of the wait, half of it on each side.
+   * @default 0.3
+   * @example { jitterFactor: 0.5 }
+   */
   readonly jitterFactor?: number
+  /**
+   * Which failures to retry: those that fit at least one of the matchers. An empty list is every failure.
+   * @default []
+   * @example { retryOn: ['network', 'timeout', '5xx', 'exit:75'] }
+   */
   readonly retryOn?: readonly MatcherInput[]
+  /**
+   * Limit of all waits together. A wait that would exceed it is not begun. When absent: no limit.
+   * @example { maxTotalDelay: '2m' }
+   */
+  readonly maxTotalDelay?: DurationInput
+  /**
+   * Another name of `maxTotalDelay`, as files have it. Both may be given if they say the same. When absent: no limit.
+   * @example { retryBudget: '2m' }
+   */
   readonly retryBudget?: DurationInput
+  /**
+   * Limit of one attempt. Exceeding it is a failure of kind `timeout`, which may be retried. When absent: no limit.
+   * @example { attemptTimeout: '30s' }
+   */
   readonly attemptTimeout?: DurationInput
+  /**
+   * Limit of all attempts and waits together. Exceeding it ends the call. When absent: no limit.
+   * @example { timeout: '10m' }
+   */
   readonly timeout?: DurationInput
+  /**
+   * The longest `Retry-After` of a server that is obeyed; a longer one stops the call.
+   * @default '60s'
+   * @example { maxRetryAfter: '5m' }
+   */
   readonly maxRetryAfter?: DurationInput
+  /**
+   * A shared budget that is asked before each attempt: its name, or its name and the cost. When absent: none.
+   * @example { budget: 'api' }
+   */
   readonly budget?: BudgetRefInput
+  /**
+   * A circuit breaker, which refuses attempts for a while after a number of failures in a row. When absent: none.
+   * @example { breaker: { failureThreshold: 5 } }
+   */
   readonly breaker?: BreakerInput
+  /**
+   * Copies of a slow attempt beside it: the first result counts. Within a process only: refused in workflows and in
+   * durable tasks. When absent: none.
+   * @example { hedge: { delay: '500ms' } }
+   */
   readonly hedge?: HedgeInput
-  /** Makes a result a failure. A method, so that it may name the type of the results it is for. */
-  failIf?(value: unknown): boolean
+  /**
+   * Makes a result a failure, a `ResultError` with the value, where it answers true. When absent: a result is a
+   * success.
+   * @example { failIf: (response) => response.status === 503 }
+   */
+  failIf?(value: T): boolean
 }
+
+/** A policy as functions take it: fields, a normalised policy, a number of attempts, or `false` for one attempt. */
+export type PolicyArgument<T = unknown> = PolicyInput<T> | Policy<T> | number | false

@@ -6,9 +6,12 @@
 import type { Draw } from './time.js'
 
 export interface RetryState {
-  /** Failed groups so far: n of "the delay after the n-th failure". */
+  /** Attempts of the policy that failed so far, hedges included in theirs: n of "the delay after the n-th failure". */
   failures: number
-  /** Launch-order number of the last attempt that was launched; denied ones are not counted. */
+  /**
+   * Number of the last launch that was asked for. In a ledger nothing is hedged and a denied launch is not written, so there
+   * it is the number of attempts begun.
+   */
   launched: number
   /** Sum of all waits chosen, jitter and `Retry-After` included. */
   totalDelayMs: number

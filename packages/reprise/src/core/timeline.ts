@@ -5,10 +5,10 @@ import type { Policy } from './policy.js'
 import type { AttemptKind, AttemptResult, BreakerPhase, StopReason } from './words.js'
 
 export interface AttemptRecord {
-  /** Launch order within the call; a denied attempt carries the number it would have had. */
-  readonly number: number
-  /** The attempt of the policy (1..attempts) that this launch belongs to; a hedge shares its primary's. */
-  readonly group: number
+  /** 1..attempts of the policy. A hedge has the attempt of the launch that it copies. */
+  readonly attempt: number
+  /** 1, 2, 3 … over retries and hedges, in the order in which they were asked for. A denied launch uses its number up. */
+  readonly launch: number
   readonly kind: AttemptKind
   readonly hedge: boolean
   /** Milliseconds since the epoch as of the first use of the clock, advanced by its monotonic side. */
@@ -18,7 +18,7 @@ export interface AttemptRecord {
   /** Time spent in a budget's line before the start. */
   readonly parkedMs: number
   readonly outcome: AttemptResult
-  /** Whether the call's result is this attempt's. */
+  /** Whether the call's result is that of this launch. */
   readonly won: boolean
   readonly error?: unknown
   readonly budget?: string | undefined

@@ -4,7 +4,7 @@
  */
 import type { Random } from '../core/time.js'
 import type { Ledger, Tally } from '../ledger/ledger.js'
-import { type PolicyRecord, type TaskKey, type TaskRecord, TERMINAL } from '../ledger/records.js'
+import { keyOf, type PolicyRecord, type TaskKey, type TaskRecord, TERMINAL } from '../ledger/records.js'
 import type { Definition } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { differences } from './policy-record.js'
@@ -54,12 +54,12 @@ export class Adoption {
       for (const [index, task] of tasks.entries()) {
         const faults = lacksState(task) ? [] : this.faultsOf(definition, task, tallies[index] as Tally)
         if (faults.length === 0) sound.push(task)
-        else if (await isStill(this.ledger, task)) found.refused.push({ run: task.run, id: task.id, faults, task })
+        else if (await isStill(this.ledger, task)) found.refused.push({ ...keyOf(task), faults, task })
       }
       await this.adopt(definition, sound)
       for (const task of sound) {
         if (this.takes(definition, task)) found.waiting++
-        else found.skipped.push({ run: task.run, id: task.id, changes: await this.changesOf(definition, task) })
+        else found.skipped.push({ ...keyOf(task), changes: await this.changesOf(definition, task) })
       }
       after = tasks.at(-1)
       if (tasks.length < BATCH) return found
@@ -97,7 +97,7 @@ export class Adoption {
     if (this.takes(definition, task)) return this.adopt(definition, [task])
     const changes = await this.changesOf(definition, task)
     const fields = changes.map(({ field, from, to }) => `${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`)
-    const message = `Task ${task.run}/${task.id} was begun with another policy (${fields.join(', ')})`
+    const message = `Task ${task.scope}/${task.id} was begun with another policy (${fields.join(', ')})`
     throw new TaskRefusedError(
       'policy_changed',
       `${message}: open with policyChange 'accept' to take the new one`,

@@ -24,7 +24,7 @@ export function attemptEndOf(
   function failed(error: unknown): Exclude<AttemptEnd, { result: 'success' }> {
     const waitMs = mayStateRetryAfter(error) ? retryAfterMs(error, wallMs) : undefined
     try {
-      const retryable = isRetryable(policy, error, { key: name, attempt, kind: 'retry' })
+      const retryable = isRetryable(policy, error, { key: name, attempt, launch: attempt, kind: 'retry' })
       return { result: 'failure', failure: failureOf(error), retryable, retryAfterMs: waitMs }
     } catch (thrown) {
       return { result: 'failure', failure: failureOf(thrown), retryable: false, retryAfterMs: undefined }

@@ -1,9 +1,28 @@
 /** A kind of task, as a program registers it. Imports core and its own layer. */
 import type { Policy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
-import type { PolicyRecord } from '../ledger/records.js'
+import type { Json, PolicyRecord, Scope } from '../ledger/records.js'
 import type { DurableContext } from './execution.js'
 import type { InterruptRule } from './policy-record.js'
+
+/**
+ * `T` if a ledger can keep a value of it, else a type to which it cannot be assigned: `{ at: Date }` is refused at `at`. A
+ * field that may be undefined is fine, since JSON leaves it out. What types do not show is refused when it is given.
+ */
+export type JsonOf<T> = unknown extends T
+  ? T
+  : T extends Json | undefined | void
+    ? T
+    : T extends Date
+      ? 'a Date is not JSON: pass date.toISOString()'
+      : T extends bigint | symbol | ((...args: never) => unknown)
+        ? 'not JSON'
+        : { [K in keyof T]: JsonOf<T[K]> }
+
+/** Nothing, where a ledger can keep input and result; else what is wrong with them, so that the compiler says so. */
+export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>]
+  ? unknown
+  : { readonly notJson: { readonly input: JsonOf<I>; readonly result: JsonOf<R> } }
 
 export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>
 
@@ -20,24 +39,23 @@ export interface Conductor {
 }
 
 /** The run that has to be named in a transaction which may begin an attempt of these tasks. */
-export function runsOf({ runId, conductor }: Definition): readonly string[] {
-  return conductor === undefined ? [] : [runId]
+export function runsOf({ scope, conductor }: Definition): readonly string[] {
+  return conductor === undefined ? [] : [scope]
 }
 
 /** Whether this process may still begin attempts: who has lost the run begins nothing. */
-export function isConducted({ runId, conductor }: Definition, view: View): boolean {
-  return conductor === undefined || view.run(runId)?.fence === conductor.fence
+export function isConducted({ scope, conductor }: Definition, view: View): boolean {
+  return conductor === undefined || view.run(scope)?.fence === conductor.fence
 }
 
-export interface Definition {
+/** `scope` is the task's own name, or the id of the run whose step it is. */
+export interface Definition extends Scope {
   /** For people, and in what observers are told. */
   readonly name: string
   /** Where its tasks wait; a queue has one definition. */
   readonly queue: string
-  /** What groups its tasks: its own name, or the id of a run. */
-  readonly runId: string
   readonly conductor?: Conductor
-  /** What makes the key of a task nobody else's; what groups it when absent. */
+  /** What makes the idempotency key of a task unique; the scope's name when absent. */
   readonly idempotencyScope?: string
   readonly policy: Policy
   readonly record: PolicyRecord

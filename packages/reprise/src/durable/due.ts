@@ -5,7 +5,7 @@
  */
 import type { Timer } from '../core/time.js'
 import type { Decided, QueueRef, View } from '../ledger/ledger.js'
-import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
+import { keyOf, nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Started } from './beginning.js'
 import { type Definition, isConducted, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
@@ -67,7 +67,7 @@ export class DueTasks implements Timer {
 
   refuse(definition: Definition, task: TaskRecord, faults: readonly string[]): void {
     if (this.refused.has(nameOf(task))) return
-    this.refused.set(nameOf(task), { key: { run: task.run, id: task.id }, faults })
+    this.refused.set(nameOf(task), { key: keyOf(task), faults })
     this.worker.telling.refused(definition, task, faults)
   }
 
@@ -167,7 +167,7 @@ export class DueTasks implements Timer {
     for (const one of claimed) {
       if ('faults' in one) this.refuse(worker.definitions.get(one.task.queue) as Definition, one.task, one.faults)
       else if ('lost' in one) this.leave(one.lost)
-      else if ('era' in one) worker.follow(one)
+      else if ('epoch' in one) worker.follow(one)
     }
     for (const one of claimed) if ('error' in one) throw one.error
   }
@@ -176,7 +176,7 @@ export class DueTasks implements Timer {
   private leave(task: TaskRecord): void {
     const { definitions, parts } = this.worker
     definitions.delete(task.queue)
-    const message = `Run ${task.run} was taken over by another process`
+    const message = `Run ${task.scope} was taken over by another process`
     parts.waiters.gone(task, new TaskRefusedError('run_lost', message))
   }
 

@@ -5,9 +5,19 @@
  */
 import { randomUUID } from 'node:crypto'
 import { normalizePolicy } from '../core/normalize.js'
-import type { Policy, PolicyInput } from '../core/policy.js'
+import type { Policy, PolicyArgument } from '../core/policy.js'
 import type { Ledger, TaskResult } from '../ledger/ledger.js'
-import type { Json, LedgerEvent, RunRecord, RunStatus, TaskRecord, TaskStatus } from '../ledger/records.js'
+import {
+  type Json,
+  keyIn,
+  type LedgerEvent,
+  type RunRecord,
+  type RunStatus,
+  scopeOfRun,
+  type TaskKey,
+  type TaskRecord,
+  type TaskStatus,
+} from '../ledger/records.js'
 import type { Adoption } from './adoption.js'
 import type { Definition, TaskFunction, VerifyFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
@@ -50,7 +60,7 @@ export interface RunParts {
   readonly adoption: Adoption
   readonly ownership: Ownership
   readonly owner: string
-  readonly policyOf: (name: string, input: PolicyInput | Policy) => Policy
+  readonly policyOf: (name: string, input: PolicyArgument) => Policy
   readonly interruptRule: <R>(
     name: string,
     options: StepOptions<R>,
@@ -93,7 +103,7 @@ export class DurableRun {
 
   /** In the order of their ids; those of some statuses, or all. */
   tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]> {
-    return this.parts.ledger.list({ run: this.id, ...(statuses && { statuses }) })
+    return this.parts.ledger.list({ ...scopeOfRun(this.id), ...(statuses && { statuses }) })
   }
 
   /** What its steps that succeeded have given. */
@@ -101,12 +111,7 @@ export class DurableRun {
     return this.parts.ledger.results(this.id)
   }
 
-  step<R>(
-    id: string,
-    policy: PolicyInput | Policy,
-    run: TaskFunction<null, R>,
-    options: StepOptions<R> = {},
-  ): StepHandle<R> {
+  step<R>(id: string, policy: PolicyArgument, run: TaskFunction<null, R>, options: StepOptions<R> = {}): StepHandle<R> {
     this.parts.expectOpen()
     expectId('step', id)
     const definition = this.definitionOf(id, policy, run, options)
@@ -128,10 +133,11 @@ export class DurableRun {
     expectId('step', id)
     const record = recordOf(SKIPPED_POLICY, 'rerun')
     const kept = expectJson(result, 'result')
-    return ledger.transact({ tasks: [{ run: this.id, id }], runs: [this.id] }, (view) => {
+    const key = keyIn(scopeOfRun(this.id), id)
+    return ledger.transact({ tasks: [key], runs: [this.id] }, (view) => {
       expectConductor(view.run(this.id), this.id, conductor)
-      if (view.task({ run: this.id, id }) !== undefined) return { result: false }
-      const task = skippedTask(this.id, id, record.hash, kept, view.now)
+      if (view.task(key) !== undefined) return { result: false }
+      const task = skippedTask(key, record.hash, kept, view.now)
       return { created: [{ task, policy: record, payloadHash: '' }], result: true }
     })
   }
@@ -188,7 +194,7 @@ export class DurableRun {
 
   private definitionOf<R>(
     id: string,
-    policy: PolicyInput | Policy,
+    policy: PolicyArgument,
     run: TaskFunction<null, R>,
     options: StepOptions<R>,
   ): Definition {
@@ -199,7 +205,7 @@ export class DurableRun {
     return {
       name,
       queue: `${this.id}/${id}`,
-      runId: this.id,
+      ...scopeOfRun(this.id),
       // A run's name may be used again; what it asks others to do once may be asked again then.
       idempotencyScope: this.current.correlationId,
       policy: normal,
@@ -230,7 +236,7 @@ export class DurableRun {
     const { ledger, ownership, adoption, owner } = this.parts
     const { resumeId, force } = this.conducting as Conducting
     if (resumeId === undefined) return
-    const task = await ledger.get({ run: this.id, id })
+    const task = await ledger.get(keyIn(scopeOfRun(this.id), id))
     if (task === undefined || isOver(task)) return
     if (task.owner !== null && task.owner !== owner) await ownership.takeOver(resumeId, force)
     const { refused } = await adoption.lookAtWaiting(definition)
@@ -240,14 +246,13 @@ export class DurableRun {
 
 /** What concerns the run as a whole. */
 export function runEvent(type: LedgerEvent['type'], run: RunRecord, now: number, detail: Json): LedgerEvent {
-  return { type, run: run.id, id: '', atMs: now, correlationId: run.correlationId, detail }
+  return { type, ...scopeOfRun(run.id), id: '', atMs: now, correlationId: run.correlationId, detail }
 }
 
-function skippedTask(run: string, id: string, policyHash: string, result: Json, now: number): TaskRecord {
+function skippedTask(key: TaskKey, policyHash: string, result: Json, now: number): TaskRecord {
   return {
-    run,
-    id,
-    queue: `${run}/${id}`,
+    ...key,
+    queue: `${key.scope}/${key.id}`,
     generation: 1,
     status: 'succeeded',
     dueAtMs: null,

@@ -3,17 +3,19 @@
  * runtime's environment, the ledger's port and its own layer.
  */
 import { randomUUID } from 'node:crypto'
+import { OptionsError, PolicyError } from '../core/errors.js'
 import { normalizePolicy } from '../core/normalize.js'
-import type { BreakerInput, Policy, PolicyInput } from '../core/policy.js'
+import type { BreakerInput, Policy, PolicyArgument } from '../core/policy.js'
+import { isNot } from '../core/problems.js'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
-import type { Definition, TaskFunction, VerifyFunction } from './definition.js'
+import type { Definition, Recordable, TaskFunction, VerifyFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
-import { expectOptions } from './expect-options.js'
+import { expectOptions, FLAG } from '../core/options.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
 import { type OtherOwner, Ownership } from './ownership.js'
@@ -129,7 +131,7 @@ export class Durable {
     const expectOpen = (): void => this.expectOpen()
     this.tasks = new Tasks({ ledger, worker, adoption, watching, lookForLost, expectOpen })
     const { tasks, ownership } = this
-    const policyOf = (name: string, input: PolicyInput | Policy): Policy => this.policyOf(name, input)
+    const policyOf = (name: string, input: PolicyArgument): Policy => this.policyOf(name, input)
     const known = { ledger, worker, tasks, adoption, ownership, owner: identity.id }
     this.runs = new Runs({ ...known, policyOf, interruptRule, expectOpen })
   }
@@ -145,8 +147,8 @@ export class Durable {
 
   task<I, R>(
     name: string,
-    policy: PolicyInput | Policy,
-    run: TaskFunction<I, R>,
+    policy: PolicyArgument,
+    run: TaskFunction<I, R> & Recordable<I, R>,
     options: TaskOptions<I, R> = {},
   ): TaskHandle<I, R> {
     if (this.closing !== undefined) throw new TaskRefusedError('closed', 'The durable tasks were closed')
@@ -160,7 +162,8 @@ export class Durable {
     const definition: Definition = {
       name,
       queue: name,
-      runId: name,
+      scopeKind: 'task',
+      scope: name,
       policy: normal,
       record,
       run,
@@ -175,7 +178,7 @@ export class Durable {
   /** Takes over what lost processes left, and looks at what waits. */
   async resume(options: ResumeOptions = {}): Promise<Resumption> {
     this.expectOpen()
-    expectOptions('resume', options, { force: [(force) => typeof force === 'boolean', 'true or false'] })
+    expectOptions('resume', options, { force: FLAG })
     const startMs = this.environment.exactMs()
     const { worker, ledger } = this
     worker.due.lookAgain()
@@ -192,7 +195,7 @@ export class Durable {
       refused.push(...found.refused)
       for (const { task, faults } of found.refused) worker.due.refuse(definition, task, faults)
       const open = await ledger.list({ queue: definition.queue, statuses: ['undecided'] })
-      undecided.push(...open.map(({ run, id }) => ({ run, id })))
+      undecided.push(...open.map(({ scopeKind, scope, id }) => ({ scopeKind, scope, id })))
     }
     worker.wake()
     const others = await this.ownership.others()
@@ -292,9 +295,12 @@ export class Durable {
     }
   }
 
-  private policyOf(name: string, input: PolicyInput | Policy): Policy {
+  private policyOf(name: string, input: PolicyArgument): Policy {
     const { policy } = normalizePolicy(input)
-    if (policy.hedge !== undefined) throw new TypeError(`The task ${name} cannot hedge: hedges live within one process`)
+    if (policy.hedge !== undefined) {
+      const message = `the task ${name} cannot hedge: hedges live within one process`
+      throw new PolicyError([{ path: 'hedge', message }])
+    }
     const key = policy.breaker?.key
     const shared = key === undefined ? undefined : this.settings.breakers?.[key]
     if (shared === undefined) return policy
@@ -358,5 +364,6 @@ function interruptRule<I, R>(
   if (onInterrupt === 'rerun' || onInterrupt === 'fail') return { rule: onInterrupt, verify: undefined }
   const verify: unknown = (onInterrupt as { verify?: unknown } | null)?.verify
   if (typeof verify === 'function') return { rule: 'verify', verify: verify as VerifyFunction<I, R> }
-  throw new TypeError(`onInterrupt of the task ${name} must be 'rerun', 'fail' or { verify: function }`)
+  const message = isNot(onInterrupt, "'rerun', 'fail' or { verify: function }")
+  throw new OptionsError(`the task ${name}`, [{ path: 'onInterrupt', message }])
 }

@@ -1,11 +1,21 @@
 /** What durable tasks reject with, beside the errors of the operation. Imports core and the ledger's types. */
 import { RepriseError } from '../core/errors.js'
 import type { StopReason } from '../core/words.js'
-import type { FailureRecord, TaskKey, TaskRecord } from '../ledger/records.js'
+import { type FailureRecord, keyOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { FieldChange } from './policy-record.js'
+
+declare module '../core/error-codes.js' {
+  interface ErrorByCode {
+    recorded_failure: RecordedFailureError
+    task_refused: TaskRefusedError
+    gate_refused: GateRefusedError
+  }
+}
 
 /** The task failed, in this process or another: what the ledger knows of it. */
 export class RecordedFailureError extends RepriseError {
+  declare readonly code: 'recorded_failure'
+  /** Why the task stopped. Not the code: the fields that an error of a call has with that reason are not recorded. */
   readonly stopReason: StopReason
   readonly attempts: number
   readonly failure: FailureRecord | null
@@ -15,11 +25,12 @@ export class RecordedFailureError extends RepriseError {
     const { lastFailure, retry } = task.progress
     const reason = task.stopReason ?? 'aborted'
     const said = lastFailure === null ? '' : `: ${lastFailure.name}: ${lastFailure.message}`
-    super(reason, `Task ${task.run}/${task.id} ended with ${reason} after ${attemptsWord(retry.launched)}${said}`)
+    const ended = `ended with ${reason} after ${attemptsWord(retry.launched)}${said}`
+    super('recorded_failure', `Task ${task.scope}/${task.id} ${ended}`)
     this.stopReason = reason
     this.attempts = retry.launched
     this.failure = lastFailure
-    this.task = { run: task.run, id: task.id }
+    this.task = keyOf(task)
   }
 
   override get name(): string {
@@ -46,10 +57,11 @@ export type GateRefusal = 'not_found' | 'nothing_to_grant'
 
 /** A change of a budget or breaker by hand is not made, and nothing was touched. */
 export class GateRefusedError extends RepriseError {
+  declare readonly code: 'gate_refused'
   readonly kind: GateRefusal
 
   constructor(kind: GateRefusal, message: string) {
-    super('refused', message)
+    super('gate_refused', message)
     this.kind = kind
   }
 
@@ -60,18 +72,19 @@ export class GateRefusedError extends RepriseError {
 
 /** What was asked for is not done, and nothing was touched. */
 export class TaskRefusedError extends RepriseError {
+  declare readonly code: 'task_refused'
   readonly kind: RefusalKind
   readonly changes: readonly FieldChange[]
 
   constructor(kind: RefusalKind, message: string, changes: readonly FieldChange[] = []) {
-    super('refused', message)
+    super('task_refused', message)
     this.kind = kind
     this.changes = changes
   }
 
   /** What the ledger says of the task cannot be. */
-  static ofState({ run, id }: TaskKey, faults: readonly string[]): TaskRefusedError {
-    return new TaskRefusedError('state_refused', `Task ${run}/${id} is left as it is: ${faults.join('; ')}`)
+  static ofState({ scope, id }: TaskKey, faults: readonly string[]): TaskRefusedError {
+    return new TaskRefusedError('state_refused', `Task ${scope}/${id} is left as it is: ${faults.join('; ')}`)
   }
 
   override get name(): string {

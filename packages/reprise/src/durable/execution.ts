@@ -9,9 +9,10 @@ import type { Definition } from './definition.js'
 import { errorOf } from './failure-record.js'
 
 export interface DurableContext {
-  /** 1, 2, 3 …; an attempt that was interrupted runs again under its number. */
+  /** 1..attempts of the policy; an attempt that was interrupted runs again under its number. */
   readonly attempt: number
-  readonly group: number
+  /** The same number: a durable task has no hedges. */
+  readonly launch: number
   readonly kind: 'retry'
   /** The task's name. */
   readonly key: string
@@ -127,9 +128,10 @@ export function contextOf(
   remainingMs: number | undefined,
 ): DurableContext {
   const { current, retry, lastFailure } = task.progress
+  const attempt = current?.attempt ?? retry.launched
   return {
-    attempt: current?.number ?? retry.launched,
-    group: retry.failures + 1,
+    attempt,
+    launch: attempt,
     kind: 'retry',
     key: name,
     get signal() {
@@ -139,7 +141,7 @@ export function contextOf(
     previousError: errorOf(lastFailure),
     taskId: task.id,
     generation: task.generation,
-    idempotencyKey: `${idempotencyScope ?? task.run}/${task.id}`,
+    idempotencyKey: `${idempotencyScope ?? task.scope}/${task.id}`,
     correlationId: task.correlationId,
     execution: current?.execution ?? 1,
   }

@@ -5,8 +5,8 @@
  *
  * Invariants: nobody is asked before `refresh`, within a transaction that has locked the gate. A budget that makes attempts
  * stand in line knows more than its snapshot says, and is each process's own; so is one that cannot be set to a state. A
- * record of a breaker that says nothing of its era was written by an earlier version, which knew only its own view: it
- * makes the breaker stricter, never more permissive, unless it is somebody's word, known by its decree.
+ * record of a breaker that says nothing of its epoch was written by an earlier version, which knew only its own view: it
+ * makes the breaker stricter, never more permissive, unless it was changed by hand, known by its `manualRevision`.
  */
 import type { BreakerState } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
@@ -77,11 +77,11 @@ export class GateBook {
   refresh(definition: Definition, view: View): boolean {
     for (const key of this.keysOf(definition)) {
       const gate = view.gate(key)
-      const isDecreed = (gate?.decree ?? 0) > (this.stored.get(key)?.decree ?? 0)
+      const isChangedByHand = (gate?.manualRevision ?? 0) > (this.stored.get(key)?.manualRevision ?? 0)
       if (gate === undefined) this.stored.delete(key)
       else this.stored.set(key, gate)
       // One that nobody has asked for yet will begin with what is stored.
-      this.memories.get(key)?.refresh(gate?.state, isDecreed)
+      this.memories.get(key)?.refresh(gate?.state, isChangedByHand)
     }
     const { budget } = definition.policy
     return budget !== undefined && this.memories.has(`budget:${budget.name}`)
@@ -115,9 +115,10 @@ export class GateBook {
   ): GateRecord {
     const key = `${kind}:${name}`
     const settings = this.settings.get(gate)
-    const decree = this.stored.get(key)?.decree
+    const manualRevision = this.stored.get(key)?.manualRevision
     const state = this.memories.get(key)?.record() ?? (snapshot() as Json)
-    return { key, kind, state, ...(settings !== undefined && { settings }), ...(decree !== undefined && { decree }) }
+    const revised = manualRevision === undefined ? {} : { manualRevision }
+    return { key, kind, state, ...(settings !== undefined && { settings }), ...revised }
   }
 
   /** What is asked before a wait, for an attempt after it. */
@@ -141,6 +142,7 @@ export class GateBook {
     return {
       key: name,
       attempt,
+      launch: attempt,
       kind: 'retry',
       ref: policy.budget,
       now,
@@ -171,10 +173,11 @@ export class GateBook {
    */
   giveUp(definition: Definition, before: TaskRecord, after: TaskRecord, now: number, isElsewhere = false): void {
     const { current } = before.progress
-    const era = current?.probe?.era
-    if (era !== undefined && after.progress.current?.probe?.era !== era) this.breakerOf(definition)?.giveBack(era)
+    const epoch = current?.probe?.epoch
+    if (epoch !== undefined && after.progress.current?.probe?.epoch !== epoch)
+      this.breakerOf(definition)?.giveBack(epoch)
     if (isElsewhere && !this.isShared(definition)) return
-    const isCarriedOn = !TERMINAL.has(after.status) && after.progress.current?.number === current?.number
+    const isCarriedOn = !TERMINAL.has(after.status) && after.progress.current?.attempt === current?.attempt
     if (current === null || isCarriedOn) return
     this.settle(definition, before, unusedOutcome(now))
   }
@@ -195,8 +198,8 @@ export class GateBook {
     // a line of this process's own, which never had it.
     const isElsewhere = budget?.park !== undefined && !this.inherited.has(budget)
     const { retry, current } = task.progress
-    const number = current?.number ?? retry.launched
-    const request = isElsewhere ? undefined : this.request(definition, task, outcome.now, number)
+    const attempt = current?.attempt ?? retry.launched
+    const request = isElsewhere ? undefined : this.request(definition, task, outcome.now, attempt)
     const grant = this.grants.get(name) ?? (request && { request, decision: NO_BUDGET })
     this.grants.delete(name)
     if (budget === undefined || grant === undefined) return
@@ -217,7 +220,7 @@ export class GateBook {
       this.environment.breakerChanged(breaker, from, to),
     )
     const stored = this.stored.get(`breaker:${key}`)?.state
-    const memory = new GateMemory(breaker, stored, (state, isDecreed) => takeIn(breaker, state, isDecreed))
+    const memory = new GateMemory(breaker, stored, (state, isChangedByHand) => takeIn(breaker, state, isChangedByHand))
     breaker.begin()
     this.breakers.set(key, breaker)
     this.memories.set(`breaker:${key}`, memory)
@@ -245,9 +248,9 @@ function isKept(budget: Budget): budget is Budget & Kept {
   return budget.park === undefined && budget.snapshot !== undefined && budget.restore !== undefined
 }
 
-function takeIn(breaker: SharedBreaker, state: Json, isDecreed: boolean): void {
+function takeIn(breaker: SharedBreaker, state: Json, isChangedByHand: boolean): void {
   const stored = (state ?? {}) as unknown as BreakerState & Partial<SharedBreakerState>
-  if (isDecreed || isShared(stored) || isStricter(stored, breaker.snapshot())) breaker.restore(stored)
+  if (isChangedByHand || isShared(stored) || isStricter(stored, breaker.snapshot())) breaker.restore(stored)
 }
 
 /** Whether one that is open is so for longer than the other. */

@@ -23,10 +23,10 @@ function breakerFaults({ state }: GateRecord): Fault[] {
 
 /** I9: every slot of a half-open breaker is held by a recorded attempt, and there are no more than it has. */
 export function faultsOfSlots({ kind, key, state, settings }: GateRecord, slots: readonly ProbeSlot[]): Fault[] {
-  const { phase, era, probes } = (state ?? {}) as Partial<SharedBreakerState>
+  const { phase, epoch, probes } = (state ?? {}) as Partial<SharedBreakerState>
   // Records of earlier versions count no slots.
   if (kind !== 'breaker' || phase !== 'half_open' || probes === undefined) return []
-  const held = slots.filter((slot) => `breaker:${slot.breaker}` === key && slot.era === era).length
+  const held = slots.filter((slot) => `breaker:${slot.breaker}` === key && slot.epoch === epoch).length
   const { halfOpenMaxCalls = Infinity } = (settings ?? {}) as Partial<BreakerPolicy>
   const faults: Fault[] = []
   if (probes !== held) faults.push(['I9', `${probes} probes are counted, and ${held} attempts are probes`])

@@ -3,22 +3,23 @@
  * Imports core and the ledger's port.
  *
  * Invariants: a change is one transaction on one gate, and leaves an event that says why. Processes that use the gate have
- * it with their next transaction. It raises the gate's decree, which says that what they find is somebody's word, and begins
- * a new era of a breaker: what was begun before it is not counted any more.
+ * it with their next transaction. It raises the gate's `manualRevision`, which says that what they find is somebody's word, and begins
+ * a new epoch of a breaker: what was begun before it is not counted any more.
  */
 import type { BreakerState } from '../core/breaker.js'
+import { parseDuration } from '../core/duration.js'
 import { normalizePolicy } from '../core/normalize.js'
-import type { BreakerPolicy } from '../core/policy.js'
+import { durationCheck, expectOptions, type OptionCheck } from '../core/options.js'
+import type { BreakerPolicy, DurationInput } from '../core/policy.js'
 import { nearest } from '../core/suggest.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Decided, Ledger, View } from '../ledger/ledger.js'
 import type { GateRecord, Json, LedgerEvent } from '../ledger/records.js'
 import { GateRefusedError } from './errors.js'
-import { expectOptions } from './expect-options.js'
 import { grantTo, isGrantable } from './grants.js'
 import { nextEra } from './shared-breaker.js'
 
-export type BreakerSettings = Omit<BreakerPolicy, 'key'>
+type BreakerSettings = Omit<BreakerPolicy, 'key'>
 
 /** A breaker as the ledger has it: one that is open turns half-open by itself once `openUntilMs` has passed. */
 export interface StoredBreaker {
@@ -44,7 +45,7 @@ export interface StoredGates {
   readonly budgets: readonly StoredBudget[]
 }
 
-export type GateAction = 'reset' | 'trip' | 'grant'
+type GateAction = 'reset' | 'trip' | 'grant'
 
 /** What was done, as the event `gate_changed` has it. */
 export interface GateChange {
@@ -58,10 +59,21 @@ export interface GateChange {
   readonly amount?: number
 }
 
+export interface ResetOptions {
+  /** Why, for whoever finds the change later: 1 to 1000 characters. */
+  readonly reason: string
+}
+
+export interface GrantOptions {
+  readonly reason: string
+  /** How much more the budget is given: a whole number of 1 or more. */
+  readonly amount: number
+}
+
 export interface TripOptions {
   readonly reason: string
   /** How long it stays open; the breaker's own time when absent. */
-  readonly recoveryTimeoutMs?: number
+  readonly recoveryTimeout?: DurationInput
 }
 
 /** By name. A gate is there once an attempt has been recorded that asked it. */
@@ -74,30 +86,34 @@ export async function listGates(ledger: Ledger): Promise<StoredGates> {
 }
 
 /** Closes a breaker and forgets its failures, in all processes that use it. */
-export async function resetBreaker(ledger: Ledger, name: string, reason: string): Promise<GateChange> {
-  const why = reasonOf(reason)
+export async function resetBreaker(ledger: Ledger, name: string, options: ResetOptions): Promise<GateChange> {
+  const why = reasonIn('resetBreaker', options)
   const after = { phase: 'closed', failures: 0, openUntilMs: null }
   return change(ledger, 'breaker', name, 'reset', why, () => ({ after }))
 }
 
 /** Opens a breaker in all processes that use it. Attempts that run are left alone. */
 export async function tripBreaker(ledger: Ledger, name: string, options: TripOptions): Promise<GateChange> {
-  expectOptions('tripBreaker', options, { recoveryTimeoutMs: [isPeriod, 'a number of milliseconds above 0'] }, [
-    'reason',
-  ])
-  const why = reasonOf(options.reason)
+  const why = reasonIn('tripBreaker', options, {
+    recoveryTimeout: durationCheck("a duration above 0ms such as '1m'", Number.MIN_VALUE),
+  })
+  const given = options.recoveryTimeout
   return change(ledger, 'breaker', name, 'trip', why, ({ state, settings }, now) => {
     const own = (settings as Partial<BreakerSettings> | undefined)?.recoveryTimeoutMs
-    const openMs = options.recoveryTimeoutMs ?? own ?? defaultRecoveryMs()
+    const openMs = given === undefined ? (own ?? defaultRecoveryMs()) : parseDuration(given)
     return { after: { phase: 'open', failures: failuresIn(state), openUntilMs: now + openMs } }
   })
 }
 
 /** Gives a budget more than it was made with: see `isGrantable`. */
-export async function grantBudget(ledger: Ledger, name: string, amount: number, reason: string): Promise<GateChange> {
-  const why = reasonOf(reason)
-  if (!Number.isSafeInteger(amount) || amount < 1)
-    throw new TypeError(`What is granted must be a whole number of 1 or more, such as 5: ${String(amount)} is not`)
+export async function grantBudget(ledger: Ledger, name: string, options: GrantOptions): Promise<GateChange> {
+  const why = reasonIn(
+    'grantBudget',
+    options,
+    { amount: [isCount, 'a whole number of 1 or more, such as 5'] },
+    'amount',
+  )
+  const { amount } = options
   return change(ledger, 'budget', name, 'grant', why, (gate, now) => grantTo(name, gate, amount, now))
 }
 
@@ -117,9 +133,10 @@ async function change(
     if (gate === undefined) return { result: undefined }
     const decided = decide(gate, view.now)
     const detail = { gate: key, action, reason, before: told(gate), ...decided }
-    const event: LedgerEvent = { type: 'gate_changed', run: '', id: '', atMs: view.now, correlationId: '', detail }
+    const concerned = { scopeKind: '', scope: '', id: '' } as const
+    const event: LedgerEvent = { type: 'gate_changed', ...concerned, atMs: view.now, correlationId: '', detail }
     const state = kind === 'breaker' ? { ...(decided.after as object), ...nextEra(gate.state) } : decided.after
-    const gates = [{ ...gate, state, decree: (gate.decree ?? 0) + 1 }]
+    const gates = [{ ...gate, state, manualRevision: (gate.manualRevision ?? 0) + 1 }]
     return { gates, events: [event], result: detail }
   })
   return done ?? unknown(ledger, kind, name)
@@ -128,7 +145,7 @@ async function change(
 /** What people want to know of it: whose result counts is for the breaker alone. */
 function told({ kind, state }: GateRecord): Json {
   if (kind !== 'breaker' || typeof state !== 'object' || state === null || Array.isArray(state)) return state
-  const { era: _era, probes: _probes, successes: _successes, ...rest } = state as Readonly<Record<string, Json>>
+  const { epoch: _epoch, probes: _probes, successes: _successes, ...rest } = state as Readonly<Record<string, Json>>
   return rest
 }
 
@@ -178,15 +195,23 @@ function defaultRecoveryMs(): number {
   return (normalizePolicy({ breaker: {} }).policy.breaker as BreakerPolicy).recoveryTimeoutMs
 }
 
-const isPeriod = (value: unknown): boolean => Number.isFinite(value) && (value as number) > 0
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 1
 
 const MAX_REASON = 1000
 
-/** Whoever finds the change later wants to know. */
-function reasonOf(reason: unknown): string {
-  const said = typeof reason === 'string' ? reason.trim() : ''
-  if (said !== '' && said.length <= MAX_REASON) return said
-  throw new TypeError(
-    `A change by hand needs a reason of 1 to ${MAX_REASON} characters, such as "the provider is back"`,
-  )
+const isReason = (value: unknown): boolean => {
+  const length = typeof value === 'string' ? value.trim().length : 0
+  return length >= 1 && length <= MAX_REASON
+}
+
+/** Checks the options of a change, all of which have a reason. */
+function reasonIn(
+  subject: string,
+  options: ResetOptions,
+  checks: Readonly<Record<string, OptionCheck>> = {},
+  ...required: string[]
+): string {
+  const reason: OptionCheck = [isReason, `a reason of 1 to ${MAX_REASON} characters, such as "the provider is back"`]
+  expectOptions(subject, options, { reason, ...checks }, { required: ['reason', ...required] })
+  return options.reason.trim()
 }

@@ -53,29 +53,29 @@ describe('a breaker of several processes', () => {
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const one = new Breaker('k', POLICY)
         const processes = new Map<number, Process>()
-        const eras: [number, number][] = []
+        const epochs: [number, number][] = []
         let ledger: Json | undefined
         let now = 0
         for (const { process: index, act, which, passesMs, undone, restarts, throws } of steps) {
           now += passesMs
           const process = (restarts ? undefined : processes.get(index)) ?? new Process(ledger)
           processes.set(index, process)
-          const [era, own] =
-            act === 'admit' ? [0, 0] : (eras.splice(which % (eras.length || 1), 1)[0] ?? [REFUSED, REFUSED])
-          if (era === REFUSED) continue
+          const [epoch, own] =
+            act === 'admit' ? [0, 0] : (epochs.splice(which % (epochs.length || 1), 1)[0] ?? [REFUSED, REFUSED])
+          if (epoch === REFUSED) continue
           const admitted = { here: REFUSED, there: REFUSED }
           const tell = (breaker: Breaker, of: number, where: 'here' | 'there'): void => {
             if (act === 'admit') admitted[where] = breaker.admit(now)
             else if (act === 'failure') breaker.failure(of, now)
             else breaker[act](of)
           }
-          const here = (breaker: Breaker): void => tell(breaker, era, 'here')
+          const here = (breaker: Breaker): void => tell(breaker, epoch, 'here')
           for (let time = 0; time < undone; time++) process.decide(ledger, here)
           if (throws) process.decideAndThrow(ledger, here)
           ledger = process.decide(ledger, here)
           tell(one, own, 'there')
           expect(admitted.here === REFUSED).toBe(admitted.there === REFUSED)
-          if (admitted.here !== REFUSED) eras.push([admitted.here, admitted.there])
+          if (admitted.here !== REFUSED) epochs.push([admitted.here, admitted.there])
           expect(ledger).toMatchObject(one.snapshot())
         }
       }),
@@ -90,6 +90,7 @@ describe('what a process knows of a gate', () => {
     const request = {
       key: 'k',
       attempt: 1,
+      launch: 1,
       kind: 'retry',
       ref: { name: 'b', cost: 1 },
       now: 0,
@@ -155,7 +156,7 @@ describe('a state that cannot be', () => {
   it('is refused by name', () => {
     const { breaker } = new Process(undefined)
     const state = breaker.snapshot()
-    for (const wrong of [{ era: -1 }, { probes: 0.5 }, { successes: NaN }, { failures: -1 }])
+    for (const wrong of [{ epoch: -1 }, { probes: 0.5 }, { successes: NaN }, { failures: -1 }])
       expect(() => breaker.restore({ ...state, ...wrong })).toThrow('Breaker k cannot be restored from')
     expect(breaker.snapshot()).toEqual(state)
   })

@@ -15,7 +15,7 @@ export interface Kept {
 }
 
 /** Takes in what the ledger says, where that needs to be judged. */
-export type Reading = (state: Json, isDecreed: boolean) => void
+export type Reading = (state: Json, isChangedByHand: boolean) => void
 
 export class GateMemory {
   private readonly gate: Kept
@@ -41,15 +41,15 @@ export class GateMemory {
   }
 
   /** To be called before the gate is asked. What is no news is left alone: calls beside the ledger may have used it. */
-  refresh(state: Json | undefined, isDecreed: boolean): void {
+  refresh(state: Json | undefined, isChangedByHand: boolean): void {
     const text = textOf(state)
     const isNews = !this.isWritten || text !== this.text
     this.isWritten = false
     if (!isNews) this.base = { text, state: this.state }
-    else if (text === this.base.text && !isDecreed) this.gate.restore(this.base.state)
+    else if (text === this.base.text && !isChangedByHand) this.gate.restore(this.base.state)
     else {
       if (state === undefined) this.gate.restore(this.made)
-      else this.read(state, isDecreed)
+      else this.read(state, isChangedByHand)
       this.base = { text, state: this.gate.snapshot() }
     }
   }

@@ -6,7 +6,7 @@ import type { Ledger, Tally } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
 import { faultsOfHistory, faultsOfState, lacksState } from './state-check.js'
 
-export interface FaultyTask {
+interface FaultyTask {
   readonly task: TaskRecord
   /** Every one of them. */
   readonly faults: readonly string[]

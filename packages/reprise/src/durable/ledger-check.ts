@@ -11,8 +11,10 @@ import {
   type AttemptRow,
   ENDED_RUN_STATUSES,
   type GateRecord,
+  keyOf,
   nameOf,
   type RunRecord,
+  type TaskKey,
   type TaskRecord,
 } from '../ledger/records.js'
 import { attemptOf, deadLetterOf, eventOf, gateOf, parse, runOf, type SqlRow, taskOf } from '../ledger/rows.js'
@@ -21,17 +23,11 @@ import { type CheckedTask, faultsOfEnd, faultsOfPlace, faultsOfRows, faultsOfRun
 import { faultsOfHistory, faultsOfState, lacksState } from './state-check.js'
 
 /** `state`: what a resume refuses. The others are the invariants by their numbers. */
-export type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9'
+type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9'
 
 export type FaultPlace =
-  /** `isRun`: the task is a step of a run that the ledger has, and not a task of a program. */
-  | {
-      readonly type: 'task'
-      readonly run: string
-      readonly id: string
-      readonly isRun: boolean
-      readonly isEnded: boolean
-    }
+  /** `runState`: of the run whose step it is; `missing` if the ledger has no such run. Null for a task of a program. */
+  | (TaskKey & { readonly type: 'task'; readonly runState: 'open' | 'ended' | 'missing' | null })
   | { readonly type: 'run'; readonly run: string; readonly isEnded: boolean }
   | { readonly type: 'gate'; readonly kind: GateRecord['kind']; readonly key: string }
   | { readonly type: 'ledger' }
@@ -76,7 +72,7 @@ class Check {
     else if (table === 'runs') this.runs.set(String(row['id']), runOf(row))
     else if (table === 'tasks') this.takeTask(row)
     else if (table === 'attempts') this.takeAttempt(row)
-    else if (table === 'gates') this.gates.push(gateOf({ settings: null, decree: 0, ...row }))
+    else if (table === 'gates') this.gates.push(gateOf(row))
     else if (table === 'dead') this.takeLetter(row)
     else if (table === 'events') this.takeEvent(row)
   }
@@ -114,7 +110,7 @@ class Check {
   private takeAttempt(row: SqlRow): void {
     const checked = this.tasks.get(Number(row['task']))
     if (checked === undefined) this.strays.attempts += 1
-    else checked.rows.push(withoutTexts(attemptOf(row, checked.task.run, checked.task.id)))
+    else checked.rows.push(withoutTexts(attemptOf(row, checked.task)))
   }
 
   private takeLetter(row: SqlRow): void {
@@ -125,16 +121,17 @@ class Check {
   }
 
   private takeEvent(row: SqlRow): void {
-    const { seq, type, atMs, run, id } = eventOf(row)
+    const event = eventOf(row)
+    const { seq, type, atMs } = event
     this.firstEvent = Math.min(this.firstEvent, seq)
     if (type === 'reset' || type === 'migrated' || type === 'retry_now' || type === 'decided')
-      this.byName.get(nameOf({ run, id }))?.events.push({ type, atMs })
+      this.byName.get(nameOf(event))?.events.push({ type, atMs })
   }
 
   private taskFaults(checked: CheckedTask): Fault[] {
     const { task, rows } = checked
     // Of a damaged store they come as they can be read.
-    rows.sort((a, b) => a.generation - b.generation || a.number - b.number || a.execution - b.execution)
+    rows.sort((a, b) => a.generation - b.generation || a.attempt - b.attempt || a.execution - b.execution)
     const hasAllEvents = this.firstEvent === 1
     const common = [...faultsOfPlace(checked), ...faultsOfEnd(checked, hasAllEvents)]
     if (task.status === 'cancelled' || lacksState(task)) return common
@@ -147,9 +144,11 @@ class Check {
     return [...missing, ...states, ...common, ...faultsOfRows(checked, attempts ?? Infinity)]
   }
 
-  private taskPlace({ task: { run, id } }: CheckedTask): FaultPlace {
-    const record = this.runs.get(run)
-    return { type: 'task', run, id, isRun: record !== undefined, isEnded: record !== undefined && isEnded(record) }
+  private taskPlace({ task }: CheckedTask): FaultPlace {
+    if (task.scopeKind !== 'run') return { type: 'task', ...keyOf(task), runState: null }
+    const run = this.runs.get(task.scope)
+    const runState = run === undefined ? 'missing' : isEnded(run) ? 'ended' : 'open'
+    return { type: 'task', ...keyOf(task), runState }
   }
 
   private strayFaults(): Fault[] {
@@ -176,7 +175,7 @@ function isEnded({ status, endedAtMs }: RunRecord): boolean {
 /** As `Ledger.tallies` counts them. */
 function historyFaults(task: TaskRecord, rows: readonly AttemptRow[]): string[] {
   const own = rows.filter(({ generation }) => generation === task.generation)
-  const last = own.reduce((most, { number }) => Math.max(most, number), 0)
+  const last = own.reduce((most, { attempt }) => Math.max(most, attempt), 0)
   const ended = own.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null).length
   return faultsOfHistory(task, { last, ended })
 }

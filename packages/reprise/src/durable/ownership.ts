@@ -113,9 +113,9 @@ export class Ownership {
 
   /** Whether the process that wrote the task's wait is not there any more. */
   isResumed({ progress, updatedAtMs }: TaskRecord): boolean {
-    const { restedBy } = progress
+    const { waitChosenBy } = progress
     // Who came after the last look around is not known here yet.
-    return restedBy !== undefined && updatedAtMs <= this.seenAtMs && !this.living.has(restedBy)
+    return waitChosenBy !== undefined && updatedAtMs <= this.seenAtMs && !this.living.has(waitChosenBy)
   }
 
   async end(): Promise<void> {
@@ -316,7 +316,7 @@ async function freeProbe(ledger: Ledger, task: TaskRecord): Promise<void> {
     const gate = view.gate(key)
     const isHeld = current?.fence === task.fence && current.progress.current?.probe !== undefined
     if (!isHeld || gate === undefined) return { result: undefined }
-    const free = { ...gate, state: withoutProbe(gate.state, probe.era) }
+    const free = { ...gate, state: withoutProbe(gate.state, probe.epoch) }
     return { tasks: [withoutSlot(current)], gates: [free], result: undefined }
   })
 }

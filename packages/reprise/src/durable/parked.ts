@@ -49,20 +49,20 @@ export class Parked implements Timer {
   fire(): void {
     if (!this.close()) return
     this.leave?.()
-    void this.write((task, now) => ({ ...leaveLine(task, now), era: 0 }))
+    void this.write((task, now) => ({ ...leaveLine(task, now), epoch: 0 }))
   }
 
   /** The process stops: somebody else may take it. */
   release(): Promise<void> {
     if (!this.close() && !this.dropHeld()) return Promise.resolve()
     this.leave?.()
-    return this.write((task, now) => ({ ...unpark(task, now), era: 0 }))
+    return this.write((task, now) => ({ ...unpark(task, now), epoch: 0 }))
   }
 
   /** It never stood in line: the process stopped before it could. */
   turnAway(): Promise<void> {
     this.left = true
-    return this.write((task, now) => ({ ...unpark(task, now), era: 0 }))
+    return this.write((task, now) => ({ ...unpark(task, now), epoch: 0 }))
   }
 
   /** The task was taken from it. */
@@ -107,7 +107,7 @@ export class Parked implements Timer {
   private async use(grant: Decision): Promise<void> {
     let used = !grant.allowed
     await this.write((task, now) => {
-      if (!grant.allowed) return { ...leaveLine(task, now), era: 0 }
+      if (!grant.allowed) return { ...leaveLine(task, now), epoch: 0 }
       const begun = this.worker.beginning.granted(this.definition, task, grant, now)
       if (begun.task.status !== 'running') return begun
       used = true
@@ -146,7 +146,7 @@ export class Parked implements Timer {
         gates.refresh(this.definition, view)
         // Whoever conducts the run now begins it.
         const isOurs = isConducted(this.definition, view)
-        const changed = isOurs ? change(current, view.now) : { ...unpark(current, view.now), era: 0 }
+        const changed = isOurs ? change(current, view.now) : { ...unpark(current, view.now), epoch: 0 }
         return { ...changed, gates: gates.records(this.definition), result: changed }
       }
       const after = await persistently(

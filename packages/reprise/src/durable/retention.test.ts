@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { OptionsError } from '../core/errors.js'
 import { type RetentionInput, retentionOf, pauseAfterMs } from './retention.js'
 
 const read = (input: unknown): unknown => retentionOf(input as RetentionInput)
@@ -41,7 +42,7 @@ describe('the option retention', () => {
     ['7d', 'retention: "7d" is not an object with fields'],
     [{ succeeded: 'x', failed: 'y' }, '; retention.failed: "y" is not'],
   ])('refuses %j, and says what to write instead', (input, message) => {
-    expect(() => read(input)).toThrow(TypeError)
+    expect(() => read(input)).toThrow(OptionsError)
     expect(() => read(input)).toThrow(message)
   })
 

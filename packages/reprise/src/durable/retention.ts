@@ -8,6 +8,8 @@
  */
 import { duration, entriesOf, readFields, type Schema, whole } from '../core/fields.js'
 import { formatDuration } from '../core/duration.js'
+import type { OptionProblem } from '../core/errors.js'
+import { expectNone } from '../core/options.js'
 import type { DurationInput } from '../core/policy.js'
 import { Place, type Report } from '../core/problems.js'
 import type { Compacted, Ledger } from '../ledger/ledger.js'
@@ -38,7 +40,7 @@ export interface RetentionSettings {
 /**
  * Longer than a caller in another process needs to hear of the end (it looks every 250 ms), also if its machine is slow.
  */
-export const LEAST_RETENTION_MS = 60_000
+const LEAST_RETENTION_MS = 60_000
 /** As long as an owner may be away, and a policy between being kept and being used: a sweep must not come between. */
 const GRACE_MS = 86_400_000
 const MAX_HISTORY = 100_000
@@ -55,14 +57,17 @@ const SCHEMA: Schema<RetentionSettings> = {
 
 /** Throws with every problem, each with its field and what to write instead. */
 export function retentionOf(input: RetentionInput = {}): RetentionSettings {
+  const { settings, problems } = readRetention(input)
+  expectNone('openDurable', problems)
+  return settings
+}
+
+/** The settings are complete only if there is no problem. */
+export function readRetention(input: unknown): { settings: RetentionSettings; problems: readonly OptionProblem[] } {
   const report: Report = { problems: [], notes: [] }
   const place = new Place('retention', report)
   const settings = readFields<RetentionSettings>(entriesOf(input, place), place, SCHEMA)
-  if (report.problems.length === 0) return Object.freeze(settings)
-  const problems = report.problems.map(
-    ({ path, message, suggestion }) => `${path}: ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`,
-  )
-  throw new TypeError(`Invalid option ${problems.join('; ')}`)
+  return { settings: Object.freeze(settings), problems: report.problems }
 }
 
 function retained(value: unknown, place: Place): number | undefined {

@@ -17,7 +17,7 @@ import type { Worker } from './worker.js'
 interface Running {
   readonly definition: Definition
   readonly task: TaskRecord
-  readonly era: number
+  readonly epoch: number
   readonly execution: Execution
 }
 
@@ -50,10 +50,10 @@ export class RunningAttempts {
   }
 
   /** Its intent is committed. */
-  execute(definition: Definition, task: TaskRecord, era: number): void {
+  execute(definition: Definition, task: TaskRecord, epoch: number): void {
     const { environment, onFailure } = this.worker.parts
     const execution = new Execution(environment.clock)
-    const running = { definition, task, era, execution }
+    const running = { definition, task, epoch, execution }
     this.running.set(nameOf(task), running)
     this.worker.slots.occupy()
     const { deadlineAtMs } = task.progress.retry
@@ -204,13 +204,13 @@ export class RunningAttempts {
   }
 
   private tellBreaker(running: Running, current: TaskRecord, end: AttemptEnd | undefined, now: number): void {
-    const { definition, task, era } = running
+    const { definition, task, epoch } = running
     // Somebody took this process for lost, and gave the slot back: the next probe speaks in its place.
     if (task.progress.current?.probe !== undefined && current.progress.current?.probe === undefined) return
     const breaker = this.worker.parts.gates.breakerOf(definition)
-    if (end === undefined) breaker?.giveBack(era)
-    else if (end.result === 'success') breaker?.success(era)
-    else breaker?.failure(era, now)
+    if (end === undefined) breaker?.giveBack(epoch)
+    else if (end.result === 'success') breaker?.success(epoch)
+    else breaker?.failure(epoch, now)
   }
 
   /** One that was interrupted keeps its grant, for whoever carries it on. */

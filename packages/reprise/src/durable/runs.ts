@@ -95,7 +95,11 @@ export class Runs {
         updatedAtMs: view.now,
         endedAtMs: null,
       }
-      const before = { from: run.owner, status: run.status, ...(heardOfAtMs !== undefined && { heardOfAtMs }) }
+      const before = {
+        from: run.owner,
+        status: run.status,
+        ...(heardOfAtMs !== undefined && { heardOfAtMs: Math.round(heardOfAtMs) }),
+      }
       const events = [runEvent('run_resumed', run, view.now, { resumeId, ...before })]
       return { runs: [{ run: next }], events, result: next }
     })

@@ -2,19 +2,19 @@
  * A breaker that many processes have in common: what the ledger says of it is the breaker, and this one is what a
  * transaction counts with. Imports core and the ledger's types.
  *
- * Invariants: eras mean the same in every process, since they are part of the state; so a result is counted by whoever
+ * Invariants: epochs mean the same in every process, since they are part of the state; so a result is counted by whoever
  * hears of it, and a probe's slot is given back by whoever finds that its process is gone. Changes are told once they are
  * committed: those of a transaction that was undone go with its state.
  */
 import { Breaker, type BreakerListener, type BreakerState } from '../core/breaker.js'
-import { RepriseError } from '../core/errors.js'
+import { BreakerStateError } from '../core/errors.js'
 import type { BreakerPolicy } from '../core/policy.js'
 import type { BreakerPhase } from '../core/words.js'
 import type { Json } from '../ledger/records.js'
 
 /** With what one process alone need not write down. Records of earlier versions lack it. */
 export interface SharedBreakerState extends BreakerState {
-  readonly era: number
+  readonly epoch: number
   /** Slots that attempts hold, in all processes together. */
   readonly probes: number
   readonly successes: number
@@ -32,21 +32,21 @@ export class SharedBreaker extends Breaker {
   }
 
   override snapshot(): SharedBreakerState {
-    const { era, probes, successes } = this
-    return { ...super.snapshot(), era, probes, successes }
+    const { epoch, probes, successes } = this
+    return { ...super.snapshot(), epoch, probes, successes }
   }
 
   /** As it was, with the slots that are taken; a state that says nothing of them leaves none taken. */
   override restore(state: BreakerState & Partial<SharedBreakerState>): void {
     if (isShared(state)) {
-      const counts = [state.era, state.probes, state.successes]
+      const counts = [state.epoch, state.probes, state.successes]
       if (!counts.every((count) => Number.isSafeInteger(count) && count >= 0))
-        throw new RepriseError('invalid_state', `Breaker ${this.key} cannot be restored from ${JSON.stringify(state)}`)
+        throw new BreakerStateError(this.key, state)
     }
     super.restore(state)
     if (isShared(state)) {
       this.current = state.phase
-      this.era = state.era
+      this.epoch = state.epoch
       this.probes = state.probes
       this.successes = state.successes
     }
@@ -69,18 +69,18 @@ export class SharedBreaker extends Breaker {
 }
 
 export function isShared(state: BreakerState & Partial<SharedBreakerState>): state is SharedBreakerState {
-  return state.era !== undefined
+  return state.epoch !== undefined
 }
 
-/** The next era, if that of this state is known: nothing that was begun before counts any more. */
+/** The next epoch, if that of this state is known: nothing that was begun before counts any more. */
 export function nextEra(state: Json): Omit<SharedBreakerState, keyof BreakerState> | undefined {
-  const { era } = (state ?? {}) as Partial<SharedBreakerState>
-  return Number.isSafeInteger(era) ? { era: (era as number) + 1, probes: 0, successes: 0 } : undefined
+  const { epoch } = (state ?? {}) as Partial<SharedBreakerState>
+  return Number.isSafeInteger(epoch) ? { epoch: (epoch as number) + 1, probes: 0, successes: 0 } : undefined
 }
 
-/** The state without a slot that was held since this era, if it still is: for who knows nothing else of the breaker. */
-export function withoutProbe(state: Json, era: number): Json {
+/** The state without a slot that was held since this epoch, if it still is: for who knows nothing else of the breaker. */
+export function withoutProbe(state: Json, epoch: number): Json {
   const shared = (state ?? {}) as Partial<SharedBreakerState>
   const { phase, probes = 0 } = shared
-  return phase === 'half_open' && shared.era === era && probes > 0 ? { ...shared, probes: probes - 1 } : state
+  return phase === 'half_open' && shared.epoch === epoch && probes > 0 ? { ...shared, probes: probes - 1 } : state
 }

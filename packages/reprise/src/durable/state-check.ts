@@ -81,8 +81,8 @@ function currentFaults({ progress, status }: TaskRecord): string[] {
   const { current, retry } = progress
   if (current === null) return status === 'running' ? ['it is running, and has no attempt in flight'] : []
   const faults: string[] = []
-  if (current.number !== retry.launched)
-    faults.push(`attempt ${String(current.number)} is in flight, and ${retry.launched} were begun`)
+  if (current.attempt !== retry.launched)
+    faults.push(`attempt ${String(current.attempt)} is in flight, and ${retry.launched} were begun`)
   if (!Number.isSafeInteger(current.execution) || current.execution < 1)
     faults.push(`its execution is ${String(current.execution)}`)
   if (!isTime(current.startedAtMs)) faults.push(`it started at ${String(current.startedAtMs)}, which is not a time`)

@@ -5,10 +5,11 @@ import { MemoryLedger } from '../ledger/memory-ledger.js'
 import { newTask } from '../testing/sample-task.js'
 import { Retention, retentionOf } from './retention.js'
 import { Sweeper } from './sweeper.js'
+import { clockReading } from '../../../../test/clock-reading.js'
 
 /** A sweeper in a hurry; `sweeps` counts the times that it looked for tasks to forget. */
 function sweeperOf(before: () => Promise<void> = async () => undefined) {
-  const memory = new MemoryLedger(() => 1e9)
+  const memory = new MemoryLedger({ clock: clockReading(() => 1e9) })
   const seen = { sweeps: 0, failures: [] as unknown[] }
   const ledger = new Proxy<Ledger>(memory, {
     get: (target, verb: keyof Ledger) => {

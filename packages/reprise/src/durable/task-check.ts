@@ -64,7 +64,7 @@ export function faultsOfRows(checked: CheckedTask, attempts: number): Fault[] {
   if (typeof retry?.launched !== 'number') return []
   const faults: Fault[] = []
   const own = rows.filter(({ generation }) => generation === task.generation)
-  const made = own.reduce((most, { number }) => Math.max(most, number), 0)
+  const made = own.reduce((most, { attempt }) => Math.max(most, attempt), 0)
   if (made > retry.launched) faults.push(['I1', `attempt ${made} is recorded, and only ${retry.launched} were begun`])
   if (made > attempts && policyAccepted !== true)
     faults.push(['I2', `attempt ${made} is recorded, of ${attempts} allowed`])
@@ -74,7 +74,7 @@ export function faultsOfRows(checked: CheckedTask, attempts: number): Fault[] {
   return faults
 }
 
-/** I2: 1, 2, 3 … in each generation; a number starts again only after an interruption. */
+/** I2: 1, 2, 3 … in each generation; an attempt starts again only after an interruption. */
 function orderFaults({ task, rows }: CheckedTask): Fault[] {
   // Of what was compacted away the beginning is missing.
   const first = task.compacted === undefined ? undefined : rows[0]
@@ -83,26 +83,26 @@ function orderFaults({ task, rows }: CheckedTask): Fault[] {
     const before = rows[index - 1]
     const isFirst = before === undefined || before.generation !== row.generation
     const isAgain = !isFirst && before.outcome === 'interrupted' && before.failure === null
-    const [number, execution] = isFirst
+    const [attempt, execution] = isFirst
       ? [1, 1]
       : isAgain
-        ? [before.number, before.execution + 1]
-        : [before.number + 1, 1]
-    if (row.number === number && row.execution === execution) return []
-    return [['I2', `attempt ${nameOf(row)} is recorded where ${number}.${execution} should be`]]
+        ? [before.attempt, before.execution + 1]
+        : [before.attempt + 1, 1]
+    if (row.attempt === attempt && row.execution === execution) return []
+    return [['I2', `attempt ${nameOf(row)} is recorded where ${attempt}.${execution} should be`]]
   })
 }
 
-function nameOf({ number, execution }: AttemptRow): string {
-  return `${number}.${execution}`
+function nameOf({ attempt, execution }: AttemptRow): string {
+  return `${attempt}.${execution}`
 }
 
 /** I4: the delays that were spent are those of the attempts, and the one that is chosen for the next. */
 function delayFaults({ status, progress, compacted }: TaskRecord, own: readonly AttemptRow[]): Fault[] {
   if (TERMINAL.has(status) || compacted !== undefined) return []
   const { launched, failures, totalDelayMs, lastDelayMs } = progress.retry
-  const delays = new Map(own.map(({ number, delayBeforeMs }) => [number, delayBeforeMs]))
-  if (progress.current !== null) delays.set(progress.current.number, lastDelayMs)
+  const delays = new Map(own.map(({ attempt, delayBeforeMs }) => [attempt, delayBeforeMs]))
+  if (progress.current !== null) delays.set(progress.current.attempt, lastDelayMs)
   const chosen = failures === launched && launched > 0 ? lastDelayMs : 0
   const sum = [...delays.values()].reduce((total, delay) => total + delay, chosen)
   if (!(Math.abs(sum - totalDelayMs) > 1)) return []
@@ -114,7 +114,7 @@ function timeFaults({ rows, events }: CheckedTask): Fault[] {
   const askedAtMs = events.filter(({ type }) => type === 'retry_now').map(({ atMs }) => atMs)
   return rows.flatMap((row, index): Fault[] => {
     const before = rows[index - 1]
-    const follows = before !== undefined && before.generation === row.generation && before.number !== row.number
+    const follows = before !== undefined && before.generation === row.generation && before.attempt !== row.attempt
     // A start before the last end: the clock was set back meanwhile.
     if (!follows || row.startedAtMs < before.endedAtMs) return []
     const earlyMs = before.endedAtMs + row.delayBeforeMs - row.startedAtMs
@@ -123,7 +123,7 @@ function timeFaults({ rows, events }: CheckedTask): Fault[] {
     )
     if (earlyMs <= CLOCK_TOLERANCE_MS || wasAsked) return []
     return [
-      ['I8', `attempt ${row.number} started ${Math.round(earlyMs)} ms before its time, or the clock was set back`],
+      ['I8', `attempt ${row.attempt} started ${Math.round(earlyMs)} ms before its time, or the clock was set back`],
     ]
   })
 }

@@ -3,6 +3,8 @@
  * layer.
  */
 import { randomUUID } from 'node:crypto'
+import { OptionsError } from '../core/errors.js'
+import { isNot } from '../core/problems.js'
 import type { StopReason } from '../core/words.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Creation, Ledger, NewTask } from '../ledger/ledger.js'
@@ -10,6 +12,7 @@ import {
   type AttemptRow,
   type FailureRecord,
   type Json,
+  keyIn,
   type RunRecord,
   type TaskKey,
   type TaskRecord,
@@ -19,7 +22,7 @@ import {
 import type { Adoption } from './adoption.js'
 import { type Conductor, type Definition, runsOf } from './definition.js'
 import { RecordedFailureError, TaskRefusedError } from './errors.js'
-import { expectOptions } from './expect-options.js'
+import { expectOptions } from '../core/options.js'
 import { expectJson } from './json.js'
 import { willPass } from './persistence.js'
 import { fingerprint } from './policy-record.js'
@@ -29,12 +32,13 @@ import { isOver } from './waiters.js'
 import type { Watching } from './watching.js'
 import type { Worker } from './worker.js'
 
-export interface RunOptions {
+/** How a task is asked for, by `run` as by `start`. */
+export interface TaskStartOptions {
   /** What makes it the same task when it is asked for again; a new one when absent. */
   readonly id?: string
 }
 
-export interface StartInput<I> extends RunOptions {
+export interface StartInput<I> extends TaskStartOptions {
   readonly input: I
 }
 
@@ -55,9 +59,9 @@ export interface TaskState {
 
 export interface TaskHandle<I, R> {
   /** Runs it, joins it, or gives its recorded result; rejects with its recorded failure. */
-  run(input: I, options?: RunOptions): Promise<R>
+  run(input: I, options?: TaskStartOptions): Promise<R>
   /** Records it; some process runs it. */
-  start(input: I, options?: RunOptions): Promise<{ readonly id: string }>
+  start(input: I, options?: TaskStartOptions): Promise<{ readonly id: string }>
   /** Records many, in few transactions. None is recorded if one of them cannot be; one that is there already stays. */
   startAll(tasks: readonly StartInput<I>[]): Promise<readonly { readonly id: string }[]>
   status(id: string): Promise<TaskState | undefined>
@@ -80,12 +84,13 @@ export interface TasksParts {
   readonly expectOpen: () => void
 }
 
-/** So many in a transaction. */
-const AT_ONCE = 1000
-/** So many of those that conflict are named. */
-const NAMED = 10
+/** At most this many tasks in one transaction, and at most this many conflicting ids in one error. */
+const [AT_ONCE, NAMED] = [1000, 10]
 
-const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+/** Of names of tasks, runs and steps, which are parts of commands and paths. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+/** Of tasks: any text without control characters and lone surrogates, which no store keeps as they are. */
+const TASK_ID = /^[^\p{Cc}\p{Cs}]{1,200}$/u
 
 export class Tasks {
   private readonly parts: TasksParts
@@ -95,7 +100,7 @@ export class Tasks {
   }
 
   handle<I, R>(definition: Definition): TaskHandle<I, R> {
-    const key = (id: string): TaskKey => ({ run: definition.runId, id })
+    const key = (id: string): TaskKey => keyIn(definition, id)
     return {
       run: async (input, options) => (await this.run(definition, input, idOf(options))) as R,
       start: async (input, options) => {
@@ -109,7 +114,7 @@ export class Tasks {
         this.change(definition, id, (task, now) => (TERMINAL.has(task.status) ? undefined : cancel(task, now))),
       retryNow: async (id) => {
         await this.expectPolicy(definition, key(id))
-        await this.change(definition, id, hasten)
+        await this.change(definition, id, startEarly)
       },
       reset: async (id) => {
         this.parts.expectOpen()
@@ -159,7 +164,7 @@ export class Tasks {
       const ended = isOver(task) ? Promise.resolve(task) : worker.parts.waiters.wait(task)
       // Who asks for it hears of a failure; before that it is nobody's.
       ended.catch(() => undefined)
-      if (type === 'created' && task.status === 'running') worker.follow({ task, era: 0 })
+      if (type === 'created' && task.status === 'running') worker.follow({ task, epoch: 0 })
       else if (task.status !== 'running') worker.wake()
       if (!isOver(task)) watching.begin()
       return { task, ended }
@@ -175,12 +180,12 @@ export class Tasks {
   }
 
   /** A process that stops gives what is recorded, and takes no more work. */
-  private async expectOver({ name, runId }: Definition, id: string | undefined): Promise<void> {
+  private async expectOver(definition: Definition, id: string | undefined): Promise<void> {
     const { ledger, expectOpen } = this.parts
     expectOpen()
-    const task = id === undefined ? undefined : await ledger.get({ run: runId, id })
+    const task = id === undefined ? undefined : await ledger.get(keyIn(definition, id))
     if (task !== undefined && isOver(task)) return
-    const what = id === undefined ? `A task ${name}` : `Task ${name}/${id}`
+    const what = id === undefined ? `A task ${definition.name}` : `Task ${definition.name}/${id}`
     throw new TaskRefusedError('closed', `${what} would have to run, and this process takes no more work`)
   }
 
@@ -200,7 +205,7 @@ export class Tasks {
   ): Promise<Creation> {
     const { ledger, worker, adoption, expectOpen } = this.parts
     expectOpen()
-    expectId('id', id)
+    expectTaskId(id, definition)
     const kept = copyOf(input)
     const now = await ledger.now()
     const creation = await this.record(definition, this.newTask(definition, kept, id, now, atOnce))
@@ -217,7 +222,7 @@ export class Tasks {
     const kept = given.map((one) => {
       expectOptions('a task', one, { id: [(id) => typeof id === 'string', 'a text'], input: [() => true, ''] })
       const id = one.id ?? randomUUID()
-      expectId('id', id)
+      expectTaskId(id, definition)
       return { id, input: copyOf(one.input) }
     })
     const now = await ledger.now()
@@ -247,11 +252,11 @@ export class Tasks {
   }
 
   /** Of a run, only while this process conducts it. */
-  private async record({ runId, conductor }: Definition, task: NewTask): Promise<Creation> {
+  private async record({ scope, conductor }: Definition, task: NewTask): Promise<Creation> {
     const { ledger } = this.parts
     if (conductor === undefined) return (await ledger.create([task]))[0] as Creation
-    return ledger.transact<Creation>({ tasks: [task.task], runs: [runId] }, (view) => {
-      expectConductor(view.run(runId), runId, conductor)
+    return ledger.transact<Creation>({ tasks: [task.task], runs: [scope] }, (view) => {
+      expectConductor(view.run(scope), scope, conductor)
       const kept = view.task(task.task)
       if (kept !== undefined) return { result: { type: 'existing', task: kept } }
       return { created: [task], result: { type: 'created', task: task.task } }
@@ -259,10 +264,11 @@ export class Tasks {
   }
 
   private newTask(definition: Definition, input: Json, id: string, now: number, atOnce: boolean): NewTask {
-    const { name, queue, runId, record } = definition
+    const { name, queue, scopeKind, scope, record } = definition
     const { worker } = this.parts
     const task: TaskRecord = {
-      run: runId,
+      scopeKind,
+      scope,
       id,
       queue,
       generation: 1,
@@ -315,12 +321,12 @@ export class Tasks {
     const { ledger, worker, expectOpen } = this.parts
     expectOpen()
     const { gates, waiters, owner } = worker.parts
-    const key: TaskKey = { run: definition.runId, id }
+    const key = keyIn(definition, id)
     const keys = { tasks: [key], gates: gates.keysOf(definition), runs: runsOf(definition) }
     const after = await ledger.transact(keys, (view) => {
-      if (definition.conductor !== undefined) expectConductor(view.run(key.run), key.run, definition.conductor)
+      if (definition.conductor !== undefined) expectConductor(view.run(key.scope), key.scope, definition.conductor)
       const task = view.task(key)
-      if (task === undefined) throw new TaskRefusedError('not_found', `There is no task ${key.run}/${key.id}`)
+      if (task === undefined) throw new TaskRefusedError('not_found', `There is no task ${key.scope}/${key.id}`)
       const changes = how(task, view.now)
       if (changes === undefined) return { result: undefined }
       gates.refresh(definition, view)
@@ -342,18 +348,26 @@ export class Tasks {
     if (task.status === 'failed' || task.status === 'cancelled' || task.status === 'undecided') {
       return reset(task, record.hash, this.seed(), now)
     }
-    throw new TaskRefusedError('finished', `Task ${task.run}/${task.id} is ${task.status}: there is nothing to reset`)
+    throw new TaskRefusedError('finished', `Task ${task.scope}/${task.id} is ${task.status}: there is nothing to reset`)
   }
 }
 
-function idOf(options: RunOptions = {}): string | undefined {
+function idOf(options: TaskStartOptions = {}): string | undefined {
   expectOptions('a task', options, { id: [(id) => typeof id === 'string', 'a text'] })
   return options.id
 }
 
 export function expectId(what: string, id: string): void {
-  if (typeof id === 'string' && ID.test(id)) return
-  throw new TypeError(`${what} ${JSON.stringify(id)} must match ${ID.source}`)
+  if (typeof id === 'string' && NAME.test(id)) return
+  throw new TypeError(`${what} ${JSON.stringify(id)} must match ${NAME.source}`)
+}
+
+/** Steps have names: their ids are parts of paths. */
+function expectTaskId(id: unknown, { conductor, name }: Definition): void {
+  if (conductor !== undefined) return expectId('step', id as string)
+  if (typeof id === 'string' && TASK_ID.test(id)) return
+  const rule = 'a text of 1 to 200 characters, without control characters and lone surrogates'
+  throw new OptionsError(`the task ${name}`, [{ path: 'id', message: isNot(id, rule) }])
 }
 
 /** Before anything is waited for: the caller may go on with his own. */
@@ -374,12 +388,12 @@ export function expectConductor(run: RunRecord | undefined, id: string, { fence 
   throw new TaskRefusedError('run_lost', `Run ${id} ${what}`)
 }
 
-function hasten(task: TaskRecord, now: number): Settled {
+function startEarly(task: TaskRecord, now: number): Settled {
   if (task.status === 'waiting') return retryNow(task, now)
-  throw new TaskRefusedError('not_waiting', `Task ${task.run}/${task.id} is ${task.status}: nothing waits`)
+  throw new TaskRefusedError('not_waiting', `Task ${task.scope}/${task.id} is ${task.status}: nothing waits`)
 }
 
 function decideTask(task: TaskRecord, answer: 'done' | 'rerun', result: Json, now: number): Settled {
   if (task.status === 'undecided') return resolve(task, answer, result, now)
-  throw new TaskRefusedError('finished', `Task ${task.run}/${task.id} is ${task.status}: there is nothing to decide`)
+  throw new TaskRefusedError('finished', `Task ${task.scope}/${task.id} is ${task.status}: there is nothing to decide`)
 }

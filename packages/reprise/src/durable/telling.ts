@@ -44,11 +44,11 @@ export class Telling {
   decision(definition: Definition, task: TaskRecord, mode: Mode, { allowed, reason }: Decision): void {
     const { budget } = definition.policy
     if (budget === undefined) return
-    const number = task.progress.current?.number ?? task.progress.retry.launched + 1
+    const launch = task.progress.current?.attempt ?? task.progress.retry.launched + 1
     const { name, cost } = budget
     this.tell(definition, task, {
       type: 'budget_decision',
-      number,
+      launch,
       kind: 'retry',
       budget: name,
       cost,
@@ -59,15 +59,15 @@ export class Telling {
   }
 
   parked(definition: Definition, task: TaskRecord): void {
-    const number = task.progress.retry.launched + 1
-    this.tell(definition, task, { type: 'parked', number, budget: definition.policy.budget?.name ?? '' })
+    const launch = task.progress.retry.launched + 1
+    this.tell(definition, task, { type: 'parked', launch, budget: definition.policy.budget?.name ?? '' })
   }
 
   began(definition: Definition, task: TaskRecord): void {
     const { current, retry } = task.progress
-    const number = current?.number ?? retry.launched
+    const launch = current?.attempt ?? retry.launched
     const delayBeforeMs = retry.lastDelayMs
-    this.tell(definition, task, { type: 'attempt_started', number, kind: 'retry', delayBeforeMs, parkedMs: 0 })
+    this.tell(definition, task, { type: 'attempt_started', launch, kind: 'retry', delayBeforeMs, parkedMs: 0 })
   }
 
   /** `task` as it was while the attempt ran. */
@@ -75,7 +75,7 @@ export class Telling {
     const { current, retry } = task.progress
     this.tell(definition, task, {
       type: 'attempt_finished',
-      number: current?.number ?? retry.launched,
+      launch: current?.attempt ?? retry.launched,
       kind: 'retry',
       outcome,
       durationMs: Math.max(0, endMs - (current?.startedAtMs ?? endMs)),
@@ -95,6 +95,7 @@ export class Telling {
     }
     const sums = {
       attemptsMade: retry.launched,
+      launches: retry.launched,
       totalDelayMs: retry.totalDelayMs,
       elapsedMs: Math.max(0, task.updatedAtMs - task.createdAtMs),
     }
@@ -110,8 +111,8 @@ export class Telling {
   interrupted(definition: Definition, task: TaskRecord, orderly: boolean): void {
     const { current } = task.progress
     if (current === null) return
-    const { number, execution } = current
-    this.tell(definition, task, { type: 'interrupted', number, execution, orderly })
+    const { attempt: launch, execution } = current
+    this.tell(definition, task, { type: 'interrupted', launch, execution, orderly })
   }
 
   resumed(definition: Definition, task: TaskRecord, from: string): void {
@@ -136,24 +137,25 @@ export class Telling {
       key: name,
       callId: callIdOf(task),
       taskId: task.id,
-      runId: task.run,
+      scopeKind: task.scopeKind,
+      scope: task.scope,
       correlationId: task.correlationId,
       ...(resumeId !== undefined && { resumeId }),
-      attempt: groupOf(event, task),
+      attempt: 'launch' in event ? event.launch : attemptOf(event, task),
       attempts: policy.attempts,
     })
   }
 }
 
 /** n of "attempt n/N": of a failure the attempt that failed, of a start the one that starts. */
-function groupOf({ type }: Told, { progress, status }: TaskRecord): number {
+function attemptOf({ type }: Told, { progress, status }: TaskRecord): number {
   const { failures } = progress.retry
   if (type === 'call_started') return 0
   return status === 'running' || status === 'parked' ? failures + 1 : Math.max(failures, progress.retry.launched)
 }
 
 /** The first 52 bits of the correlation id: a whole number in every language. */
-export function callIdOf({ correlationId }: TaskRecord): number {
+function callIdOf({ correlationId }: TaskRecord): number {
   const id = Number.parseInt(correlationId.replaceAll('-', '').slice(0, 13), 16)
   return Number.isNaN(id) ? 0 : id
 }

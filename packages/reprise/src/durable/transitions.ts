@@ -1,6 +1,6 @@
 /**
  * What happens to a task, as pure functions from its record to the changes a ledger commits: an attempt begins, ends, or
- * is interrupted; somebody resets, hastens or cancels it. Decisions are those of `core/decide`; this file only says what
+ * is interrupted; somebody resets, cancels or starts it early. Decisions are those of `core/decide`; this file only says what
  * of them is written. Imports core and the ledger's types.
  *
  * Invariants: every change of owner raises the fence. An attempt's number is written before it starts, its outcome
@@ -13,20 +13,21 @@ import type { Policy } from '../core/policy.js'
 import { drawsOf, initialState, type RetryState, snapshot } from '../core/state.js'
 import type { AttemptResult, StopReason } from '../core/words.js'
 import type { Changes } from '../ledger/ledger.js'
-import type {
-  AttemptRow,
-  DeadLetter,
-  FailureRecord,
-  Json,
-  LedgerEvent,
-  TaskProgress,
-  TaskRecord,
+import {
+  type AttemptRow,
+  type DeadLetter,
+  type FailureRecord,
+  type Json,
+  keyOf,
+  type LedgerEvent,
+  type TaskProgress,
+  type TaskRecord,
 } from '../ledger/records.js'
 import { signatureOf } from '../ledger/signature.js'
 import type { InterruptRule } from './policy-record.js'
 
 /** After so many interruptions that nobody ordered, an attempt counts as failed: it may be what kills its process. */
-export const MAX_INTERRUPTIONS = 3
+const MAX_INTERRUPTIONS = 3
 
 /** Who asks before an attempt, and hears of its end. */
 export interface TaskGates {
@@ -46,39 +47,39 @@ export interface TaskGates {
 export interface Begun extends Changes {
   readonly task: TaskRecord
   /** What the breaker wants to hear with the result. */
-  readonly era: number
+  readonly epoch: number
 }
 
 /** The next attempt begins, if it may: else the task is over. */
 export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: number): Begun {
-  if (given.progress.unverified) return { ...takenToVerify(given, owner, now), era: 0 }
+  if (given.progress.unverified) return { ...takenToVerify(given, owner, now), epoch: 0 }
   const task = started(given, gates, now)
   const { progress } = task
   const interrupted = progress.current
   const { retry } = progress
   const state: RetryState = { ...retry }
-  if (state.failures >= gates.attempts) return { ...ended(task, 'failed', 'attempts_exhausted', now), era: 0 }
+  if (state.failures >= gates.attempts) return { ...ended(task, 'failed', 'attempts_exhausted', now), epoch: 0 }
   // The grant of an attempt that was interrupted goes on with it: it is the same attempt.
   const ask = interrupted === null ? () => gates.ask() : () => CARRIED_ON
   const parks = gates.maxParkMs !== undefined
   const admission = admit(state, { aborted: false, now, breaker: gates.breaker, ask, parks })
-  if (admission.type === 'stop') return { ...ended(task, 'failed', admission.reason, now), era: 0 }
-  if (admission.type === 'park') return { ...parked(task, owner, now + (gates.maxParkMs ?? 0), now), era: 0 }
-  const number = interrupted?.number ?? state.launched + 1
+  if (admission.type === 'stop') return { ...ended(task, 'failed', admission.reason, now), epoch: 0 }
+  if (admission.type === 'park') return { ...parked(task, owner, now + (gates.maxParkMs ?? 0), now), epoch: 0 }
+  const attempt = interrupted?.attempt ?? state.launched + 1
   const isProbe = gates.breaker !== undefined && admission.breaker === 'half_open'
-  const probe = isProbe ? { probe: { breaker: gates.breaker.key, era: admission.era } } : {}
-  const current = { number, startedAtMs: now, execution: (interrupted?.execution ?? 0) + 1, ...probe }
-  const { hastened: _hastened, restedBy: _restedBy, ...rest } = progress
+  const probe = isProbe ? { probe: { breaker: gates.breaker.key, epoch: admission.epoch } } : {}
+  const current = { attempt, startedAtMs: now, execution: (interrupted?.execution ?? 0) + 1, ...probe }
+  const { startEarly: _startEarly, waitChosenBy: _waitChosenBy, ...rest } = progress
   const begun: TaskRecord = {
     ...task,
     status: 'running',
     owner,
     fence: task.fence + 1,
     dueAtMs: null,
-    progress: { ...rest, current, retry: { ...retry, launched: number } },
+    progress: { ...rest, current, retry: { ...retry, launched: attempt } },
     updatedAtMs: now,
   }
-  return { task: begun, tasks: [begun], era: admission.era }
+  return { task: begun, tasks: [begun], epoch: admission.epoch }
 }
 
 /** The deadline counts from the first start; who waited for a process that is gone was resumed. */
@@ -222,7 +223,7 @@ export function interrupt(
   }
   // While it was looked into nothing ran: its row is there already.
   const attempts = task.progress.unverified ? [] : [attemptRow(task, 'interrupted', null, now)]
-  const events = [eventOf('interrupted', task, now, { number: task.progress.current.number, orderly })]
+  const events = [eventOf('interrupted', task, now, { attempt: task.progress.current.attempt, orderly })]
   const { retry } = orderly ? task.progress : resumed.progress
   // If it is the look that ends its process, a person has to.
   const mustLook = rule === 'verify' && !(isTooOften && task.progress.unverified)
@@ -283,7 +284,7 @@ export function cancel(task: TaskRecord, now: number): Settled {
 
 /** The wait is over now; recorded, since the attempt starts before its time. */
 export function retryNow(task: TaskRecord, now: number): Settled {
-  const next = { ...withProgress(task, { hastened: true }), dueAtMs: now, updatedAtMs: now }
+  const next = { ...withProgress(task, { startEarly: true }), dueAtMs: now, updatedAtMs: now }
   return { task: next, tasks: [next], events: [eventOf('retry_now', task, now, { dueAtMs: task.dueAtMs })] }
 }
 
@@ -351,9 +352,9 @@ export function withoutSlot(task: TaskRecord): TaskRecord {
 
 /** Between two attempts: no owner, but a time. */
 function atRest(task: TaskRecord, dueAtMs: number, now: number): TaskRecord {
-  const restedBy = task.owner === null ? {} : { restedBy: task.owner }
+  const waitChosenBy = task.owner === null ? {} : { waitChosenBy: task.owner }
   const { unverified: _unverified, ...rest } = task.progress
-  const progress = { ...rest, current: null, interruptions: 0, ...restedBy }
+  const progress = { ...rest, current: null, interruptions: 0, ...waitChosenBy }
   return { ...task, status: 'waiting', owner: null, dueAtMs, progress, updatedAtMs: now }
 }
 
@@ -367,8 +368,7 @@ function ended(task: TaskRecord, status: 'succeeded' | 'failed', stopReason: Sto
 function deadLetterOf(task: TaskRecord, now: number): DeadLetter {
   const failure = task.progress.lastFailure
   return {
-    run: task.run,
-    id: task.id,
+    ...keyOf(task),
     generation: task.generation,
     atMs: now,
     signature: signatureOf(failure),
@@ -380,10 +380,9 @@ function deadLetterOf(task: TaskRecord, now: number): DeadLetter {
 function attemptRow(task: TaskRecord, outcome: AttemptResult, failure: FailureRecord | null, now: number): AttemptRow {
   const { current, retry } = task.progress
   return {
-    run: task.run,
-    id: task.id,
+    ...keyOf(task),
     generation: task.generation,
-    number: current?.number ?? retry.launched,
+    attempt: current?.attempt ?? retry.launched,
     execution: current?.execution ?? 1,
     startedAtMs: current?.startedAtMs ?? now,
     endedAtMs: now,
@@ -396,5 +395,5 @@ function attemptRow(task: TaskRecord, outcome: AttemptResult, failure: FailureRe
 }
 
 export function eventOf(type: LedgerEvent['type'], task: TaskRecord, now: number, detail: Json): LedgerEvent {
-  return { type, run: task.run, id: task.id, atMs: now, correlationId: task.correlationId, detail }
+  return { type, ...keyOf(task), atMs: now, correlationId: task.correlationId, detail }
 }

@@ -88,9 +88,9 @@ export class Watching {
   }
 }
 
-function forgotten({ run, id }: TaskKey): TaskRefusedError {
+function forgotten({ scope, id }: TaskKey): TaskRefusedError {
   return new TaskRefusedError(
     'not_found',
-    `Task ${run}/${id} has ended, and its record was removed: its result is not known any more`,
+    `Task ${scope}/${id} has ended, and its record was removed: its result is not known any more`,
   )
 }

@@ -171,25 +171,25 @@ export class Worker {
 
   /** What has been committed is done. */
   follow(begun: Begun | Started): void {
-    const { task, era } = begun
+    const { task, epoch } = begun
     const definition = this.definitions.get(task.queue) as Definition
     this.parts.gates.committed(definition)
     if ('asked' in begun && begun.asked !== undefined) this.telling.decision(definition, task, 'gate', begun.asked)
-    if (task.status === 'running') this.execute(definition, task, era)
+    if (task.status === 'running') this.execute(definition, task, epoch)
     else if (task.status === 'parked') this.park(definition, task)
     else if (isOver(task)) this.over(definition, task)
   }
 
   /** The answer may have been long in coming, or this process have slept: then it may be somebody else's by now. */
-  private execute(definition: Definition, task: TaskRecord, era: number): void {
+  private execute(definition: Definition, task: TaskRecord, epoch: number): void {
     const { isLate, ledger, onFailure } = this.parts
     if (!isLate()) {
-      this.attempts.execute(definition, task, era)
+      this.attempts.execute(definition, task, epoch)
       return
     }
     const look = async (): Promise<void> => {
       const now = await ledger.get(task)
-      if (now?.fence === task.fence && now.owner === task.owner) this.attempts.execute(definition, task, era)
+      if (now?.fence === task.fence && now.owner === task.owner) this.attempts.execute(definition, task, epoch)
       else this.taken(task)
     }
     void this.track(look()).catch(onFailure)

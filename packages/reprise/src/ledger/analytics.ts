@@ -3,11 +3,11 @@
  * there. Where history was compacted, the rows that are gone are in no figure, and `totals` says how many they are; what
  * was forgotten is as if it had never been. Imports types of its own layer.
  */
-import type { AttemptRow, Compaction, StoredEvent, TaskKey, TaskStatus } from './records.js'
+import type { ScopeFilter } from './ledger.js'
+import type { AttemptRow, Compaction, Scope, StoredEvent, TaskKey, TaskStatus } from './records.js'
 
 /** Of which tasks, and when. Times are those at which attempts ended and events happened, `untilMs` not included. */
-export interface AnalyticsFilter {
-  readonly run?: string
+export interface AnalyticsFilter extends ScopeFilter {
   readonly queue?: string
   readonly sinceMs?: number
   readonly untilMs?: number
@@ -50,7 +50,7 @@ export interface FailurePattern {
 
 export interface FailureExample extends TaskKey {
   readonly generation: number
-  readonly number: number
+  readonly attempt: number
   readonly execution: number
   readonly atMs: number
   readonly message: string
@@ -62,7 +62,7 @@ export interface RecoveryFilter extends AnalyticsFilter {
   readonly generations?: 'all' | 'last'
 }
 
-/** How attempts with this number ended. One that was interrupted and is made again has not. */
+/** How attempts of this number ended. One that was interrupted and is made again has not. */
 export interface RecoveryRate {
   readonly attempt: number
   /** Times that somebody came so far. */
@@ -72,9 +72,8 @@ export interface RecoveryRate {
   readonly rate: number
 }
 
-/** What the tasks of a run have waited before attempts that have ended. */
-export interface DelaySpent {
-  readonly run: string
+/** What the tasks of a scope have waited before attempts that have ended. */
+export interface DelaySpent extends Scope {
   /** Attempts; one that was interrupted and made again is one, and has waited once. */
   readonly attempts: number
   /** Of these, those before which there was a delay. */
@@ -116,7 +115,7 @@ export interface LedgerAnalytics {
   failurePatterns(filter?: PatternFilter): Promise<readonly FailurePattern[]>
   /** By number of the attempt. */
   recovery(filter?: RecoveryFilter): Promise<readonly RecoveryRate[]>
-  /** By run, in order of its name. */
+  /** By scope: its kind, then its name. */
   delays(filter?: AnalyticsFilter): Promise<readonly DelaySpent[]>
   resumes(filter?: AnalyticsFilter): Promise<ResumeStats>
   history(key: TaskKey): Promise<TaskHistory | undefined>

@@ -41,7 +41,7 @@ test('rows are read in portions of few rows and few bytes, a long one by itself,
 })
 
 test('a row that no store takes is refused with its task, its size and what to do', () => {
-  const fits = { pk: 7, run: 'r1', id: 'work', bytes: MOST_ROW_BYTES }
+  const fits = { pk: 7, scope_kind: 'run', scope: 'r1', id: 'work', bytes: MOST_ROW_BYTES }
   expect(portionsOf(TASKS, [fits])).toEqual([1])
   expect(() => portionsOf(TASKS, [fits, { ...fits, bytes: MOST_ROW_BYTES + 1 }])).toThrow(
     /^Task r1\/work has 531 MB, and 530 MB at most .*: keep such a value in a file.*`reprise clean`/,
@@ -51,7 +51,7 @@ test('a row that no store takes is refused with its task, its size and what to d
 })
 
 test('the place of a row has its key, and the task where there is one', () => {
-  expect(placeColumns(TASKS)).toEqual(['pk', 'run', 'id'])
-  expect(placeColumns(tableOf('dead'))).toEqual(['run', 'id', 'generation'])
+  expect(placeColumns(TASKS)).toEqual(['pk', 'scope_kind', 'scope', 'id'])
+  expect(placeColumns(tableOf('dead'))).toEqual(['scope_kind', 'scope', 'id', 'generation'])
   expect(placeColumns(tableOf('runs'))).toEqual(['id'])
 })

@@ -14,22 +14,23 @@ export interface CopiedTable {
 }
 
 const RUN = ['kind', 'name', 'status', 'owner', 'fence', 'resumes', 'fingerprint', 'detail', 'correlation_id']
-const TASK = ['run', 'id', 'queue', 'generation', 'status', 'due_at', 'owner', 'fence', 'progress', 'policy_hash']
+const KEY = ['scope_kind', 'scope', 'id']
+const TASK = [...KEY, 'queue', 'generation', 'status', 'due_at', 'owner', 'fence', 'progress', 'policy_hash']
 const TASK_REST = ['payload_hash', 'input', 'result', 'stop_reason', 'correlation_id', 'created_at', 'updated_at']
 const HISTORY = ['attempts_kept', 'compacted_attempts', 'compacted_until']
-const ATTEMPT = ['task', 'generation', 'number', 'execution']
+const ATTEMPT = ['task', 'generation', 'attempt', 'execution']
 const OUTCOME = ['started_at', 'ended_at', 'outcome', 'delay_before', 'failure', 'signature', 'owner']
-const LETTER = ['run', 'id', 'generation']
+const LETTER = [...KEY, 'generation']
 
 export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'policies', columns: ['hash', 'policy', 'kept_at'], order: ['hash'] },
   { name: 'runs', columns: ['id', ...RUN, 'created_at', 'updated_at', 'ended_at', 'definition'], order: ['id'] },
   { name: 'tasks', columns: ['pk', ...TASK, ...TASK_REST, ...HISTORY], order: ['pk'] },
   { name: 'attempts', columns: [...ATTEMPT, ...OUTCOME], order: ATTEMPT },
-  { name: 'gates', columns: ['key', 'kind', 'state', 'settings', 'decree'], order: ['key'] },
+  { name: 'gates', columns: ['key', 'kind', 'state', 'settings', 'manual_revision'], order: ['key'] },
   { name: 'owners', columns: ['id', 'record'], order: ['id'] },
   { name: 'dead', columns: [...LETTER, 'at', 'signature', 'stop_reason', 'failure'], order: LETTER },
-  { name: 'events', columns: ['seq', 'type', 'run', 'id', 'at', 'correlation_id', 'detail'], order: ['seq'] },
+  { name: 'events', columns: ['seq', 'type', ...KEY, 'at', 'correlation_id', 'detail'], order: ['seq'] },
 ]
 
 /** Some rows of a table at a time, as `portionsOf` says; the tables in order. */
@@ -44,7 +45,7 @@ export const MOST_ROW_BYTES = 530_000_000
 
 /** What identifies a row, for people as well; with its length in `bytes` it is asked for before the row. */
 export function placeColumns({ columns, order }: CopiedTable): readonly string[] {
-  return columns.includes('run') ? [...new Set([...order, 'run', 'id'])] : order
+  return columns.includes('scope') ? [...new Set([...order, ...KEY])] : order
 }
 
 /** How many rows to read at a time, of those whose places and lengths these are. */
@@ -66,7 +67,7 @@ export function portionsOf(table: CopiedTable, lengths: readonly SqlRow[]): numb
 }
 
 function tooLong({ name, order }: CopiedTable, row: SqlRow, bytes: number): LedgerError {
-  const what = name === 'tasks' ? `Task ${row['run']}/${row['id']}` : `What ${name} has of ${placeOf(order, row)}`
+  const what = name === 'tasks' ? `Task ${row['scope']}/${row['id']}` : `What ${name} has of ${placeOf(order, row)}`
   const most = `${MOST_ROW_BYTES / 1e6} MB at most can be copied as one`
   const cure =
     'keep such a value in a file, and its name in the task; remove its run (`reprise clean`) to copy the rest'

@@ -5,6 +5,12 @@
  */
 import { RepriseError } from '../core/errors.js'
 
+declare module '../core/error-codes.js' {
+  interface ErrorByCode {
+    ledger: LedgerError
+  }
+}
+
 export type LedgerProblem =
   | 'unusable'
   | 'busy'
@@ -17,6 +23,7 @@ export type LedgerProblem =
   | 'refused'
 
 export class LedgerError extends RepriseError {
+  declare readonly code: 'ledger'
   readonly problem: LedgerProblem
 
   constructor(problem: LedgerProblem, message: string, cause?: unknown) {
@@ -27,4 +34,10 @@ export class LedgerError extends RepriseError {
   override get name(): string {
     return 'LedgerError'
   }
+}
+
+/** For a store whose tables are those of a version before the first release. `cure` says where a new store goes. */
+export function unreleased(name: string, cure: string): LedgerError {
+  const was = `${name} was made by an unreleased version of Reprise, and its tables have other columns`
+  return new LedgerError('unusable', `${was}: finish its runs and tasks with that version, or ${cure}`)
 }

@@ -7,6 +7,7 @@ import type { LedgerAnalytics } from './analytics.js'
 import type {
   AttemptRow,
   DeadLetter,
+  EventScope,
   FinishedStatus,
   GateRecord,
   LedgerEvent,
@@ -15,6 +16,8 @@ import type {
   PolicyRecord,
   RunRecord,
   RunStatus,
+  Scope,
+  ScopeKind,
   StoredEvent,
   TaskKey,
   TaskRecord,
@@ -57,7 +60,7 @@ export type StatusCounts = Readonly<Partial<Record<TaskStatus, number>>>
 
 /** Attempts of a task since its last reset. */
 export interface Tally {
-  /** The highest number; 0 without a row. */
+  /** The highest attempt; 0 without a row. */
   readonly last: number
   /** Rows of attempts that ended, and of interruptions that were counted as a failure. */
   readonly ended: number
@@ -120,8 +123,13 @@ export interface DueRequest {
   readonly except?: readonly TaskKey[]
 }
 
-export interface TaskFilter {
-  readonly run?: string
+/** A kind alone means all scopes of it; a name alone, scopes of this name of every kind. */
+export interface ScopeFilter {
+  readonly scopeKind?: ScopeKind
+  readonly scope?: string
+}
+
+export interface TaskFilter extends ScopeFilter {
   readonly queue?: string
   readonly statuses?: readonly TaskStatus[]
   readonly owner?: string
@@ -233,9 +241,12 @@ export interface Ledger {
   /** What the rows of many tasks add up to, in the order of the keys: for whoever would only count them. */
   tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>
   gates(): Promise<readonly GateRecord[]>
-  deadLetters(run?: string): Promise<readonly DeadLetter[]>
-  /** In order, after `seq`; never past one that an open transaction may still come before. */
-  events(afterSeq: number, limit: number, run?: string): Promise<readonly StoredEvent[]>
+  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>
+  /**
+   * In order, after `seq`; never past one that an open transaction may still come before. With a scope, events of its
+   * tasks and of the run itself; with the empty scope, events that concern no task and no run.
+   */
+  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>
 
   /**
    * Removes finished tasks with all that belongs to them: attempts, events, dead letters. Their ids are free again. Those

@@ -17,6 +17,7 @@ import {
   type TaskHistory,
   type Totals,
 } from './analytics.js'
+import { isIn } from './memory-housekeeping.js'
 import { nameOf, type AttemptRow, type StoredEvent, type TaskKey, type TaskRecord, type TaskStatus } from './records.js'
 
 /** What there is to read. */
@@ -68,7 +69,7 @@ export class MemoryAnalytics implements LedgerAnalytics {
     const ended = this.entries(filter).filter(
       ({ task, row }) => hasEnded(row) && (filter.generations !== 'last' || row.generation === task.generation),
     )
-    return [...groups(ended, ({ row }) => row.number)]
+    return [...groups(ended, ({ row }) => row.attempt)]
       .map(([attempt, entries]) => {
         const succeeded = entries.filter(({ row }) => row.outcome === 'success').length
         return { attempt, reached: entries.length, succeeded, rate: succeeded / entries.length }
@@ -78,15 +79,16 @@ export class MemoryAnalytics implements LedgerAnalytics {
 
   async delays(filter: AnalyticsFilter = {}): Promise<readonly DelaySpent[]> {
     const first = this.entries(filter).filter(({ row }) => row.execution === 1 && row.outcome !== 'denied')
-    return [...groups(first, ({ row }) => row.run)]
-      .map(([run, entries]) => {
+    return [...groups(first, ({ row }) => `${row.scopeKind}\u0000${row.scope}`).values()]
+      .map((entries) => {
+        const { scopeKind, scope } = (entries[0] as Entry).row
         const waits = entries.map(({ row }) => row.delayBeforeMs).filter((delayMs) => delayMs > 0)
         const totalMs = sum(waits)
         const maxMs = waits.reduce((most, delayMs) => Math.max(most, delayMs), 0)
         const meanMs = waits.length === 0 ? 0 : totalMs / waits.length
-        return { run, attempts: entries.length, waits: waits.length, totalMs, meanMs, maxMs }
+        return { scopeKind, scope, attempts: entries.length, waits: waits.length, totalMs, meanMs, maxMs }
       })
-      .toSorted((a, b) => compareText(a.run, b.run))
+      .toSorted((a, b) => compareText(a.scopeKind, b.scopeKind) || compareText(a.scope, b.scope))
   }
 
   async resumes(filter: AnalyticsFilter = {}): Promise<ResumeStats> {
@@ -96,7 +98,7 @@ export class MemoryAnalytics implements LedgerAnalytics {
     const known = new Set(this.tasks(filter).map(nameOf))
     const resumed = this.contents
       .events()
-      .filter((event) => event.type === 'resumed' && isIn(event.atMs, filter) && known.has(nameOf(event)))
+      .filter((event) => event.type === 'resumed' && isWithin(event.atMs, filter) && known.has(nameOf(event)))
     return {
       interruptedTasks: tasks.size,
       interruptions: interrupted.length,
@@ -108,25 +110,25 @@ export class MemoryAnalytics implements LedgerAnalytics {
     }
   }
 
-  async history({ run, id }: TaskKey): Promise<TaskHistory | undefined> {
-    const task = this.contents.tasks().find((other) => other.run === run && other.id === id)
+  async history(key: TaskKey): Promise<TaskHistory | undefined> {
+    const isOf = (other: TaskKey | StoredEvent): boolean => nameOf(other) === nameOf(key)
+    const task = this.contents.tasks().find(isOf)
     if (task === undefined) return undefined
-    const events = this.contents.events().filter((event) => event.run === run && event.id === id)
-    const { correlationId, compacted = null } = task
-    return { run, id, correlationId, attempts: [...this.contents.attempts(task)], events, compacted }
+    const events = this.contents.events().filter(isOf)
+    const { scopeKind, scope, id, correlationId, compacted = null } = task
+    return { scopeKind, scope, id, correlationId, attempts: [...this.contents.attempts(task)], events, compacted }
   }
 
-  private tasks({ run, queue }: AnalyticsFilter): readonly TaskRecord[] {
-    return this.contents
-      .tasks()
-      .filter((task) => (run === undefined || task.run === run) && (queue === undefined || task.queue === queue))
+  private tasks(filter: AnalyticsFilter): readonly TaskRecord[] {
+    const { queue } = filter
+    return this.contents.tasks().filter((task) => isIn(task, filter) && (queue === undefined || task.queue === queue))
   }
 
   private entries(filter: AnalyticsFilter): Entry[] {
     return this.tasks(filter).flatMap((task, place) =>
       this.contents
         .attempts(task)
-        .filter(({ endedAtMs }) => isIn(endedAtMs, filter))
+        .filter(({ endedAtMs }) => isWithin(endedAtMs, filter))
         .map((row) => ({ place, task, row })),
     )
   }
@@ -148,9 +150,10 @@ function patternOf(signature: string, entries: readonly Entry[], examples: numbe
 }
 
 function exampleOf({ task, row }: Entry): FailureExample {
-  const { run, id, generation, number, execution, endedAtMs, failure } = row
+  const { scopeKind, scope, id, generation, attempt, execution, endedAtMs, failure } = row
   const { correlationId } = task
-  return { run, id, generation, number, execution, atMs: endedAtMs, message: failure?.message ?? '', correlationId }
+  const message = failure?.message ?? ''
+  return { scopeKind, scope, id, generation, attempt, execution, atMs: endedAtMs, message, correlationId }
 }
 
 function latestFirst(a: Entry, b: Entry): number {
@@ -158,7 +161,7 @@ function latestFirst(a: Entry, b: Entry): number {
     b.row.endedAtMs - a.row.endedAtMs ||
     b.place - a.place ||
     b.row.generation - a.row.generation ||
-    b.row.number - a.row.number ||
+    b.row.attempt - a.row.attempt ||
     b.row.execution - a.row.execution
   )
 }
@@ -168,7 +171,7 @@ function hasEnded({ outcome, signature }: AttemptRow): boolean {
   return outcome !== 'denied' && (outcome !== 'interrupted' || signature !== null)
 }
 
-function isIn(atMs: number, { sinceMs = -Infinity, untilMs = Infinity }: AnalyticsFilter): boolean {
+function isWithin(atMs: number, { sinceMs = -Infinity, untilMs = Infinity }: AnalyticsFilter): boolean {
   return atMs >= sinceMs && atMs < untilMs
 }
 

@@ -1,11 +1,13 @@
 /**
  * How the ledger in memory forgets and compacts. Imports its own layer.
  */
-import type { Compacted, CompactRequest, Forgotten, ForgetRequest, RunRemoval } from './ledger.js'
+import type { Compacted, CompactRequest, Forgotten, ForgetRequest, RunRemoval, ScopeFilter } from './ledger.js'
 import {
   nameOf,
+  scopeOfRun,
   type AttemptRow,
   type DeadLetter,
+  type EventScope,
   type OwnerRecord,
   type Json,
   type PolicyRecord,
@@ -16,17 +18,17 @@ import {
 } from './records.js'
 import { expectFinished, expectHistory } from './limits.js'
 
-export interface KeptTask {
+interface KeptTask {
   readonly payloadHash: string
   task: TaskRecord
 }
 
-export interface KeptPolicy {
+interface KeptPolicy {
   readonly record: PolicyRecord
   readonly keptAtMs: number
 }
 
-export interface KeptRun {
+interface KeptRun {
   run: RunRecord
   definition: Json
 }
@@ -43,24 +45,29 @@ export interface MemoryTables {
   lastSeq: number
 }
 
+export function isIn(one: TaskKey | StoredEvent, { scopeKind, scope }: ScopeFilter | EventScope = {}): boolean {
+  return (scopeKind === undefined || one.scopeKind === scopeKind) && (scope === undefined || one.scope === scope)
+}
+
 export function forget(tables: MemoryTables, request: ForgetRequest): Forgotten {
   expectFinished(request.status)
   const old = [...tables.tasks.values()]
     .map(({ task }) => task)
     .filter(({ status, updatedAtMs }) => status === request.status && updatedAtMs < request.beforeMs)
-    .filter(({ run }) => !tables.runs.has(run))
+    .filter(({ scopeKind, scope }) => scopeKind !== 'run' || !tables.runs.has(scope))
     .toSorted((a, b) => a.updatedAtMs - b.updatedAtMs)
     .slice(0, request.limit)
   return remove(tables, old)
 }
 
 export function removeRun(tables: MemoryTables, id: string, limit: number): RunRemoval {
-  const all = [...tables.tasks.values()].map(({ task }) => task).filter(({ run }) => run === id)
+  const run = scopeOfRun(id)
+  const all = [...tables.tasks.values()].map(({ task }) => task).filter((task) => isIn(task, run))
   const removed = remove(tables, all.slice(0, limit))
   if (all.length > limit) return { ...removed, isDone: false }
   tables.runs.delete(id)
   const events = tables.events.length
-  tables.events = tables.events.filter(({ run }) => run !== id)
+  tables.events = tables.events.filter((event) => !isIn(event, run))
   return { ...removed, events: removed.events + events - tables.events.length, isDone: true }
 }
 
@@ -116,7 +123,7 @@ function shorten(tables: MemoryTables, kept: KeptTask, most: number, now: number
   const left = Math.ceil(most / 2)
   const gone = rows.slice(0, rows.length - left)
   tables.attempts.set(nameOf(task), rows.slice(rows.length - left))
-  const isOf = (other: TaskKey): boolean => other.run === task.run && other.id === task.id
+  const isOf = (other: TaskKey | StoredEvent): boolean => nameOf(other) === nameOf(task)
   const oldEvents = new Set(allButLast(tables.events.filter(isOf), left))
   const oldLetters = new Set(
     allButLast(
@@ -127,10 +134,10 @@ function shorten(tables: MemoryTables, kept: KeptTask, most: number, now: number
   tables.events = tables.events.filter((event) => !oldEvents.has(event))
   tables.dead = tables.dead.filter((letter) => !oldLetters.has(letter))
   const removed = { attempts: gone.length, events: oldEvents.size, deadLetters: oldLetters.size }
-  const { run, id, correlationId } = task
+  const { scopeKind, scope, id, correlationId } = task
   const untilMs = gone.reduce((time, { endedAtMs }) => Math.max(time, endedAtMs), task.compacted?.untilMs ?? -Infinity)
   kept.task = { ...task, compacted: { attempts: gone.length + (task.compacted?.attempts ?? 0), untilMs } }
-  const event = { type: 'compacted', run, id, atMs: now, correlationId, detail: removed } as const
+  const event = { type: 'compacted', scopeKind, scope, id, atMs: now, correlationId, detail: removed } as const
   tables.events.push({ ...event, seq: ++tables.lastSeq })
   return removed
 }
@@ -160,5 +167,5 @@ function dropOwners({ tasks, owners }: MemoryTables, { ownersBeforeMs, limit }: 
 }
 
 function inOrder(a: AttemptRow, b: AttemptRow): number {
-  return a.generation - b.generation || a.number - b.number || a.execution - b.execution
+  return a.generation - b.generation || a.attempt - b.attempt || a.execution - b.execution
 }

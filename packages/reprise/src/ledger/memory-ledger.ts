@@ -1,7 +1,9 @@
 /**
  * A ledger in memory: for tests and for programs that want the interface without the durability. It keeps text, as the
- * others do, so that what cannot be stored fails here too. Imports its own layer and the host's clock by argument.
+ * others do, so that what cannot be stored fails here too. Imports core and its own layer.
  */
+import { CLOCK, expectOptions } from '../core/options.js'
+import type { Clock } from '../core/time.js'
 import type { LedgerAnalytics } from './analytics.js'
 import { fairShare } from './fair-share.js'
 import type {
@@ -24,29 +26,36 @@ import type {
   TaskResult,
   View,
 } from './ledger.js'
+import { LedgerTime } from './ledger-time.js'
 import { MemoryAnalytics } from './memory-analytics.js'
-import { compact, forget, type MemoryTables, removeRun } from './memory-housekeeping.js'
+import { compact, forget, isIn, type MemoryTables, removeRun } from './memory-housekeeping.js'
 import type {
   AttemptRow,
   DeadLetter,
+  EventScope,
   GateRecord,
   Json,
   OwnerRecord,
   PolicyRecord,
   RunRecord,
+  Scope,
   StoredEvent,
   TaskKey,
   TaskRecord,
   TaskStatus,
 } from './records.js'
-import { nameOf } from './records.js'
+import { nameOf, scopeOfRun } from './records.js'
+
+export interface MemoryLedgerOptions {
+  /** Gives the ledger's time, and its wall that of leases. Default: the system's clock. */
+  readonly clock?: Clock | undefined
+}
 
 export class MemoryLedger implements Ledger {
   readonly name = 'memory:'
   readonly spans = 'machine'
   readonly analytics: LedgerAnalytics
-  private readonly clock: () => number
-  private readonly wall: () => number
+  private readonly time: LedgerTime
   private commits = 0
   private readonly tables: MemoryTables = {
     runs: new Map(),
@@ -60,10 +69,9 @@ export class MemoryLedger implements Ledger {
   }
   private readonly gateRecords = new Map<string, GateRecord>()
 
-  /** `wall`: the clock of leases. */
-  constructor(clock: () => number, wall = clock) {
-    this.clock = clock
-    this.wall = wall
+  constructor(options: MemoryLedgerOptions = {}) {
+    expectOptions('MemoryLedger', options, { clock: CLOCK })
+    this.time = new LedgerTime(options.clock)
     this.analytics = new MemoryAnalytics({
       tasks: () => this.all(),
       attempts: (key) => this.tables.attempts.get(nameOf(key)) ?? [],
@@ -72,11 +80,11 @@ export class MemoryLedger implements Ledger {
   }
 
   async now(): Promise<number> {
-    return this.clock()
+    return this.time.nowMs()
   }
 
   async leaseNow(): Promise<number> {
-    return this.wall()
+    return this.time.wallMs()
   }
 
   async changeMark(): Promise<number> {
@@ -100,7 +108,7 @@ export class MemoryLedger implements Ledger {
   }
 
   async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
-    const now = this.clock()
+    const now = this.time.nowMs()
     const due = this.all()
       .filter((task) => isOf(task, request.queues) && isDue(task.status, task.dueAtMs, now))
       .filter(isNoneOf(request.except))
@@ -147,11 +155,11 @@ export class MemoryLedger implements Ledger {
   }
 
   async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
-    const { run, queue, statuses, owner, after, limit = Infinity } = filter
+    const { queue, statuses, owner, after, limit = Infinity } = filter
     return this.all()
       .filter(
         (task) =>
-          (run === undefined || task.run === run) &&
+          isIn(task, filter) &&
           (queue === undefined || task.queue === queue) &&
           (statuses === undefined || statuses.includes(task.status)) &&
           (owner === undefined || task.owner === owner) &&
@@ -198,18 +206,18 @@ export class MemoryLedger implements Ledger {
   }
 
   async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
-    const tasks = await this.list({ run })
+    const tasks = await this.list(scopeOfRun(run))
     return tasks.flatMap((task) => this.tables.attempts.get(nameOf(task)) ?? [])
   }
 
   async results(run: string): Promise<readonly TaskResult[]> {
-    const tasks = await this.list({ run, statuses: ['succeeded'] })
+    const tasks = await this.list({ ...scopeOfRun(run), statuses: ['succeeded'] })
     return tasks.map(({ id, result = null, progress }) => ({ id, result, failures: progress.retry.failures }))
   }
 
   async countTasks(run: string): Promise<StatusCounts> {
     const counts: Partial<Record<TaskStatus, number>> = {}
-    for (const { status } of await this.list({ run })) counts[status] = (counts[status] ?? 0) + 1
+    for (const { status } of await this.list(scopeOfRun(run))) counts[status] = (counts[status] ?? 0) + 1
     return counts
   }
 
@@ -218,7 +226,7 @@ export class MemoryLedger implements Ledger {
       const generation = this.tables.tasks.get(nameOf(key))?.task.generation
       const rows = (this.tables.attempts.get(nameOf(key)) ?? []).filter((row) => row.generation === generation)
       const ended = rows.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null)
-      return { last: rows.reduce((most, { number }) => Math.max(most, number), 0), ended: ended.length }
+      return { last: rows.reduce((most, { attempt }) => Math.max(most, attempt), 0), ended: ended.length }
     })
   }
 
@@ -226,14 +234,12 @@ export class MemoryLedger implements Ledger {
     return [...this.gateRecords.values()]
   }
 
-  async deadLetters(run?: string): Promise<readonly DeadLetter[]> {
-    return this.tables.dead.filter((letter) => run === undefined || letter.run === run)
+  async deadLetters(scope?: Scope): Promise<readonly DeadLetter[]> {
+    return this.tables.dead.filter((letter) => isIn(letter, scope))
   }
 
-  async events(afterSeq: number, limit: number, run?: string): Promise<readonly StoredEvent[]> {
-    return this.tables.events
-      .filter((event) => event.seq > afterSeq && (run === undefined || event.run === run))
-      .slice(0, limit)
+  async events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
+    return this.tables.events.filter((event) => event.seq > afterSeq && isIn(event, scope)).slice(0, limit)
   }
 
   async removeRun(id: string, limit: number, gates: readonly string[] = []): Promise<RunRemoval> {
@@ -247,13 +253,13 @@ export class MemoryLedger implements Ledger {
   }
 
   async compact(request: CompactRequest): Promise<Compacted> {
-    return compact(this.tables, request, this.clock())
+    return compact(this.tables, request, this.time.nowMs())
   }
 
   async close(): Promise<void> {}
 
   private putPolicy(policy: PolicyRecord): void {
-    this.tables.policies.set(policy.hash, { record: copy(policy), keptAtMs: this.clock() })
+    this.tables.policies.set(policy.hash, { record: copy(policy), keptAtMs: this.time.nowMs() })
   }
 
   private all(): TaskRecord[] {
@@ -271,9 +277,9 @@ export class MemoryLedger implements Ledger {
   private view({ tasks, gates = [], runs = [] }: Keys): View {
     const names = new Set(tasks.map(nameOf))
     return {
-      now: this.clock(),
+      now: this.time.nowMs(),
       task: (key) => {
-        if (!names.has(nameOf(key))) throw new Error(`Task ${key.run}/${key.id} was not named in the transaction`)
+        if (!names.has(nameOf(key))) throw new Error(`Task ${key.scope}/${key.id} was not named in the transaction`)
         return this.tables.tasks.get(nameOf(key))?.task
       },
       gate: (key) => {
@@ -312,10 +318,10 @@ export class MemoryLedger implements Ledger {
     this.commits++
     const changed = tasks.map((task) => ({ task, kept: this.tables.tasks.get(nameOf(task)) }))
     for (const { task, kept } of changed) {
-      if (kept === undefined) throw new Error(`Task ${task.run}/${task.id} does not exist`)
+      if (kept === undefined) throw new Error(`Task ${task.scope}/${task.id} does not exist`)
     }
     for (const { task } of created) {
-      if (this.tables.tasks.has(nameOf(task))) throw new Error(`Task ${task.run}/${task.id} exists`)
+      if (this.tables.tasks.has(nameOf(task))) throw new Error(`Task ${task.scope}/${task.id} exists`)
     }
     const begun = runs.map(({ run, definition = this.tables.runs.get(run.id)?.definition }) => {
       if (definition === undefined) throw new Error(`Run ${run.id} is new, and nothing says what it runs`)
@@ -360,6 +366,7 @@ function isDue(status: TaskRecord['status'], dueAtMs: number | null, now: number
 }
 
 function compareKeys(a: TaskKey, b: TaskKey): number {
-  if (a.run !== b.run) return a.run < b.run ? -1 : 1
+  if (a.scopeKind !== b.scopeKind) return a.scopeKind < b.scopeKind ? -1 : 1
+  if (a.scope !== b.scope) return a.scope < b.scope ? -1 : 1
   return a.id === b.id ? 0 : a.id < b.id ? -1 : 1
 }

@@ -10,15 +10,44 @@ import type { AttemptResult, StopReason } from '../core/words.js'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** `run` groups tasks: a task's name, or the id of a workflow's run. `id` is unique within it. */
-export interface TaskKey {
-  readonly run: string
+export const SCOPE_KINDS = ['task', 'run'] as const
+
+/** `task`: the tasks that a program registered under one name. `run`: the steps of one run of a workflow. */
+export type ScopeKind = (typeof SCOPE_KINDS)[number]
+
+/** What a task's id is unique in. Scopes of two kinds never collide, even if they have the same name. */
+export interface Scope {
+  readonly scopeKind: ScopeKind
+  /** The task's name, or the id of the run. */
+  readonly scope: string
+}
+
+export interface TaskKey extends Scope {
   readonly id: string
 }
 
+export function keyOf({ scopeKind, scope, id }: TaskKey): TaskKey {
+  return { scopeKind, scope, id }
+}
+
+/** The key of the task with this id in the scope. */
+export function keyIn({ scopeKind, scope }: Scope, id: string): TaskKey {
+  return { scopeKind, scope, id }
+}
+
 /** A task's key as one text, for maps. */
-export function nameOf({ run, id }: TaskKey): string {
-  return `${run}\u0000${id}`
+export function nameOf({ scopeKind, scope, id }: TaskKey | LedgerEvent): string {
+  return `${scopeKind}\u0000${scope}\u0000${id}`
+}
+
+/** A task's key as people read it: `task charge/order-42`, `step nightly/fetch`. */
+export function wordsOf({ scopeKind, scope, id }: TaskKey): string {
+  return `${scopeKind === 'run' ? 'step' : 'task'} ${scope}/${id}`
+}
+
+/** The scope of a run's steps. */
+export function scopeOfRun(id: string): Scope {
+  return { scopeKind: 'run', scope: id }
 }
 
 export const TASK_STATUSES = ['waiting', 'running', 'parked', 'undecided', 'succeeded', 'failed', 'cancelled'] as const
@@ -41,10 +70,11 @@ export interface FailureRecord {
 }
 
 /** How far the attempt in flight is known to have come. */
-export interface CurrentAttempt {
-  readonly number: number
+interface CurrentAttempt {
+  /** 1..attempts of the policy. */
+  readonly attempt: number
   readonly startedAtMs: number
-  /** Starts of this number: 1, and one more for every interruption. */
+  /** Starts of this attempt: 1, and one more for every interruption. */
   readonly execution: number
   /** The slot of a half-open breaker that it holds; absent without one, and once somebody has given it back. */
   readonly probe?: ProbeSlot
@@ -55,7 +85,7 @@ export interface ProbeSlot {
   /** The breaker's key. */
   readonly breaker: string
   /** Since when, in the breaker's own count. */
-  readonly era: number
+  readonly epoch: number
 }
 
 /** The part of a task that changes with every attempt; kept as one value. */
@@ -63,12 +93,12 @@ export interface TaskProgress {
   readonly retry: StoredState
   /** The attempt that runs, or was running when its owner was lost; null between attempts. */
   readonly current: CurrentAttempt | null
-  /** Interruptions of the current number that nobody ordered. */
+  /** Interruptions of the current attempt that nobody ordered. */
   readonly interruptions: number
   /** How the last failed attempt failed. */
   readonly lastFailure: FailureRecord | null
-  /** Who chose the wait: if he is gone when it is over, the task was resumed. */
-  readonly restedBy?: string
+  /** The owner that chose the wait: if it is lost when the wait is over, the task was resumed. */
+  readonly waitChosenBy?: string
   /** Nobody knows how the interrupted attempt ended, and the program can look: it is asked before anything is run. */
   readonly unverified?: boolean
   /** The policy changed on the way: it may allow fewer attempts than were made. */
@@ -76,7 +106,7 @@ export interface TaskProgress {
   /** The resume that brought it here, to join what is told about it. */
   readonly resumeId?: string
   /** Set by `retryNow`: the next attempt may start before its time. */
-  readonly hastened?: boolean
+  readonly startEarly?: boolean
 }
 
 export interface TaskRecord extends TaskKey {
@@ -116,7 +146,7 @@ export interface PolicyRecord {
 /** One start of an attempt that has ended, or was interrupted. */
 export interface AttemptRow extends TaskKey {
   readonly generation: number
-  readonly number: number
+  readonly attempt: number
   readonly execution: number
   readonly startedAtMs: number
   readonly endedAtMs: number
@@ -179,8 +209,8 @@ export interface GateRecord {
   readonly state: Json
   /** What it was made with, for people to read; absent where that is not known. */
   readonly settings?: Json
-  /** How often it was changed by hand; absent for never. Who knows a smaller one takes the state as it is. */
-  readonly decree?: number
+  /** How often it was changed by hand; absent for never. A process that knows a smaller one takes the state as it is. */
+  readonly manualRevision?: number
 }
 
 /** A process that may own tasks. */
@@ -197,6 +227,7 @@ export interface OwnerRecord {
   readonly leaseMs?: number
 }
 
+/** @public `scripts/reference.mjs` lists them. */
 export const LEDGER_EVENTS = [
   'resumed',
   'interrupted',
@@ -214,11 +245,16 @@ export const LEDGER_EVENTS = [
   'gate_changed',
 ] as const
 
+/** Both are empty for an event that concerns no task and no run. */
+export type EventScope = Scope | { readonly scopeKind: ''; readonly scope: '' }
+
 /** What happened beside attempts, which have rows of their own. */
 export interface LedgerEvent {
   readonly type: (typeof LEDGER_EVENTS)[number]
-  readonly run: string
-  /** The task; empty for what concerns the run as a whole. Both are empty for what concerns neither. */
+  /** Empty for an event that concerns no task and no run; `scope` and `id` are empty then. */
+  readonly scopeKind: EventScope['scopeKind']
+  readonly scope: string
+  /** The task; empty for an event that concerns the run as a whole. */
   readonly id: string
   readonly atMs: number
   readonly correlationId: string

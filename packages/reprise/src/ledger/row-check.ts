@@ -4,7 +4,8 @@
  * layer.
  */
 import type { CopiedRows, CopiedTable } from './copied-tables.js'
-import { attemptOf, DamagedRow, deadLetterOf, eventOf, gateOf, parse, runOf, type SqlRow, taskOf } from './rows.js'
+import { type ScopeKind, wordsOf } from './records.js'
+import { DamagedRow, deadLetterOf, eventOf, gateOf, parse, runOf, type SqlRow, taskOf } from './rows.js'
 
 /** Rows that could not be read, or that are no records. */
 export interface LostRows {
@@ -19,8 +20,8 @@ const READERS: Readonly<Record<string, (row: SqlRow) => unknown>> = {
   policies: (row) => parse(row['policy'], 'its policy'),
   runs: (row) => [runOf(row), parse(row['definition'], 'its definition')],
   tasks: taskOf,
-  attempts: (row) => attemptOf(row, 'task', String(row['task'])),
-  gates: (row) => gateOf({ settings: null, decree: 0, ...row }),
+  attempts: (row) => parse(row['failure'] ?? 'null', 'its failure'),
+  gates: gateOf,
   owners: (row) => parse(row['record'], 'its record'),
   dead: deadLetterOf,
   events: eventOf,
@@ -39,7 +40,8 @@ function damageOf({ name }: CopiedTable, row: SqlRow): string | undefined {
 
 /** `tasks nightly/fetch`, `events 17`: the row as people find it. */
 export function rowPlace({ name, order }: CopiedTable, row: SqlRow): string {
-  if (name === 'tasks') return `task ${String(row['run'])}/${String(row['id'])}`
+  if (name === 'tasks')
+    return wordsOf({ scopeKind: row['scope_kind'] as ScopeKind, scope: String(row['scope']), id: String(row['id']) })
   if (name === 'runs') return `run ${String(row['id'])}`
   return `${name} ${order.map((column) => String(row[column])).join('/')}`
 }

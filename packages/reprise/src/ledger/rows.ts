@@ -11,11 +11,14 @@ import type {
   Json,
   LedgerEvent,
   RunRecord,
+  Scope,
+  ScopeKind,
   StoredEvent,
+  TaskKey,
   TaskProgress,
   TaskRecord,
 } from './records.js'
-import { RUN_STATUSES, TASK_STATUSES } from './records.js'
+import { keyIn, RUN_STATUSES, SCOPE_KINDS, scopeOfRun, TASK_STATUSES, wordsOf } from './records.js'
 import type { TaskResult } from './ledger.js'
 
 export type SqlValue = number | string | null
@@ -31,18 +34,30 @@ export interface TaskRow {
   readonly input: string
 }
 
-export const TASK_COLUMNS = `pk, run, id, queue, generation, status, due_at, owner, fence, progress, policy_hash, input,
-  result, stop_reason, correlation_id, created_at, updated_at,
+export const TASK_COLUMNS = `pk, scope_kind, scope, id, queue, generation, status, due_at, owner, fence, progress,
+  policy_hash, input, result, stop_reason, correlation_id, created_at, updated_at,
   compacted_attempts, compacted_until`
 
+export function scopeOf(row: SqlRow): Scope {
+  return { scopeKind: row['scope_kind'] as ScopeKind, scope: row['scope'] as string }
+}
+
+/** The columns of a task's key. */
+export function keyInRow(row: SqlRow): TaskKey {
+  const [scopeKind, scope, id] = [row['scope_kind'] as ScopeKind, row['scope'] as string, row['id'] as string]
+  if (!SCOPE_KINDS.includes(scopeKind))
+    throw new DamagedRow(`${scope}/${id} is in a scope of the kind ${JSON.stringify(scopeKind)}`)
+  return { scopeKind, scope, id }
+}
+
 export function taskOf(row: SqlRow): TaskRow {
-  const place = `task ${String(row['run'])}/${String(row['id'])}`
+  const key = keyInRow(row)
+  const place = wordsOf(key)
   const result = row['result']
   const status = row['status'] as TaskRecord['status']
   if (!TASK_STATUSES.includes(status)) throw new DamagedRow(`${place} has the status ${JSON.stringify(status)}`)
   const task: TaskRecord = {
-    run: row['run'] as string,
-    id: row['id'] as string,
+    ...key,
     queue: row['queue'] as string,
     generation: row['generation'] as number,
     status,
@@ -101,7 +116,7 @@ export function attemptValues(pk: number, row: AttemptRow): SqlValue[] {
   return [
     pk,
     row.generation,
-    row.number,
+    row.attempt,
     row.execution,
     row.startedAtMs,
     row.endedAtMs,
@@ -113,18 +128,19 @@ export function attemptValues(pk: number, row: AttemptRow): SqlValue[] {
   ]
 }
 
-export function attemptOf(row: SqlRow, run: string, id: string): AttemptRow {
+export function attemptOf(row: SqlRow, { scopeKind, scope, id }: TaskKey): AttemptRow {
   return {
-    run,
+    scopeKind,
+    scope,
     id,
     generation: row['generation'] as number,
-    number: row['number'] as number,
+    attempt: row['attempt'] as number,
     execution: row['execution'] as number,
     startedAtMs: row['started_at'] as number,
     endedAtMs: row['ended_at'] as number,
     outcome: row['outcome'] as AttemptRow['outcome'],
     delayBeforeMs: row['delay_before'] as number,
-    failure: parseOrNull(row['failure'], `attempt of ${run}/${id}`) as AttemptRow['failure'],
+    failure: parseOrNull(row['failure'], `attempt of ${wordsOf({ scopeKind, scope, id })}`) as AttemptRow['failure'],
     signature: row['signature'] as string | null,
     owner: row['owner'] as string,
   }
@@ -174,31 +190,30 @@ function runState({ status, owner, fence, resumes, fingerprint, detail }: RunRec
 
 export function gateOf(row: SqlRow): GateRecord {
   const key = row['key'] as string
-  const [settings, decree] = [row['settings'], row['decree'] as number]
+  const [settings, manualRevision] = [row['settings'], row['manual_revision'] as number]
   return {
     key,
     kind: row['kind'] as GateRecord['kind'],
     state: parse(row['state'], `gate ${key}`),
     ...(settings !== null && { settings: parse(settings, `gate ${key}`) }),
-    ...(decree > 0 && { decree }),
+    ...(manualRevision > 0 && { manualRevision }),
   }
 }
 
 /** In the order of the columns. */
-export function gateValues({ key, kind, state, settings, decree = 0 }: GateRecord): SqlValue[] {
-  return [key, kind, text(state), settings === undefined ? null : text(settings), decree]
+export function gateValues({ key, kind, state, settings, manualRevision = 0 }: GateRecord): SqlValue[] {
+  return [key, kind, text(state), settings === undefined ? null : text(settings), manualRevision]
 }
 
 export function deadLetterOf(row: SqlRow): DeadLetter {
-  const [run, id] = [row['run'] as string, row['id'] as string]
+  const key = keyInRow(row)
   return {
-    run,
-    id,
+    ...key,
     generation: row['generation'] as number,
     atMs: row['at'] as number,
     signature: row['signature'] as string,
     stopReason: row['stop_reason'] as DeadLetter['stopReason'],
-    failure: parseOrNull(row['failure'], `dead letter ${run}/${id}`) as DeadLetter['failure'],
+    failure: parseOrNull(row['failure'], `dead letter of ${wordsOf(key)}`) as DeadLetter['failure'],
   }
 }
 
@@ -207,7 +222,8 @@ export function eventOf(row: SqlRow): StoredEvent {
   return {
     seq,
     type: row['type'] as LedgerEvent['type'],
-    run: row['run'] as string,
+    scopeKind: row['scope_kind'] as LedgerEvent['scopeKind'],
+    scope: row['scope'] as string,
     id: row['id'] as string,
     atMs: row['at'] as number,
     correlationId: row['correlation_id'] as string,
@@ -222,7 +238,7 @@ export function text(value: unknown): string {
 /** Of a task that succeeded; `failures` where the store has looked into the progress itself. */
 export function resultOf(row: SqlRow, run: string): TaskResult {
   const id = row['id'] as string
-  const place = `task ${run}/${id}`
+  const place = wordsOf(keyIn(scopeOfRun(run), id))
   const { retry } = parse(row['progress'], place) as { readonly retry?: { readonly failures: number } }
   const failures = (row['failures'] as number | null | undefined) ?? retry?.failures ?? 0
   return { id, result: parseOrNull(row['result'], place), failures }
@@ -244,13 +260,12 @@ function parseOrNull(value: SqlValue | undefined, place: string): Json {
 
 /** A failed attempt, joined with its task. */
 export function exampleOf(row: SqlRow): FailureExample {
-  const [run, id] = [row['run'] as string, row['id'] as string]
-  const failure = parse(row['failure'] ?? 'null', `attempt of ${run}/${id}`) as { message?: string } | null
+  const key = keyInRow(row)
+  const failure = parse(row['failure'] ?? 'null', `attempt of ${wordsOf(key)}`) as { message?: string } | null
   return {
-    run,
-    id,
+    ...key,
     generation: numberOf(row['generation']),
-    number: numberOf(row['number']),
+    attempt: numberOf(row['attempt']),
     execution: numberOf(row['execution']),
     atMs: numberOf(row['ended_at']),
     message: failure?.message ?? '',

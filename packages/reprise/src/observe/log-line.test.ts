@@ -10,6 +10,7 @@ const failed = {
   type: 'call_failed',
   stopReason: 'attempts_exhausted',
   attemptsMade: 3,
+  launches: 3,
   totalDelayMs: 300,
   elapsedMs: 400,
   error: new Error('boom'),
@@ -36,7 +37,7 @@ test.each([
 
 test('a failed call says after how many attempts and why it stopped', () => {
   expect(logLine(failed)).toBe('fetch-user failed after 3 attempts (attempts_exhausted): boom')
-  expect(logLine({ ...failed, attemptsMade: 1, stopReason: 'not_retryable' })).toBe(
+  expect(logLine({ ...failed, attemptsMade: 1, launches: 1, stopReason: 'not_retryable' })).toBe(
     'fetch-user failed after 1 attempt (not_retryable): boom',
   )
 })
@@ -54,7 +55,7 @@ test('what happens to a durable task over restarts is said, unless it need not b
   const event = { ...base, taskId: 'a' }
   const resumed = { ...event, type: 'resumed', from: 'x' } as const
   expect(logLine(resumed)).toBe(`${base.key}/a goes on here: the process that had it is gone`)
-  const stopped = { ...event, type: 'interrupted', number: 2, execution: 1, orderly: true } as const
+  const stopped = { ...event, type: 'interrupted', launch: 2, execution: 1, orderly: true } as const
   expect(logLine(stopped)).toBe(
     `${base.key}/a was interrupted in attempt ${base.attempt}/${base.attempts}: it goes on when it is resumed`,
   )
@@ -70,7 +71,7 @@ test('what happens to a durable task over restarts is said, unless it need not b
 
 test('other events have no line', () => {
   expect(logLine({ ...base, type: 'call_started' })).toBeUndefined()
-  expect(logLine({ ...base, type: 'hedge_started', number: 2 })).toBeUndefined()
+  expect(logLine({ ...base, type: 'hedge_started', launch: 2 })).toBeUndefined()
   expect(logLine({ ...base, type: 'reset', generation: 2 })).toBeUndefined()
   expect(logLine({ ...base, type: 'news' } as unknown as RepriseEvent)).toBeUndefined()
 })

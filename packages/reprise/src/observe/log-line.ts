@@ -6,6 +6,7 @@
  */
 import { formatDuration } from '../core/duration.js'
 import type { Observer, RepriseEvent } from '../core/event.js'
+import { expectOptions, FLAG } from '../core/options.js'
 import { describeError, property } from './plain-text.js'
 
 type Failure = Extract<RepriseEvent, { readonly type: 'call_failed' }>
@@ -20,6 +21,7 @@ const QUIET: ReadonlySet<RepriseEvent['type']> = new Set(['waiting', 'resumed', 
 
 /** Writes a line for every event that has one; `write` gets no line break. */
 export function logger(write: (line: string) => void, options: LoggerOptions = {}): Observer {
+  expectOptions('logger', options, { quiet: FLAG })
   return {
     onEvent(event) {
       if (options.quiet === true && QUIET.has(event.type)) return

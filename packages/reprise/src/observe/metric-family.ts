@@ -3,7 +3,7 @@
  */
 import type { Bucket } from './durations.js'
 
-export interface Sample {
+interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }

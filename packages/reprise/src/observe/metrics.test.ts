@@ -5,7 +5,7 @@ import { createMetrics, type Metrics } from './metrics.js'
 import { prometheus } from './prometheus.js'
 
 const base = { timeMs: 0, key: 'api', callId: 1, attempt: 1, attempts: 3 }
-const end = { attemptsMade: 1, totalDelayMs: 0, elapsedMs: 1 }
+const end = { attemptsMade: 1, launches: 1, totalDelayMs: 0, elapsedMs: 1 }
 
 function observed(...events: RepriseEvent[]): Metrics {
   const metrics = createMetrics()
@@ -48,14 +48,14 @@ describe('what a stream of events adds up to', () => {
   } as const
   const metrics = observed(
     { ...base, type: 'call_started' },
-    { ...base, type: 'attempt_started', number: 1, kind: 'retry', delayBeforeMs: 0, parkedMs: 0 },
-    { ...base, ...failure, number: 1 },
+    { ...base, type: 'attempt_started', launch: 1, kind: 'retry', delayBeforeMs: 0, parkedMs: 0 },
+    { ...base, ...failure, launch: 1 },
     { ...base, type: 'waiting', delayMs: 100, nextAttempt: 2, error: failure.error },
-    { ...base, attempt: 2, ...failure, number: 2, outcome: 'timeout' },
+    { ...base, attempt: 2, ...failure, launch: 2, outcome: 'timeout' },
     { ...base, attempt: 2, type: 'waiting', delayMs: 250, nextAttempt: 3, error: failure.error },
-    { ...base, attempt: 3, ...failure, number: 4, kind: 'hedge', outcome: 'aborted' },
-    { ...base, attempt: 3, ...failure, number: 3, outcome: 'success', durationMs: 4, won: true },
-    { ...base, type: 'call_succeeded', attemptsMade: 4, totalDelayMs: 350, elapsedMs: 500 },
+    { ...base, attempt: 3, ...failure, launch: 4, kind: 'hedge', outcome: 'aborted' },
+    { ...base, attempt: 3, ...failure, launch: 3, outcome: 'success', durationMs: 4, won: true },
+    { ...base, type: 'call_succeeded', attemptsMade: 3, launches: 4, totalDelayMs: 350, elapsedMs: 500 },
     { ...base, callId: 2, type: 'call_failed', stopReason: 'breaker_open', error: failure.error, ...end },
     { ...base, callId: 3, type: 'call_failed', stopReason: 'breaker_open', error: failure.error, ...end },
   )
@@ -94,8 +94,8 @@ describe('what a stream of events adds up to', () => {
 })
 
 describe('budgets', () => {
-  const decision = { type: 'budget_decision', number: 1, kind: 'retry', budget: 'shared', cost: 1 } as const
-  const parked = { ...base, type: 'parked', number: 1, budget: 'shared' } as const
+  const decision = { type: 'budget_decision', launch: 1, kind: 'retry', budget: 'shared', cost: 1 } as const
+  const parked = { ...base, type: 'parked', launch: 1, budget: 'shared' } as const
 
   test('reasons of custom budgets count together as other, those of built-in ones by name', () => {
     const metrics = observed(
@@ -114,8 +114,8 @@ describe('budgets', () => {
   test.each<[string, RepriseEvent]>([
     ['its grant', { ...base, ...decision, mode: 'grant', allowed: true, reason: 'allowed' }],
     ['its patience ran out', { ...base, ...decision, mode: 'gate', allowed: false, reason: 'park_expired' }],
-    ['it started', { ...base, type: 'attempt_started', number: 1, kind: 'retry', delayBeforeMs: 0, parkedMs: 5 }],
-    ['it was cancelled as a hedge', { ...base, type: 'hedge_cancelled', number: 1 }],
+    ['it started', { ...base, type: 'attempt_started', launch: 1, kind: 'retry', delayBeforeMs: 0, parkedMs: 5 }],
+    ['it was cancelled as a hedge', { ...base, type: 'hedge_cancelled', launch: 1 }],
     ['its call failed', { ...base, type: 'call_failed', stopReason: 'aborted', error: 0, ...end }],
     ['its call succeeded', { ...base, type: 'call_succeeded', ...end }],
   ])('an attempt leaves the line once: %s', (_, leaving) => {
@@ -126,10 +126,10 @@ describe('budgets', () => {
     expect(values(metrics, 'reprise_parked')).toEqual({ shared: 0 })
   })
 
-  test('the line is told apart by call and number, and a repeated event changes nothing', () => {
-    const metrics = observed(parked, parked, { ...parked, number: 2 }, { ...parked, callId: 2 })
+  test('the line is told apart by call and launch, and a repeated event changes nothing', () => {
+    const metrics = observed(parked, parked, { ...parked, launch: 2 }, { ...parked, callId: 2 })
     expect(values(metrics, 'reprise_parked')).toEqual({ shared: 3 })
-    metrics.onEvent({ ...base, ...decision, number: 9, mode: 'grant', allowed: true, reason: 'allowed' })
+    metrics.onEvent({ ...base, ...decision, launch: 9, mode: 'grant', allowed: true, reason: 'allowed' })
     metrics.onEvent({ ...base, ...decision, mode: 'gate', allowed: false, reason: 'budget_denied' })
     expect(values(metrics, 'reprise_parked')).toEqual({ shared: 3 })
     metrics.onEvent({ ...base, type: 'call_succeeded', ...end })
@@ -154,7 +154,7 @@ describe('the bound on series', () => {
       metrics.onEvent({
         ...of,
         type: 'attempt_finished',
-        number: 1,
+        launch: 1,
         kind: 'retry',
         outcome: 'failure',
         durationMs: 2,
@@ -164,7 +164,7 @@ describe('the bound on series', () => {
       metrics.onEvent({
         ...of,
         type: 'budget_decision',
-        number: 2,
+        launch: 2,
         kind: 'retry',
         budget: `budget-${i}`,
         cost: 1,
@@ -172,7 +172,7 @@ describe('the bound on series', () => {
         allowed: false,
         reason: `reason ${i}`,
       })
-      metrics.onEvent({ ...of, type: 'parked', number: 2, budget: `budget-${i}` })
+      metrics.onEvent({ ...of, type: 'parked', launch: 2, budget: `budget-${i}` })
       metrics.onEvent({ ...of, type: 'breaker_changed', breaker: `breaker-${i}`, from: 'closed', to: 'open' })
       metrics.onEvent({ ...of, type: 'call_failed', stopReason: 'budget_denied', error: undefined, ...end })
     }
@@ -233,7 +233,7 @@ describe('the bound on series', () => {
             ...odd,
             key: 'new',
             type: 'attempt_finished',
-            number: 1,
+            launch: 1,
             durationMs: 1,
             won: false,
           })
@@ -255,7 +255,7 @@ describe('the bound on series', () => {
         metrics.onEvent({
           ...base,
           type: 'budget_decision',
-          number: 1,
+          launch: 1,
           kind: 'retry',
           budget: 'new',
           cost: 1,
@@ -269,7 +269,7 @@ describe('the bound on series', () => {
   })
 
   test.each([0, 20, -1, 1.5, Number.NaN, Infinity])('a bound of %s is refused', (maxSeries) => {
-    expect(() => createMetrics({ maxSeries })).toThrow(RangeError)
+    expect(() => createMetrics({ maxSeries })).toThrow(/options of createMetrics: maxSeries: .* is not a whole number/)
   })
 })
 

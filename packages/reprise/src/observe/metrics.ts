@@ -5,6 +5,7 @@
  * labels are names and words of closed sets, never text of errors. Imports core and the layer's own files.
  */
 import type { Observer, RepriseEvent } from '../core/event.js'
+import { expectOptions } from '../core/options.js'
 import type { BreakerPhase } from '../core/words.js'
 import { breakerLevel } from './breaker-level.js'
 import { createFamilies, type Families, readFamilies, RESERVED_SERIES } from './families.js'
@@ -25,11 +26,11 @@ export interface Metrics extends Observer {
 const DEFAULT_MAX_SERIES = 2000
 
 export function createMetrics(options: MetricsOptions = {}): Metrics {
-  const maxSeries = options.maxSeries ?? DEFAULT_MAX_SERIES
-  if (!Number.isSafeInteger(maxSeries) || maxSeries < RESERVED_SERIES) {
-    throw new RangeError(`maxSeries must be an integer of at least ${RESERVED_SERIES}, not ${String(maxSeries)}`)
-  }
-  const families = createFamilies(maxSeries)
+  const isEnough = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= RESERVED_SERIES
+  expectOptions('createMetrics', options, {
+    maxSeries: [isEnough, `a whole number of at least ${RESERVED_SERIES}`],
+  })
+  const families = createFamilies(options.maxSeries ?? DEFAULT_MAX_SERIES)
   const parked = new ParkedCount((budget, change) => {
     families.parked.at(budget).value += change
   })

@@ -48,7 +48,8 @@ function openCall(api: OpenTelemetryApi, tracer: OtelTracer, event: EventOf<'cal
   const name = nameLabel(event.key)
   const attributes: OtelAttributes = { 'reprise.key': name, 'reprise.max_attempts': event.attempts }
   if (event.taskId !== undefined) attributes['reprise.task_id'] = event.taskId
-  if (event.runId !== undefined) attributes['reprise.run_id'] = event.runId
+  if (event.scopeKind !== undefined) attributes['reprise.scope_kind'] = event.scopeKind
+  if (event.scope !== undefined) attributes['reprise.scope'] = event.scope
   if (event.correlationId !== undefined) attributes['reprise.correlation_id'] = event.correlationId
   if (event.resumeId !== undefined) attributes['reprise.resume_id'] = event.resumeId
   const parent = api.context.active()
@@ -65,6 +66,7 @@ function closeCall(call: OpenCall, event: EventOf<'call_succeeded' | 'call_faile
   }
   call.span.setAttributes({
     'reprise.attempts': event.attemptsMade,
+    'reprise.launches': event.launches,
     'reprise.total_delay_ms': event.totalDelayMs,
   })
   if (event.type === 'call_failed') {
@@ -84,7 +86,7 @@ function follow(call: OpenCall, tracer: OtelTracer, event: RepriseEvent): void {
     case 'waiting':
       return note(call, event, { 'reprise.delay_ms': event.delayMs, 'reprise.next_attempt': event.nextAttempt })
     case 'parked':
-      return note(call, event, { 'reprise.budget': nameLabel(event.budget), 'reprise.number': event.number })
+      return note(call, event, { 'reprise.budget': nameLabel(event.budget), 'reprise.launch': event.launch })
     case 'budget_decision':
       if (!event.allowed) note(call, event, denial(event))
       return
@@ -93,7 +95,7 @@ function follow(call: OpenCall, tracer: OtelTracer, event: RepriseEvent): void {
     case 'resumed':
       return note(call, event, { 'reprise.from': event.from })
     case 'interrupted':
-      return note(call, event, { 'reprise.number': event.number, 'reprise.orderly': event.orderly })
+      return note(call, event, { 'reprise.launch': event.launch, 'reprise.orderly': event.orderly })
     case 'reset':
     case 'dead_lettered':
     case 'state_refused':
@@ -109,20 +111,20 @@ function follow(call: OpenCall, tracer: OtelTracer, event: RepriseEvent): void {
 function openAttempt(call: OpenCall, tracer: OtelTracer, event: EventOf<'attempt_started'>): void {
   const attributes: OtelAttributes = {
     'reprise.key': nameLabel(event.key),
-    'reprise.number': event.number,
     'reprise.attempt': event.attempt,
+    'reprise.launch': event.launch,
     'reprise.kind': event.kind,
     'reprise.delay_before_ms': event.delayBeforeMs,
   }
   if (event.parkedMs > 0) attributes['reprise.parked_ms'] = event.parkedMs
   const span = tracer.startSpan(`reprise ${event.kind}`, { attributes, ...startTime(event) }, call.context)
-  call.attempts.set(event.number, span)
+  call.attempts.set(event.launch, span)
 }
 
 function closeAttempt(call: OpenCall, event: EventOf<'attempt_finished'>): void {
-  const span = call.attempts.get(event.number)
+  const span = call.attempts.get(event.launch)
   if (span === undefined) return
-  call.attempts.delete(event.number)
+  call.attempts.delete(event.launch)
   span.setAttributes({ 'reprise.outcome': event.outcome, 'reprise.won': event.won })
   // A loser that was told to stop did nothing wrong.
   if (event.outcome !== 'success' && event.outcome !== 'aborted') {
@@ -139,7 +141,7 @@ function note(call: OpenCall, event: RepriseEvent, attributes: OtelAttributes): 
 function denial(event: EventOf<'budget_decision'>): OtelAttributes {
   return {
     'reprise.budget': nameLabel(event.budget),
-    'reprise.number': event.number,
+    'reprise.launch': event.launch,
     'reprise.kind': event.kind,
     'reprise.reason': budgetReasonLabel(event.reason),
   }

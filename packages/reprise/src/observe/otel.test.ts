@@ -107,7 +107,7 @@ afterEach(() => {
 })
 
 const base = { timeMs: 1_700_000_000_000, key: 'api', callId: 1, attempt: 1, attempts: 3 }
-const end = { attemptsMade: 2, totalDelayMs: 100, elapsedMs: 130 }
+const end = { attemptsMade: 2, launches: 3, totalDelayMs: 100, elapsedMs: 130 }
 const error = new TypeError('password=hunter2')
 const started = { ...base, type: 'attempt_started', kind: 'retry', delayBeforeMs: 0, parkedMs: 0 } as const
 const finished = {
@@ -121,14 +121,14 @@ const finished = {
 } as const
 
 const story: RepriseEvent[] = [
-  { ...base, type: 'call_started', taskId: 't', runId: 'run-1', correlationId: 'c', resumeId: 'r' },
-  { ...started, number: 1 },
-  { ...finished, number: 1, timeMs: base.timeMs + 10.25 },
+  { ...base, type: 'call_started', taskId: 't', scopeKind: 'run', scope: 'run-1', correlationId: 'c', resumeId: 'r' },
+  { ...started, launch: 1 },
+  { ...finished, launch: 1, timeMs: base.timeMs + 10.25 },
   { ...base, type: 'waiting', delayMs: 100, nextAttempt: 2, error },
-  { ...started, attempt: 2, number: 2, delayBeforeMs: 100, parkedMs: 5 },
-  { ...started, attempt: 2, number: 3, kind: 'hedge' },
-  { ...finished, attempt: 2, number: 2, outcome: 'success', won: true },
-  { ...finished, attempt: 2, number: 3, kind: 'hedge', outcome: 'aborted' },
+  { ...started, attempt: 2, launch: 2, delayBeforeMs: 100, parkedMs: 5 },
+  { ...started, attempt: 2, launch: 3, kind: 'hedge' },
+  { ...finished, attempt: 2, launch: 2, outcome: 'success', won: true },
+  { ...finished, attempt: 2, launch: 3, kind: 'hedge', outcome: 'aborted' },
   { ...base, attempt: 2, type: 'call_succeeded', ...end, timeMs: base.timeMs + 130 },
 ]
 
@@ -155,7 +155,13 @@ describe('spans', () => {
       ['reprise hedge', call?.id, 'aborted'],
     ])
     expect(attempts[1]?.attributes).toMatchObject({ 'reprise.delay_before_ms': 100, 'reprise.parked_ms': 5 })
-    expect(call?.attributes).toMatchObject({ 'reprise.attempts': 2, 'reprise.run_id': 'run-1', 'reprise.task_id': 't' })
+    expect(call?.attributes).toMatchObject({
+      'reprise.attempts': 2,
+      'reprise.launches': 3,
+      'reprise.scope_kind': 'run',
+      'reprise.scope': 'run-1',
+      'reprise.task_id': 't',
+    })
     expect(call?.events.map((event) => event.name)).toEqual(['reprise.waiting'])
     expect(call?.status).toBeUndefined()
   })
@@ -185,12 +191,12 @@ describe('spans', () => {
   })
 
   test('denials, lines and breakers are events of the call', () => {
-    const decision = { ...base, type: 'budget_decision', number: 2, kind: 'retry', budget: 'b', cost: 1 } as const
+    const decision = { ...base, type: 'budget_decision', launch: 2, kind: 'retry', budget: 'b', cost: 1 } as const
     publish([
       { ...base, type: 'call_started' },
       { ...decision, mode: 'gate', allowed: true, reason: 'allowed' },
       { ...decision, mode: 'gate', allowed: false, reason: 'not on a friday' },
-      { ...base, type: 'parked', number: 2, budget: 'b' },
+      { ...base, type: 'parked', launch: 2, budget: 'b' },
       { ...base, type: 'breaker_changed', breaker: 'db', from: 'closed', to: 'open' },
     ])
     expect(spans[0]?.events).toMatchObject([
@@ -203,9 +209,9 @@ describe('spans', () => {
   test('an attempt that outlives its call ends with it, and what comes late changes nothing', () => {
     publish([
       { ...base, type: 'call_started' },
-      { ...started, number: 1 },
+      { ...started, launch: 1 },
       failedCall,
-      { ...finished, number: 1 },
+      { ...finished, launch: 1 },
       failedCall,
     ])
     expect(spans.map((span) => span.ends.length)).toEqual([1, 1])
@@ -242,10 +248,10 @@ describe('metrics', () => {
   })
 
   test('budgets, breakers and the line are recorded by their own names', () => {
-    const decision = { ...base, type: 'budget_decision', number: 1, kind: 'retry', budget: 'b', cost: 1 } as const
+    const decision = { ...base, type: 'budget_decision', launch: 1, kind: 'retry', budget: 'b', cost: 1 } as const
     publish([
       { ...decision, mode: 'gate', allowed: false, reason: 'a custom word' },
-      { ...base, type: 'parked', number: 1, budget: 'b' },
+      { ...base, type: 'parked', launch: 1, budget: 'b' },
       { ...decision, mode: 'grant', allowed: true, reason: 'allowed' },
       { ...base, type: 'breaker_changed', breaker: 'db', from: 'closed', to: 'open' },
     ])

@@ -19,18 +19,18 @@ export class ParkedCount {
   }
 
   onEvent(event: RepriseEvent): void {
-    if (event.type === 'parked') this.enter(event.callId, event.number, event.budget)
+    if (event.type === 'parked') this.enter(event.callId, event.launch, event.budget)
     else if (this.calls.size > 0) this.noticeLeaving(event)
   }
 
   private noticeLeaving(event: RepriseEvent): void {
     switch (event.type) {
       case 'budget_decision':
-        if (event.mode === 'grant' || event.reason === 'park_expired') this.leave(event.callId, event.number)
+        if (event.mode === 'grant' || event.reason === 'park_expired') this.leave(event.callId, event.launch)
         return
       case 'attempt_started':
       case 'hedge_cancelled':
-        return this.leave(event.callId, event.number)
+        return this.leave(event.callId, event.launch)
       case 'waiting':
       case 'call_succeeded':
       case 'call_failed':
@@ -48,25 +48,25 @@ export class ParkedCount {
     }
   }
 
-  private enter(callId: number, number: number, budget: string): void {
-    this.leave(callId, number)
+  private enter(callId: number, launch: number, budget: string): void {
+    this.leave(callId, launch)
     const line = this.calls.get(callId) ?? new Map<number, string>()
-    line.set(number, budget)
+    line.set(launch, budget)
     this.calls.set(callId, line)
     this.onChange(budget, 1)
   }
 
-  private leave(callId: number, number: number): void {
+  private leave(callId: number, launch: number): void {
     const line = this.calls.get(callId)
-    const budget = line?.get(number)
+    const budget = line?.get(launch)
     if (line === undefined || budget === undefined) return
-    line.delete(number)
+    line.delete(launch)
     if (line.size === 0) this.calls.delete(callId)
     this.onChange(budget, -1)
   }
 
-  /** A group that is over leaves nobody in line: a call waits either for its time or for a budget. */
+  /** An attempt that is over leaves nobody in line: a call waits either for its time or for a budget. */
   private leaveAll(callId: number): void {
-    for (const number of this.calls.get(callId)?.keys() ?? []) this.leave(callId, number)
+    for (const launch of this.calls.get(callId)?.keys() ?? []) this.leave(callId, launch)
   }
 }

@@ -58,7 +58,7 @@ function parse(text: string): { samples: ParsedSample[]; types: Map<string, stri
 const suffixes = (type: string | undefined): RegExp => (type === 'histogram' ? /_(?:bucket|sum|count)$/ : /$^/)
 
 const base = { timeMs: 0, key: 'api', callId: 1, attempt: 1, attempts: 3 }
-const end = { attemptsMade: 1, totalDelayMs: 0, elapsedMs: 1 }
+const end = { attemptsMade: 1, launches: 1, totalDelayMs: 0, elapsedMs: 1 }
 
 test('the content type names the version of the format', () => {
   expect(PROMETHEUS_CONTENT_TYPE).toBe('text/plain; version=0.0.4; charset=utf-8')

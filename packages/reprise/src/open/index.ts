@@ -3,9 +3,8 @@
  * there. Re-exports only.
  */
 export type { RefusedTask, SkippedTask } from '../durable/adoption.js'
-export type { TaskFunction, VerifyAnswer, VerifyFunction } from '../durable/definition.js'
+export type { JsonOf, Recordable, TaskFunction, VerifyAnswer, VerifyFunction } from '../durable/definition.js'
 export type { Durable, ResumeOptions, Resumption, TaskOptions } from '../durable/durable.js'
-export type { DurableRun, RunChangeInput, StepHandle, StepOptions } from '../durable/durable-run.js'
 export {
   GateRefusedError,
   type GateRefusal,
@@ -14,24 +13,13 @@ export {
   TaskRefusedError,
 } from '../durable/errors.js'
 export type { DurableContext } from '../durable/execution.js'
-export { type FaultyTask, faultsOfTasks } from '../durable/inspection.js'
 export {
-  checkLedger,
-  type FaultPlace,
-  type FaultRule,
-  type LedgerCheck,
-  type LedgerFault,
-} from '../durable/ledger-check.js'
-export { failureOf } from '../durable/failure-record.js'
-export { lastHeardOf, livingOwners, type OtherOwner } from '../durable/ownership.js'
-export { type FieldChange, fingerprint } from '../durable/policy-record.js'
-export {
-  type BreakerSettings,
-  type GateAction,
   type GateChange,
   grantBudget,
+  type GrantOptions,
   listGates,
   resetBreaker,
+  type ResetOptions,
   type StoredBreaker,
   type StoredBudget,
   type StoredGates,
@@ -39,12 +27,10 @@ export {
   tripBreaker,
 } from '../durable/gate-control.js'
 export type { RetentionInput, Swept } from '../durable/retention.js'
-export type { NewRun, Runs, TakeOptions } from '../durable/runs.js'
-export type { RunOptions, StartInput, TaskHandle, TaskState } from '../durable/tasks.js'
+export type { StartInput, TaskHandle, TaskStartOptions, TaskState } from '../durable/tasks.js'
 export type {
   AnalyticsFilter,
   DelaySpent,
-  FailureExample,
   FailurePattern,
   LedgerAnalytics,
   PatternFilter,
@@ -56,7 +42,6 @@ export type {
 } from '../ledger/analytics.js'
 export { LedgerError, type LedgerProblem } from '../ledger/errors.js'
 export type {
-  Changes,
   Compacted,
   CompactRequest,
   Creation,
@@ -68,7 +53,6 @@ export type {
   Ledger,
   NewTask,
   QueueRef,
-  RunChange,
   RunFilter,
   RunRemoval,
   StatusCounts,
@@ -77,36 +61,20 @@ export type {
   TaskResult,
   View,
 } from '../ledger/ledger.js'
-export type { CopiedCounts, CopiedRows } from '../ledger/copied-tables.js'
-export type { LostRows } from '../ledger/row-check.js'
-export type {
-  ConnectionFacts,
-  SchemaState,
-  StoreCheck,
-  StoreContent,
-  StoreDamage,
-  StoreFacts,
-  TableFacts,
-} from '../ledger/store-facts.js'
-export { MemoryLedger } from '../ledger/memory-ledger.js'
-export { ENDED_RUN_STATUSES } from '../ledger/records.js'
+export { MemoryLedger, type MemoryLedgerOptions } from '../ledger/memory-ledger.js'
 export type {
   AttemptRow,
-  Compaction,
-  CurrentAttempt,
   DeadLetter,
+  EventScope,
   FailureRecord,
-  FinishedStatus,
   GateRecord,
   Json,
-  LedgerEvent,
   OwnerRecord,
   PolicyRecord,
   RunRecord,
-  RunStatus,
+  Scope,
   StoredEvent,
   TaskKey,
-  TaskProgress,
   TaskRecord,
   TaskStatus,
 } from '../ledger/records.js'

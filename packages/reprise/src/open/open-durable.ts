@@ -2,24 +2,34 @@
  * From an address to durable tasks: the adapter is loaded when its kind of address is asked for, so that nobody needs a
  * driver he does not use. Imports the ledger, the durable driver and the runtime's options.
  */
-import type { BreakerInput } from '../core/policy.js'
+import { parseDuration } from '../core/duration.js'
+import { isRepriseError, type OptionProblem } from '../core/errors.js'
 import { normalizePolicy } from '../core/normalize.js'
+import {
+  CLOCK,
+  durationCheck,
+  expectNone,
+  expectOptions,
+  FLAG,
+  type OptionCheck,
+  optionProblems,
+} from '../core/options.js'
+import type { BreakerInput, DurationInput } from '../core/policy.js'
 import { Durable } from '../durable/durable.js'
-import { expectOptions, type OptionCheck } from '../durable/expect-options.js'
-import { type RetentionInput, retentionOf } from '../durable/retention.js'
+import { readRetention, type RetentionInput, retentionOf } from '../durable/retention.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { MemoryLedger } from '../ledger/memory-ledger.js'
 import type { Environment } from '../runtime/environment.js'
-import { environmentOf, type ExecutorOptions } from '../runtime/executor-options.js'
+import { environmentOf, type ExecutorOptions, executorProblems } from '../runtime/executor-options.js'
 
 type Shared = Pick<ExecutorOptions, 'budgets' | 'missingBudgetMode' | 'observers' | 'clock' | 'random'>
 
 export interface DurableOptions extends Shared {
   /** Attempts that run at a time in this process. Default: 50. */
   readonly concurrency?: number
-  /** How long a process that says nothing is believed to live; renewed at a third of it. Default: 30 000. */
-  readonly leaseMs?: number
+  /** How long a process that says nothing is believed to live; renewed at a third of it. 100ms to 1d. Default: 30s. */
+  readonly lease?: DurationInput
   /** What to do with tasks whose policy is not this program's: leave them, or take the new policy and keep the counts. */
   readonly policyChange?: 'refuse' | 'accept'
   /** Settings of breakers by key, in place of what the policies that name the key say. */
@@ -32,41 +42,38 @@ export interface DurableOptions extends Shared {
   readonly synchronous?: 'full' | 'normal'
 }
 
-const isWhole =
-  (least: number, most = Infinity) =>
-  (value: unknown): boolean =>
-    Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
-
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
-const isRecordOfObjects = (value: unknown): boolean => isObject(value) && Object.values(value as object).every(isObject)
+
+/** What an address is opened with. */
+const LEDGER_CHECKS = {
+  synchronous: [(value) => value === 'full' || value === 'normal', "'full' or 'normal'"],
+} satisfies Readonly<Record<string, OptionCheck>>
 
 const CHECKS: Readonly<Record<Exclude<keyof DurableOptions, keyof Shared>, OptionCheck>> = {
-  concurrency: [isWhole(1), 'a whole number of 1 or more'],
-  leaseMs: [isWhole(100, 86_400_000), 'a whole number of 100 to 86 400 000, a day'],
+  concurrency: [(value) => Number.isSafeInteger(value) && (value as number) >= 1, 'a whole number of 1 or more'],
+  lease: durationCheck("a duration from 100ms to 1d such as '30s'", 100, 86_400_000),
   policyChange: [(value) => value === 'refuse' || value === 'accept', "'refuse' or 'accept'"],
-  breakers: [isRecordOfObjects, 'an object with an object of settings for each key'],
+  breakers: [isObject, 'an object that has settings for each key'],
   onFailure: [(value) => typeof value === 'function', 'a function'],
   // Checked field by field, where it is read.
   retention: [() => true, ''],
-  synchronous: [(value) => value === 'full' || value === 'normal', "'full' or 'normal'"],
+  ...LEDGER_CHECKS,
 }
 const SHARED = ['budgets', 'missingBudgetMode', 'observers', 'clock', 'random'] as const
 
 /** `sqlite:PATH`, `postgres://…` or `memory:`; or a ledger that is open already, which is closed with the rest. */
 export async function openDurable(address: string | Ledger, options: DurableOptions = {}): Promise<Durable> {
   expectAddress(address)
-  expectOptions('openDurable', options, CHECKS, SHARED)
-  for (const [key, breaker] of Object.entries(options.breakers ?? {})) normalizePolicy({ breaker: { ...breaker, key } })
-  const { concurrency = 50, leaseMs = 30_000, policyChange = 'refuse', breakers, ...rest } = options
-  const { retention: kept, synchronous, onFailure, ...shared } = rest
-  const retention = retentionOf(kept)
-  const environment = environmentOf(shared)
+  expectNone('openDurable', durableProblems(options))
+  const { concurrency = 50, lease = '30s', policyChange = 'refuse', breakers, ...rest } = options
+  const { retention, synchronous, onFailure, ...shared } = rest
+  const environment = environmentOf(shared, 'openDurable')
   const ledger = typeof address === 'string' ? await ledgerAt(address, environment, synchronous) : address
   const settings = {
     concurrency,
-    leaseMs,
+    leaseMs: Math.round(parseDuration(lease)),
     policyChange,
-    retention,
+    retention: retentionOf(retention),
     ...(breakers && { breakers }),
     ...(onFailure && { onFailure }),
   }
@@ -78,6 +85,27 @@ export async function openDurable(address: string | Ledger, options: DurableOpti
   }
 }
 
+function durableProblems(options: DurableOptions): OptionProblem[] {
+  const own = optionProblems(options, CHECKS, { others: SHARED })
+  if (!isObject(options)) return own
+  const shared = Object.fromEntries(Object.entries(options).filter(([name]) => SHARED.some((one) => one === name)))
+  const { retention = {}, breakers } = options
+  return [...own, ...executorProblems(shared), ...readRetention(retention).problems, ...breakerProblems(breakers)]
+}
+
+function breakerProblems(breakers: unknown): OptionProblem[] {
+  if (!isObject(breakers)) return []
+  return Object.entries(breakers as object).flatMap(([key, breaker]: [string, unknown]) => {
+    try {
+      normalizePolicy({ breaker: isObject(breaker) ? { ...(breaker as object), key } : breaker })
+      return []
+    } catch (error) {
+      if (!isRepriseError(error, 'invalid_policy')) throw error
+      return error.problems.map((problem) => ({ ...problem, path: problem.path.replace('breaker', `breakers.${key}`) }))
+    }
+  })
+}
+
 export interface LedgerOptions extends Pick<DurableOptions, 'clock' | 'synchronous'> {
   /** Whether a ledger that is not there is made. Default: true. */
   readonly create?: boolean
@@ -87,8 +115,9 @@ export interface LedgerOptions extends Pick<DurableOptions, 'clock' | 'synchrono
 
 /** The ledger alone: to look at what is there without being one of those who work. */
 export async function openLedger(address: string, options: LedgerOptions = {}): Promise<Ledger> {
+  expectOptions('openLedger', options, { clock: CLOCK, ...LEDGER_CHECKS, create: FLAG, readOnly: FLAG })
   const { synchronous, create, readOnly, ...shared } = options
-  return ledgerAt(address, environmentOf(shared), synchronous, create, readOnly)
+  return ledgerAt(address, environmentOf(shared, 'openLedger'), synchronous, create, readOnly)
 }
 
 async function ledgerAt(
@@ -98,13 +127,12 @@ async function ledgerAt(
   create = true,
   readOnly = false,
 ): Promise<Ledger> {
-  const clock = (): number => environment.exactMs()
-  const wall = (): number => environment.clock.wallMs()
-  if (address === 'memory:') return new MemoryLedger(clock, wall)
+  const { clock } = environment
+  if (address === 'memory:') return new MemoryLedger({ clock })
   const file = /^sqlite:(.+)$/s.exec(address)?.[1]
   if (file !== undefined && !isNoFile(file)) {
     const { openSqlite } = await import('../sqlite/open-sqlite.js')
-    return openSqlite(file, { clock, wall, synchronous, create, readOnly })
+    return openSqlite(file, { clock, synchronous, create, readOnly })
   }
   if (POSTGRES.test(address)) {
     const { openPostgres } = await import('../postgres/open-postgres.js')

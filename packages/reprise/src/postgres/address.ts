@@ -15,7 +15,7 @@ export interface PostgresAddress {
   readonly name: string
 }
 
-export const POSTGRES_SCHEME = /^postgres(?:ql)?:\/\//
+const POSTGRES_SCHEME = /^postgres(?:ql)?:\/\//
 
 const DEFAULT_CONNECTIONS = 6
 const LEAST_CONNECTIONS = 2

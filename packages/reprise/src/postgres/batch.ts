@@ -14,11 +14,11 @@ import {
   type TaskRecord,
 } from '../ledger/records.js'
 import { text } from '../ledger/rows.js'
-import type { KnownRow } from './known-rows.js'
+import type { CachedRow } from './row-cache.js'
 import type { Part, Parts } from './write-statement.js'
 
 /** A task within a batch: as it was read or is to be made, and as it was decided. */
-export interface BatchRow extends KnownRow {
+export interface BatchRow extends CachedRow {
   readonly isNew: boolean
 }
 
@@ -45,7 +45,7 @@ export class Batch {
     this.now = now
   }
 
-  addTask(key: TaskKey, row: KnownRow | undefined): void {
+  addTask(key: TaskKey, row: CachedRow | undefined): void {
     this.rows.set(nameOf(key), row && batchRow(row, row.task, row.version, false))
   }
 
@@ -94,7 +94,9 @@ export class Batch {
     // In the order of their keys, so that two batches with the same tasks do not wait for each other.
     const changed = [...this.changed.values()].toSorted((a, b) => (a.pk as number) - (b.pk as number))
     return {
-      made: [...this.made.values()].toSorted((a, b) => compare(a.run, b.run) || compare(a.id, b.id)),
+      made: [...this.made.values()].toSorted(
+        (a, b) => compare(a.scope_kind, b.scope_kind) || compare(a.scope, b.scope) || compare(a.id, b.id),
+      ),
       changed,
       tried: this.tried,
       dead: this.dead,
@@ -118,7 +120,7 @@ export class Batch {
     const tried = (changes.attempts ?? []).map((attempt) => ({
       task: this.expectRow(attempt, created).pk,
       generation: attempt.generation,
-      number: attempt.number,
+      attempt: attempt.attempt,
       execution: attempt.execution,
       started_at: attempt.startedAtMs,
       ended_at: attempt.endedAtMs,
@@ -133,7 +135,8 @@ export class Batch {
     const gates = (changes.gates ?? []).map((gate) => ({ gate, row: gateRow(gate) }))
     const events = (changes.events ?? []).map((event) => ({
       type: event.type,
-      run: event.run,
+      scope_kind: event.scopeKind,
+      scope: event.scope,
       id: event.id,
       at: event.atMs,
       correlation_id: event.correlationId,
@@ -171,12 +174,13 @@ export class Batch {
   }
 
   private newRow({ task, payloadHash }: NewTask, pk: number): NewRow {
-    if (this.row(task) !== undefined) throw new Error(`Task ${task.run}/${task.id} exists`)
+    if (this.row(task) !== undefined) throw new Error(`Task ${task.scope}/${task.id} exists`)
     const input = text(task.input)
     const row: BatchRow = { pk, version: 1, task, input, payloadHash, isNew: true }
     const values = {
       pk,
-      run: task.run,
+      scope_kind: task.scopeKind,
+      scope: task.scope,
       id: task.id,
       payload_hash: payloadHash,
       input,
@@ -190,7 +194,7 @@ export class Batch {
 
   private expectRow(key: TaskKey, created: readonly NewRow[]): BatchRow {
     const row = this.row(key) ?? created.find(({ row: { task } }) => nameOf(task) === nameOf(key))?.row
-    if (row === undefined) throw new Error(`Task ${key.run}/${key.id} does not exist`)
+    if (row === undefined) throw new Error(`Task ${key.scope}/${key.id} does not exist`)
     return row
   }
 
@@ -225,7 +229,8 @@ export class Batch {
   private deadRow(letter: DeadLetter, created: readonly NewRow[]): Part<'dead'> {
     return {
       task: this.expectRow(letter, created).pk,
-      run: letter.run,
+      scope_kind: letter.scopeKind,
+      scope: letter.scope,
       id: letter.id,
       generation: letter.generation,
       at: letter.atMs,
@@ -265,7 +270,7 @@ export class Batch {
 }
 
 /** Field by field: there is one for every change. */
-function batchRow({ pk, input, payloadHash }: KnownRow, task: TaskRecord, version: number, isNew: boolean): BatchRow {
+function batchRow({ pk, input, payloadHash }: CachedRow, task: TaskRecord, version: number, isNew: boolean): BatchRow {
   return { pk, version, task, input, payloadHash, isNew }
 }
 
@@ -292,11 +297,12 @@ function stateOf(task: TaskRecord): TaskState {
   }
 }
 
-function gateRow({ key, kind, state, settings, decree = 0 }: GateRecord): Part<'gates'> {
-  return { key, kind, state: text(state), settings: settings === undefined ? null : text(settings), decree }
+function gateRow({ key, kind, state, settings, manualRevision = 0 }: GateRecord): Part<'gates'> {
+  const kept = settings === undefined ? null : text(settings)
+  return { key, kind, state: text(state), settings: kept, manual_revision: manualRevision }
 }
 
-function compare(a: Part<'made'>['run'], b: Part<'made'>['run']): number {
+function compare(a: Part<'made'>['scope'], b: Part<'made'>['scope']): number {
   if (a === b) return 0
   return (a as string) < (b as string) ? -1 : 1
 }
@@ -307,7 +313,7 @@ function plain(given: string): string {
 }
 
 /** What one decision may see: what it named. */
-export class BatchView implements View {
+class BatchView implements View {
   readonly now: number
   private readonly batch: Batch
   private readonly keys: Keys
@@ -321,7 +327,7 @@ export class BatchView implements View {
 
   task(key: TaskKey): TaskRecord | undefined {
     this.names ??= new Set(this.keys.tasks.map(nameOf))
-    if (!this.names.has(nameOf(key))) throw new Error(`Task ${key.run}/${key.id} was not named in the transaction`)
+    if (!this.names.has(nameOf(key))) throw new Error(`Task ${key.scope}/${key.id} was not named in the transaction`)
     return this.batch.row(key)?.task
   }
 

@@ -4,61 +4,68 @@ import { CLOCK, type Statement, statementsFor } from './connections.js'
 const counted = (removal: string): string =>
   `WITH gone AS (${removal} RETURNING 1) SELECT count(*) AS removed FROM gone`
 
+const IN_RUN = `scope_kind = 'run' AND scope = $1`
+/** What belongs to a task of the given ones. */
+const sameTask = (alias: string): string =>
+  `${alias}.scope_kind = g.scope_kind AND ${alias}.scope = g.scope AND ${alias}.id = g.id`
+
 const SQL = {
   // The list is what the index is of; which of it is meant is bound. With CASE the planner expects some to be left, and
   // takes them in order of the index; else it would sort all that have finished for every few.
-  lockFinished: `SELECT t.pk, t.run, t.id FROM $.tasks t WHERE t.status IN ('succeeded', 'failed', 'cancelled')
+  lockFinished: `SELECT t.pk, t.scope_kind, t.scope, t.id FROM $.tasks t WHERE t.status IN ('succeeded', 'failed', 'cancelled')
     AND t.status = $1 AND t.updated_at < $2
-    AND CASE WHEN EXISTS (SELECT 1 FROM $.runs r WHERE r.id = t.run) THEN false ELSE true END
+    AND CASE WHEN EXISTS (SELECT 1 FROM $.runs r WHERE t.scope_kind = 'run' AND r.id = t.scope) THEN false ELSE true END
     ORDER BY t.updated_at LIMIT $3 FOR UPDATE OF t SKIP LOCKED`,
   // Events may be in the hands of who drops old ones, and waits for nobody: so nobody waits in a circle.
-  removeTasks: `WITH given AS (SELECT * FROM unnest($1::int8[], $2::text[], $3::text[]) AS g(pk, run, id)),
+  removeTasks: `WITH given AS (SELECT * FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[])
+      AS g(pk, scope_kind, scope, id)),
     gone_tasks AS (DELETE FROM $.tasks WHERE pk = ANY($1::int8[]) RETURNING 1),
     gone_attempts AS (DELETE FROM $.attempts WHERE task = ANY($1::int8[]) RETURNING 1),
-    gone_events AS (DELETE FROM $.events e USING given g WHERE e.run = g.run AND e.id = g.id RETURNING 1),
-    gone_dead AS (DELETE FROM $.dead d USING given g WHERE d.run = g.run AND d.id = g.id RETURNING 1)
+    gone_events AS (DELETE FROM $.events e USING given g WHERE ${sameTask('e')} RETURNING 1),
+    gone_dead AS (DELETE FROM $.dead d USING given g WHERE ${sameTask('d')} RETURNING 1)
     SELECT (SELECT count(*) FROM gone_tasks) AS tasks, (SELECT count(*) FROM gone_attempts) AS attempts,
       (SELECT count(*) FROM gone_events) AS events, (SELECT count(*) FROM gone_dead) AS dead_letters`,
 
   lockGates: 'SELECT key FROM $.gates WHERE key = ANY($1::text[]) ORDER BY key FOR UPDATE',
   lockRun: 'SELECT id FROM $.runs WHERE id = $1 FOR UPDATE',
-  lockTasksOfRun: `SELECT pk, run, id FROM $.tasks
-    WHERE pk = ANY(ARRAY(SELECT pk FROM $.tasks WHERE run = $1 ORDER BY id LIMIT $2)) ORDER BY pk FOR UPDATE`,
-  hasTasks: 'SELECT EXISTS (SELECT 1 FROM $.tasks WHERE run = $1) AS is_so',
+  lockTasksOfRun: `SELECT pk, scope_kind, scope, id FROM $.tasks
+    WHERE pk = ANY(ARRAY(SELECT pk FROM $.tasks WHERE ${IN_RUN} ORDER BY id LIMIT $2)) ORDER BY pk FOR UPDATE`,
+  hasTasks: `SELECT EXISTS (SELECT 1 FROM $.tasks WHERE ${IN_RUN}) AS is_so`,
   removeRun: `WITH gone_run AS (DELETE FROM $.runs WHERE id = $1),
     gone_gates AS (DELETE FROM $.gates WHERE key = ANY($2::text[])),
-    gone AS (DELETE FROM $.events WHERE run = $1 RETURNING 1) SELECT count(*) AS events FROM gone`,
+    gone AS (DELETE FROM $.events WHERE ${IN_RUN} RETURNING 1) SELECT count(*) AS events FROM gone`,
 
   // The first condition is what the index is of.
-  lockLong: `SELECT pk, run, id, correlation_id FROM $.tasks WHERE attempts_kept >= 10 AND attempts_kept > $1
+  lockLong: `SELECT pk, scope_kind, scope, id, correlation_id FROM $.tasks WHERE attempts_kept >= 10 AND attempts_kept > $1
     LIMIT $2 FOR UPDATE SKIP LOCKED`,
-  // Of each task the newest $5 stay; what went is said by an event, numbered as all events are.
-  shorten: `WITH given AS (SELECT * FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[])
-      AS g(pk, run, id, correlation_id)),
+  // Of each task the newest $6 stay; what went is said by an event, numbered as all events are.
+  shorten: `WITH given AS (SELECT * FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::text[])
+      AS g(pk, scope_kind, scope, id, correlation_id)),
     gone_attempts AS (DELETE FROM $.attempts a USING given g CROSS JOIN LATERAL (
-        SELECT generation, number, execution FROM $.attempts WHERE task = g.pk
-        ORDER BY generation DESC, number DESC, execution DESC OFFSET $5) o
-      WHERE a.task = g.pk AND a.generation = o.generation AND a.number = o.number AND a.execution = o.execution
+        SELECT generation, attempt, execution FROM $.attempts WHERE task = g.pk
+        ORDER BY generation DESC, attempt DESC, execution DESC OFFSET $6) o
+      WHERE a.task = g.pk AND a.generation = o.generation AND a.attempt = o.attempt AND a.execution = o.execution
       RETURNING g.pk, a.ended_at),
     gone_events AS (DELETE FROM $.events e USING given g CROSS JOIN LATERAL (
-        SELECT seq FROM $.events WHERE run = g.run AND id = g.id ORDER BY seq DESC OFFSET $5) o
+        SELECT e.seq FROM $.events e WHERE ${sameTask('e')} ORDER BY e.seq DESC OFFSET $6) o
       WHERE e.seq = o.seq RETURNING g.pk),
     gone_dead AS (DELETE FROM $.dead d USING given g CROSS JOIN LATERAL (
-        SELECT generation FROM $.dead WHERE run = g.run AND id = g.id ORDER BY generation DESC OFFSET $5) o
-      WHERE d.run = g.run AND d.id = g.id AND d.generation = o.generation RETURNING g.pk),
+        SELECT l.generation FROM $.dead l WHERE ${sameTask('l')} ORDER BY l.generation DESC OFFSET $6) o
+      WHERE ${sameTask('d')} AND d.generation = o.generation RETURNING g.pk),
     gone AS MATERIALIZED (SELECT pk, sum(attempt)::int8 AS attempts, sum(event)::int8 AS events,
         sum(letter)::int8 AS dead_letters, max(ended_at) AS until FROM (
         SELECT pk, 0 AS attempt, 0 AS event, 0 AS letter, NULL::float8 AS ended_at FROM given
         UNION ALL SELECT pk, 1, 0, 0, ended_at FROM gone_attempts
         UNION ALL SELECT pk, 0, 1, 0, NULL FROM gone_events
         UNION ALL SELECT pk, 0, 0, 1, NULL FROM gone_dead) parts GROUP BY pk),
-    shortened AS (UPDATE $.tasks t SET version = t.version + 1, attempts_kept = $5,
+    shortened AS (UPDATE $.tasks t SET version = t.version + 1, attempts_kept = $6,
       compacted_attempts = t.compacted_attempts + o.attempts, compacted_until = greatest(t.compacted_until, o.until)
       FROM gone o WHERE t.pk = o.pk),
     numbers AS (UPDATE $.event_numbers SET last = last + (SELECT count(*) FROM given) RETURNING last),
-    told AS (INSERT INTO $.events (seq, type, run, id, at, correlation_id, detail)
-      SELECT n.last - (SELECT count(*) FROM given) + row_number() OVER (ORDER BY g.pk), 'compacted', g.run, g.id, $6,
-        g.correlation_id, format('{"attempts":%s,"events":%s,"deadLetters":%s}', o.attempts, o.events, o.dead_letters)
+    told AS (INSERT INTO $.events (seq, type, scope_kind, scope, id, at, correlation_id, detail)
+      SELECT n.last - (SELECT count(*) FROM given) + row_number() OVER (ORDER BY g.pk), 'compacted',
+        g.scope_kind, g.scope, g.id, $7, g.correlation_id,
+        format('{"attempts":%s,"events":%s,"deadLetters":%s}', o.attempts, o.events, o.dead_letters)
       FROM numbers n CROSS JOIN given g JOIN gone o ON o.pk = g.pk)
     SELECT sum(attempts)::int8 AS attempts, sum(events)::int8 AS events, sum(dead_letters)::int8 AS dead_letters
       FROM gone`,

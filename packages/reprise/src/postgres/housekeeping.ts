@@ -53,7 +53,7 @@ export class Housekeeping {
 
   private async remove(connection: Connection, old: readonly Row[]): Promise<Forgotten> {
     if (old.length === 0) return { tasks: 0, attempts: 0, events: 0, deadLetters: 0 }
-    const [removed] = await connection.query(this.sql.removeTasks, columnsOf(old, 'pk', 'run', 'id'))
+    const [removed] = await connection.query(this.sql.removeTasks, columnsOf(old, 'pk', 'scope_kind', 'scope', 'id'))
     return {
       tasks: removed?.['tasks'] as number,
       attempts: removed?.['attempts'] as number,
@@ -80,7 +80,7 @@ export class Housekeeping {
     return this.reader.writing(async (connection) => {
       const long = await connection.query(this.sql.lockLong, [most, limit])
       if (long.length === 0) return { tasks: 0, attempts: 0, events: 0, deadLetters: 0 }
-      const values = [...columnsOf(long, 'pk', 'run', 'id', 'correlation_id'), Math.ceil(most / 2), now]
+      const values = [...columnsOf(long, 'pk', 'scope_kind', 'scope', 'id', 'correlation_id'), Math.ceil(most / 2), now]
       const [removed] = await connection.query(this.sql.shorten, values)
       return {
         tasks: long.length,

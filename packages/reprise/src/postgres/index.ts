@@ -1,4 +1,3 @@
-/** `reprise/postgres`: the ledger in PostgreSQL, for who opens it by himself. Re-exports only. */
-export { checkPostgres, copyPostgres, inspectPostgres, pendingPostgresSql, restorePostgres } from './maintenance.js'
+/** `reprise/postgres`: the ledger in PostgreSQL, for programs that open it themselves. Re-exports only. */
 export { openPostgres, type PostgresOptions } from './open-postgres.js'
-export { PostgresLedger } from './postgres-ledger.js'
+export type { PostgresLedger } from './postgres-ledger.js'

@@ -3,7 +3,7 @@
  * follows. Two migrators at once are safe, since they take the same lock and look again. Who may not create anything can
  * still use a schema that is up to date. Imports its own layer and the ledger's errors.
  */
-import { LedgerError } from '../ledger/errors.js'
+import { LedgerError, unreleased } from '../ledger/errors.js'
 import type { SchemaState } from '../ledger/store-facts.js'
 import type { Connection } from './connections.js'
 
@@ -13,7 +13,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE $schema.tasks (
     pk bigint PRIMARY KEY,
     version bigint NOT NULL DEFAULT 1,
-    run text COLLATE "C" NOT NULL,
+    -- 'task': scope is the name that a program registered. 'run': scope is the id of a run, and the task is a step.
+    scope_kind text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     queue text COLLATE "C" NOT NULL,
     generation integer NOT NULL,
@@ -33,11 +35,11 @@ export const MIGRATIONS: readonly string[] = [
     attempts_kept integer NOT NULL DEFAULT 0,
     compacted_attempts integer NOT NULL DEFAULT 0,
     compacted_until float8,
-    UNIQUE (run, id)
+    UNIQUE (scope_kind, scope, id)
   );
   CREATE INDEX tasks_due ON $schema.tasks (queue, policy_hash, due_at) WHERE status = 'waiting';
   CREATE INDEX tasks_owned ON $schema.tasks (owner) WHERE owner IS NOT NULL;
-  CREATE INDEX tasks_undecided ON $schema.tasks (run, id) WHERE status = 'undecided';
+  CREATE INDEX tasks_undecided ON $schema.tasks (scope_kind, scope, id) WHERE status = 'undecided';
   CREATE INDEX tasks_finished ON $schema.tasks (status, updated_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
   CREATE INDEX tasks_history ON $schema.tasks (attempts_kept) WHERE attempts_kept >= 10;
   -- Keys are taken in blocks, so that whoever creates a task knows its key before it is written.
@@ -46,7 +48,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE $schema.attempts (
     task bigint NOT NULL,
     generation integer NOT NULL,
-    number integer NOT NULL,
+    attempt integer NOT NULL,
     execution integer NOT NULL,
     started_at float8 NOT NULL,
     ended_at float8 NOT NULL,
@@ -55,7 +57,7 @@ export const MIGRATIONS: readonly string[] = [
     failure text,
     signature text COLLATE "C",
     owner text COLLATE "C" NOT NULL,
-    PRIMARY KEY (task, generation, number, execution)
+    PRIMARY KEY (task, generation, attempt, execution)
   );
   CREATE INDEX attempts_failed ON $schema.attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
@@ -71,7 +73,7 @@ export const MIGRATIONS: readonly string[] = [
     kind text COLLATE "C" NOT NULL,
     state text,
     settings text,
-    decree integer NOT NULL DEFAULT 0
+    manual_revision integer NOT NULL DEFAULT 0
   );
 
   CREATE TABLE $schema.runs (
@@ -91,6 +93,7 @@ export const MIGRATIONS: readonly string[] = [
     definition text NOT NULL
   );
   CREATE INDEX runs_begun ON $schema.runs (created_at);
+  CREATE INDEX runs_named ON $schema.runs (name, created_at);
 
   CREATE TABLE $schema.owners (
     id text COLLATE "C" PRIMARY KEY,
@@ -98,27 +101,29 @@ export const MIGRATIONS: readonly string[] = [
   );
 
   CREATE TABLE $schema.dead (
-    run text COLLATE "C" NOT NULL,
+    scope_kind text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     generation integer NOT NULL,
     at float8 NOT NULL,
     signature text COLLATE "C" NOT NULL,
     stop_reason text COLLATE "C" NOT NULL,
     failure text,
-    PRIMARY KEY (run, id, generation)
+    PRIMARY KEY (scope_kind, scope, id, generation)
   );
 
   CREATE TABLE $schema.events (
     seq bigint PRIMARY KEY,
     type text COLLATE "C" NOT NULL,
-    run text COLLATE "C" NOT NULL,
+    scope_kind text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     at float8 NOT NULL,
     correlation_id text COLLATE "C" NOT NULL,
     detail text NOT NULL
   );
-  CREATE INDEX events_run ON $schema.events (run, seq);
-  CREATE INDEX events_task ON $schema.events (run, id, seq);
+  CREATE INDEX events_scope ON $schema.events (scope_kind, scope, seq);
+  CREATE INDEX events_task ON $schema.events (scope_kind, scope, id, seq);
   -- Numbers of events are given out under a lock that is kept until the commit: no reader can miss one.
   CREATE TABLE $schema.event_numbers (one boolean PRIMARY KEY CHECK (one), last bigint NOT NULL);
   INSERT INTO $schema.event_numbers VALUES (true, 0);
@@ -134,7 +139,6 @@ export const MIGRATIONS: readonly string[] = [
     since float8 NOT NULL
   ) WITH (fillfactor = 50);
   `,
-  'CREATE INDEX runs_named ON $schema.runs (name, created_at)',
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
@@ -143,14 +147,22 @@ export async function schemaState(connection: Connection, schema: string, name: 
   return { version: await versionOf(connection, schema, name), newest: SCHEMA_VERSION }
 }
 
-/** Makes the schema, or brings it up to date; refuses one that a newer version of the library wrote. */
-export async function migrate(connection: Connection, schema: string, name: string): Promise<void> {
+/**
+ * Makes the schema, or brings it up to date; refuses one that a newer or an unreleased version of the library wrote.
+ * `steps` is an argument for tests.
+ */
+export async function migrate(
+  connection: Connection,
+  schema: string,
+  name: string,
+  steps: readonly string[] = MIGRATIONS,
+): Promise<void> {
   const version = await versionOf(connection, schema, name)
-  expectKnown(version, name)
-  if (version === SCHEMA_VERSION) return
+  expectKnown(version, name, steps.length)
+  if (version === steps.length) return
   await connection.query('BEGIN')
   try {
-    await migrateWithin(connection, schema, name)
+    await migrateWithin(connection, schema, name, steps)
     await connection.query('COMMIT')
   } catch (error) {
     await connection.query('ROLLBACK').catch(() => undefined)
@@ -159,12 +171,17 @@ export async function migrate(connection: Connection, schema: string, name: stri
 }
 
 /** The same as a part of a transaction that has begun. */
-export async function migrateWithin(connection: Connection, schema: string, name: string): Promise<void> {
+export async function migrateWithin(
+  connection: Connection,
+  schema: string,
+  name: string,
+  steps: readonly string[] = MIGRATIONS,
+): Promise<void> {
   const version = await versionOf(connection, schema, name)
-  expectKnown(version, name)
-  if (version === SCHEMA_VERSION) return
+  expectKnown(version, name, steps.length)
+  if (version === steps.length) return
   try {
-    await migrateLocked(connection, schema, name)
+    await migrateLocked(connection, schema, name, steps)
   } catch (error) {
     throw codeOf(error) === NOT_ALLOWED ? mayNotCreate(name, version, error) : error
   }
@@ -177,7 +194,12 @@ export async function expectMigrated(connection: Connection, schema: string, nam
   if (version < SCHEMA_VERSION) throw new LedgerError('unusable', outdated(name, version))
 }
 
-async function migrateLocked(connection: Connection, schema: string, name: string): Promise<void> {
+async function migrateLocked(
+  connection: Connection,
+  schema: string,
+  name: string,
+  steps: readonly string[],
+): Promise<void> {
   // Of this schema only, and gone with the transaction.
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`reprise migrates ${schema}`])
   // Who owns a schema need not be allowed to create others, and would be refused even if it is there.
@@ -186,9 +208,9 @@ async function migrateLocked(connection: Connection, schema: string, name: strin
   await connection.query(metaSql(schema))
   // Somebody else may have been faster.
   const version = await versionOf(connection, schema, name)
-  expectKnown(version, name)
+  expectKnown(version, name, steps.length)
   if (version === 0) await expectEmpty(connection, schema, name)
-  for (const statement of stepsSql(schema, version)) await connection.query(statement)
+  for (const statement of stepsSql(schema, version, steps)) await connection.query(statement)
 }
 
 /** Everything that `migrate` would execute, to be read, or to be executed by somebody with more rights. */
@@ -200,10 +222,10 @@ function metaSql(schema: string): string {
   return `CREATE TABLE IF NOT EXISTS ${schema}.meta (one boolean PRIMARY KEY CHECK (one), version integer NOT NULL)`
 }
 
-function stepsSql(schema: string, version: number): string[] {
+function stepsSql(schema: string, version: number, steps: readonly string[] = MIGRATIONS): string[] {
   return [
-    ...MIGRATIONS.slice(version).map((step) => step.replaceAll('$schema', schema)),
-    `INSERT INTO ${schema}.meta VALUES (true, ${SCHEMA_VERSION})
+    ...steps.slice(version).map((step) => step.replaceAll('$schema', schema)),
+    `INSERT INTO ${schema}.meta VALUES (true, ${steps.length})
     ON CONFLICT (one) DO UPDATE SET version = excluded.version`,
   ]
 }
@@ -218,8 +240,9 @@ function codeOf(error: unknown): string | undefined {
 /** 0: there is none. */
 async function versionOf(connection: Connection, schema: string, name: string): Promise<number> {
   const [found] = await connection.query(
-    'SELECT to_regclass($1) IS NOT NULL AS is_there, quote_ident($2) <> $2 AS is_word',
-    [`${schema}.meta`, schema],
+    `SELECT to_regclass($1) IS NOT NULL AS is_there, quote_ident($2) <> $2 AS is_word,
+       EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($3) AND attname = 'run') AS has_run`,
+    [`${schema}.meta`, schema, `${schema}.tasks`],
   )
   if (found?.['is_word'] === true) {
     throw new LedgerError(
@@ -230,15 +253,17 @@ async function versionOf(connection: Connection, schema: string, name: string): 
   if (found?.['is_there'] !== true) return 0
   try {
     const [meta] = await connection.query(`SELECT version FROM ${schema}.meta`)
+    // Before the first release, tables were keyed by `run`, and versions were counted from 1 as well.
+    if (found['has_run'] === true) throw unreleased(name, 'take a new schema (…?schema=NAME)')
     return (meta?.['version'] as number | undefined) ?? 0
   } catch (error) {
     throw codeOf(error) === NO_SUCH_COLUMN ? foreign(schema, name, 'meta') : error
   }
 }
 
-function expectKnown(version: number, name: string): void {
-  if (version <= SCHEMA_VERSION) return
-  const versions = `version ${version}, and this program knows ${SCHEMA_VERSION}`
+function expectKnown(version: number, name: string, known = SCHEMA_VERSION): void {
+  if (version <= known) return
+  const versions = `version ${version}, and this program knows ${known}`
   throw new LedgerError('newer_format', `${name} was written by a newer Reprise (${versions}): update this program`)
 }
 

@@ -1,8 +1,12 @@
 /**
- * Opens a schema of a PostgreSQL database as a ledger: the driver, the connections, the schema. Imports its own layer.
+ * Opens a schema of a PostgreSQL database as a ledger: the driver, the connections, the schema. Imports core,
+ * the ledger's port and its own layer.
  */
 import { createRequire } from 'node:module'
+import { CLOCK, expectOptions, FLAG, type OptionCheck } from '../core/options.js'
+import type { Clock } from '../core/time.js'
 import { LedgerError } from '../ledger/errors.js'
+import { LedgerTime } from '../ledger/ledger-time.js'
 import { addressOf, type PostgresAddress } from './address.js'
 import { type Connection, Connections, type Driver } from './connections.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS } from './failures.js'
@@ -13,7 +17,7 @@ import { ServerTime } from './server-time.js'
 
 export interface PostgresOptions {
   /** In place of the server's time; for tests. */
-  readonly clock?: () => number
+  readonly clock?: Clock | undefined
   /** Whether a schema that is not there is made. Default: true. */
   readonly create?: boolean
   /** Whether the schema is made, or brought up to date, where that is needed; else it is refused. Default: true. */
@@ -22,10 +26,18 @@ export interface PostgresOptions {
   readonly prepare?: boolean
 }
 
+const CHECKS: Readonly<Record<keyof PostgresOptions, OptionCheck>> = {
+  clock: CLOCK,
+  create: FLAG,
+  migrate: FLAG,
+  prepare: FLAG,
+}
+
 /** `postgres://user:password@host:port/database`, with `?schema=NAME` and `connections=N` where wanted. */
 export async function openPostgres(given: string, options: PostgresOptions = {}): Promise<PostgresLedger> {
+  expectOptions('openPostgres', options, CHECKS)
   const address = addressOf(given)
-  const time = new ServerTime(options.clock)
+  const time = new ServerTime(options.clock && new LedgerTime(options.clock))
   const connections = new Connections(loadDriver(address), address, time, options.prepare ?? true)
   try {
     await patiently(() => connections.with((connection) => prepareSchema(connection, address, options)))

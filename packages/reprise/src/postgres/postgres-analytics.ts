@@ -18,7 +18,16 @@ import {
   type Totals,
 } from '../ledger/analytics.js'
 import type { TaskKey } from '../ledger/records.js'
-import { attemptOf, compactionOf, eventOf, exampleOf, numberOf, resumesOf, type SqlRow } from '../ledger/rows.js'
+import {
+  attemptOf,
+  compactionOf,
+  eventOf,
+  exampleOf,
+  numberOf,
+  resumesOf,
+  scopeOf,
+  type SqlRow,
+} from '../ledger/rows.js'
 import type { Connection } from './connections.js'
 import type { Reader } from './reader.js'
 
@@ -97,8 +106,8 @@ export class PostgresAnalytics implements LedgerAnalytics {
     const isLast = filter.generations === 'last'
     const last = isLast ? ['a.generation = t.generation'] : []
     const rows = await this.ask(
-      `SELECT a.number AS attempt, count(*) AS reached, count(*) FILTER (WHERE a.outcome = 'success') AS succeeded
-        FROM ${isLast ? this.joined : this.from(filter)} ${where(ENDED, ...last)} GROUP BY a.number ORDER BY a.number`,
+      `SELECT a.attempt, count(*) AS reached, count(*) FILTER (WHERE a.outcome = 'success') AS succeeded
+        FROM ${isLast ? this.joined : this.from(filter)} ${where(ENDED, ...last)} GROUP BY a.attempt ORDER BY a.attempt`,
       values,
     )
     return rows.map((row) => {
@@ -110,16 +119,17 @@ export class PostgresAnalytics implements LedgerAnalytics {
   async delays(filter: AnalyticsFilter = {}): Promise<readonly DelaySpent[]> {
     const { where, values } = conditions(filter, 'a.ended_at')
     const rows = await this.ask(
-      `SELECT t.run, count(*) AS attempts, count(*) FILTER (WHERE a.delay_before > 0) AS waits,
+      `SELECT t.scope_kind, t.scope, count(*) AS attempts, count(*) FILTER (WHERE a.delay_before > 0) AS waits,
         sum(a.delay_before) AS total, max(a.delay_before) AS longest
-        FROM ${this.joined} ${where('a.execution = 1', `a.outcome <> 'denied'`)} GROUP BY t.run ORDER BY t.run`,
+        FROM ${this.joined} ${where('a.execution = 1', `a.outcome <> 'denied'`)} 
+        GROUP BY t.scope_kind, t.scope ORDER BY t.scope_kind, t.scope`,
       values,
     )
     return rows.map((row) => {
       const [waits, totalMs] = [numberOf(row['waits']), numberOf(row['total'])]
       const meanMs = waits === 0 ? 0 : totalMs / waits
-      const run = row['run'] as string
-      return { run, attempts: numberOf(row['attempts']), waits, totalMs, meanMs, maxMs: numberOf(row['longest']) }
+      const [attempts, maxMs] = [numberOf(row['attempts']), numberOf(row['longest'])]
+      return { ...scopeOf(row), attempts, waits, totalMs, meanMs, maxMs }
     })
   }
 
@@ -141,7 +151,8 @@ export class PostgresAnalytics implements LedgerAnalytics {
       await ask(
         connection,
         `SELECT count(DISTINCT t.pk) AS tasks, count(*) AS times
-          FROM ${this.schema}.events e JOIN ${this.schema}.tasks t ON t.run = e.run AND t.id = e.id
+          FROM ${this.schema}.events e JOIN ${this.schema}.tasks t
+            ON t.scope_kind = e.scope_kind AND t.scope = e.scope AND t.id = e.id
           ${events.where(`e.type = 'resumed'`)}`,
         events.values,
       ),
@@ -149,30 +160,33 @@ export class PostgresAnalytics implements LedgerAnalytics {
     return resumesOf(rows, resumed)
   }
 
-  async history({ run, id }: TaskKey): Promise<TaskHistory | undefined> {
+  async history(key: TaskKey): Promise<TaskHistory | undefined> {
     const { schema } = this
+    const { scopeKind, scope, id } = key
+    const isTask = 'scope_kind = $1 AND scope = $2 AND id = $3'
     const found = await this.reader.within(async (connection) => {
       const [task] = await ask(
         connection,
-        `SELECT pk, correlation_id, compacted_attempts, compacted_until FROM ${schema}.tasks WHERE run = $1 AND id = $2`,
-        [run, id],
+        `SELECT pk, correlation_id, compacted_attempts, compacted_until FROM ${schema}.tasks WHERE ${isTask}`,
+        [scopeKind, scope, id],
       )
       if (task === undefined) return undefined
-      const attempts = `SELECT * FROM ${schema}.attempts WHERE task = $1 ORDER BY generation, number, execution`
-      const events = `SELECT * FROM ${schema}.events WHERE run = $1 AND id = $2 ORDER BY seq`
+      const attempts = `SELECT * FROM ${schema}.attempts WHERE task = $1 ORDER BY generation, attempt, execution`
+      const events = `SELECT * FROM ${schema}.events WHERE ${isTask} ORDER BY seq`
       return {
         task,
         attempts: await ask(connection, attempts, [task['pk']]),
-        events: await ask(connection, events, [run, id]),
+        events: await ask(connection, events, [scopeKind, scope, id]),
       }
     })
     if (found === undefined) return undefined
     const { task, attempts, events } = found
     return this.reader.told(() => ({
-      run,
+      scopeKind,
+      scope,
       id,
       correlationId: task['correlation_id'] as string,
-      attempts: attempts.map((row) => attemptOf(row, run, id)),
+      attempts: attempts.map((row) => attemptOf(row, key)),
       events: events.map(eventOf),
       compacted: task['compacted_until'] === null ? null : compactionOf(task),
     }))
@@ -188,23 +202,26 @@ export class PostgresAnalytics implements LedgerAnalytics {
     if (signatures.length === 0 || most <= 0) return []
     const { where, values, bind } = conditions(filter, 'a.ended_at')
     const order = (of: string): string =>
-      ['ended_at', 'task', 'generation', 'number', 'execution'].map((column) => `${of}.${column} DESC`).join(', ')
+      ['ended_at', 'task', 'generation', 'attempt', 'execution'].map((column) => `${of}.${column} DESC`).join(', ')
     // Which they are is known first; what they say is read for these alone.
     return ask(
       connection,
-      `SELECT s.nth, t.run, t.id, t.correlation_id, a.generation, a.number, a.execution, a.ended_at, a.failure
+      `SELECT s.nth, t.scope_kind, t.scope, t.id, t.correlation_id, a.generation, a.attempt, a.execution, a.ended_at,
+        a.failure
         FROM unnest(${bind(signatures)}::text[]) WITH ORDINALITY AS s(signature, nth)
-        CROSS JOIN LATERAL (SELECT a.task, a.generation, a.number, a.execution, a.ended_at
+        CROSS JOIN LATERAL (SELECT a.task, a.generation, a.attempt, a.execution, a.ended_at
           FROM ${this.from(filter)} ${where('a.signature = s.signature')} ORDER BY ${order('a')} LIMIT ${bind(most)}) x
-        JOIN ${this.schema}.attempts a USING (task, generation, number, execution)
+        JOIN ${this.schema}.attempts a USING (task, generation, attempt, execution)
         JOIN ${this.schema}.tasks t ON t.pk = a.task ORDER BY s.nth, ${order('x')}`,
       values,
     )
   }
 
   /** Attempts; with their tasks if the filter asks for these. */
-  private from({ run, queue }: AnalyticsFilter): string {
-    return run === undefined && queue === undefined ? `${this.schema}.attempts a` : this.joined
+  private from({ scopeKind, scope, queue }: AnalyticsFilter): string {
+    return scopeKind === undefined && scope === undefined && queue === undefined
+      ? `${this.schema}.attempts a`
+      : this.joined
   }
 
   private ask(sql: string, values: readonly unknown[]): Promise<SqlRow[]> {
@@ -224,11 +241,12 @@ interface Conditions {
   readonly where: (...others: string[]) => string
 }
 
-function conditions({ run, queue, sinceMs, untilMs }: AnalyticsFilter, time: string): Conditions {
+function conditions({ scopeKind, scope, queue, sinceMs, untilMs }: AnalyticsFilter, time: string): Conditions {
   const values: unknown[] = []
   const bind = (value: unknown): string => `$${values.push(value)}`
   const parts = [
-    ['t.run =', run],
+    ['t.scope_kind =', scopeKind],
+    ['t.scope =', scope],
     ['t.queue =', queue],
     [`${time} >=`, sinceMs],
     [`${time} <`, untilMs],

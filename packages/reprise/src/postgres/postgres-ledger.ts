@@ -27,12 +27,16 @@ import type {
 import {
   type AttemptRow,
   type DeadLetter,
+  type EventScope,
   type GateRecord,
   type Json,
+  keyIn,
   nameOf,
   type OwnerRecord,
   type PolicyRecord,
   type RunRecord,
+  type Scope,
+  scopeOfRun,
   type StoredEvent,
   type TaskKey,
   type TaskRecord,
@@ -43,11 +47,11 @@ import { type Batch, type BatchRow, decideIn } from './batch.js'
 import type { Connections } from './connections.js'
 import { Hints } from './hints.js'
 import { Housekeeping } from './housekeeping.js'
-import { KnownRows } from './known-rows.js'
+import { RowCache } from './row-cache.js'
 import { PostgresAnalytics } from './postgres-analytics.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
-import { listQuery, runsQuery, type Statements, statementsOf } from './statements.js'
+import { keyColumns, listQuery, runsQuery, type Statements, statementsOf } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
 import { WriteQueue } from './write-queue.js'
 import { Writers } from './writers.js'
@@ -63,7 +67,7 @@ export class PostgresLedger implements Ledger {
   private readonly sql: Statements
   private readonly connections: Connections
   private readonly time: ServerTime
-  private readonly known = new KnownRows()
+  private readonly cache = new RowCache()
   private readonly writers: Writers
   private readonly queue: WriteQueue
   private readonly reader: Reader
@@ -85,11 +89,11 @@ export class PostgresLedger implements Ledger {
     this.reader = new Reader(name, sql, connections)
     this.hints = new Hints(schema, connections, this.reader, sql)
     const onWritten = (rows: readonly BatchRow[]): void => this.hint(rows)
-    const { writers, known } = this
+    const { writers, cache } = this
     // One connection is left for whoever reads.
     const lanes = Math.max(1, Math.min(4, count - 1))
     const keys = new TaskKeys(sql)
-    this.queue = new WriteQueue({ name, schema, sql, connections, writers, known, keys, time, lanes, onWritten })
+    this.queue = new WriteQueue({ name, schema, sql, connections, writers, cache, keys, time, lanes, onWritten })
     this.housekeeping = new Housekeeping(schema, this.reader)
     this.analytics = new PostgresAnalytics(schema, this.reader)
   }
@@ -217,7 +221,7 @@ export class PostgresLedger implements Ledger {
     const [row] =
       except.length === 0
         ? await this.reader.query(nextDue, values)
-        : await this.reader.query(nextDueExcept, [...values, except.map(({ run }) => run), except.map(({ id }) => id)])
+        : await this.reader.query(nextDueExcept, [...values, ...keyColumns(except)])
     return (row?.['due_at'] ?? null) as number | null
   }
 
@@ -261,14 +265,14 @@ export class PostgresLedger implements Ledger {
     return this.told(() => row && { hash, policy: parse(row['policy'], `policy ${hash}`) })
   }
 
-  async attempts({ run, id }: TaskKey): Promise<readonly AttemptRow[]> {
-    const rows = await this.reader.query(this.sql.attempts, [run, id])
-    return this.told(() => rows.map((row) => attemptOf(row, run, id)))
+  async attempts(key: TaskKey): Promise<readonly AttemptRow[]> {
+    const rows = await this.reader.query(this.sql.attempts, [key.scopeKind, key.scope, key.id])
+    return this.told(() => rows.map((row) => attemptOf(row, key)))
   }
 
   async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
     const rows = await this.reader.query(this.sql.attemptsOfRun, [run])
-    return this.told(() => rows.map((row) => attemptOf(row, run, row['id'] as string)))
+    return this.told(() => rows.map((row) => attemptOf(row, keyIn(scopeOfRun(run), row['id'] as string))))
   }
 
   async results(run: string): Promise<readonly TaskResult[]> {
@@ -282,7 +286,7 @@ export class PostgresLedger implements Ledger {
   }
 
   async tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
-    const rows = await this.reader.query(this.sql.tallies, [keys.map(({ run }) => run), keys.map(({ id }) => id)])
+    const rows = await this.reader.query(this.sql.tallies, keyColumns(keys))
     return rows.map((row) => ({ last: row['last'] as number, ended: row['ended'] as number }))
   }
 
@@ -291,17 +295,19 @@ export class PostgresLedger implements Ledger {
     return this.told(() => rows.map(gateOf))
   }
 
-  async deadLetters(run?: string): Promise<readonly DeadLetter[]> {
-    const { allDead, deadOfRun } = this.sql
-    const rows = await (run === undefined ? this.reader.query(allDead) : this.reader.query(deadOfRun, [run]))
+  async deadLetters(scope?: Scope): Promise<readonly DeadLetter[]> {
+    const { allDead, deadInScope } = this.sql
+    const rows = await (scope === undefined
+      ? this.reader.query(allDead)
+      : this.reader.query(deadInScope, [scope.scopeKind, scope.scope]))
     return this.told(() => rows.map(deadLetterOf))
   }
 
-  async events(afterSeq: number, limit: number, run?: string): Promise<readonly StoredEvent[]> {
-    const { events, eventsOfRun } = this.sql
-    const rows = await (run === undefined
+  async events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
+    const { events, eventsInScope } = this.sql
+    const rows = await (scope === undefined
       ? this.reader.query(events, [afterSeq, limit])
-      : this.reader.query(eventsOfRun, [run, afterSeq, limit]))
+      : this.reader.query(eventsInScope, [scope.scopeKind, scope.scope, afterSeq, limit]))
     return this.told(() => rows.map(eventOf))
   }
 

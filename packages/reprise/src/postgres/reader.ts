@@ -8,7 +8,7 @@ import { type SqlRow, taskOf } from '../ledger/rows.js'
 import type { Connection, Connections, Statement } from './connections.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { pause } from './pause.js'
-import type { Statements } from './statements.js'
+import { keyColumns, type Statements } from './statements.js'
 
 export class Reader {
   private readonly name: string
@@ -86,8 +86,8 @@ export class Reader {
     const asked = this.asked
     this.asked = []
     try {
-      const rows = await this.query(this.sql.tasks, [asked.map(({ key }) => key.run), asked.map(({ key }) => key.id)])
-      const tasks = new Map(rows.map((row) => [`${row['run']}\u0000${row['id']}`, row]))
+      const rows = await this.query(this.sql.tasks, keyColumns(asked.map(({ key }) => key)))
+      const tasks = new Map(rows.map((row) => [`${row['scope_kind']}\u0000${row['scope']}\u0000${row['id']}`, row]))
       for (const { key, resolve, reject } of asked) {
         const row = tasks.get(nameOf(key))
         try {

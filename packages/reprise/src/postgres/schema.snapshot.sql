@@ -1,7 +1,7 @@
 CREATE TABLE attempts (
   task bigint NOT NULL,
   generation integer NOT NULL,
-  number integer NOT NULL,
+  attempt integer NOT NULL,
   execution integer NOT NULL,
   started_at double precision NOT NULL,
   ended_at double precision NOT NULL,
@@ -10,18 +10,19 @@ CREATE TABLE attempts (
   failure text,
   signature text COLLATE "C",
   owner text COLLATE "C" NOT NULL,
-  CONSTRAINT attempts_pkey PRIMARY KEY (task, generation, number, execution)
+  CONSTRAINT attempts_pkey PRIMARY KEY (task, generation, attempt, execution)
 );
 
 CREATE TABLE dead (
-  run text COLLATE "C" NOT NULL,
+  scope_kind text COLLATE "C" NOT NULL,
+  scope text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
   generation integer NOT NULL,
   at double precision NOT NULL,
   signature text COLLATE "C" NOT NULL,
   stop_reason text COLLATE "C" NOT NULL,
   failure text,
-  CONSTRAINT dead_pkey PRIMARY KEY (run, id, generation)
+  CONSTRAINT dead_pkey PRIMARY KEY (scope_kind, scope, id, generation)
 );
 
 CREATE TABLE event_numbers (
@@ -34,7 +35,8 @@ CREATE TABLE event_numbers (
 CREATE TABLE events (
   seq bigint NOT NULL,
   type text COLLATE "C" NOT NULL,
-  run text COLLATE "C" NOT NULL,
+  scope_kind text COLLATE "C" NOT NULL,
+  scope text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
   at double precision NOT NULL,
   correlation_id text COLLATE "C" NOT NULL,
@@ -47,7 +49,7 @@ CREATE TABLE gates (
   kind text COLLATE "C" NOT NULL,
   state text,
   settings text,
-  decree integer NOT NULL DEFAULT 0,
+  manual_revision integer NOT NULL DEFAULT 0,
   CONSTRAINT gates_pkey PRIMARY KEY (key)
 );
 
@@ -92,7 +94,8 @@ CREATE TABLE runs (
 CREATE TABLE tasks (
   pk bigint NOT NULL,
   version bigint NOT NULL DEFAULT 1,
-  run text COLLATE "C" NOT NULL,
+  scope_kind text COLLATE "C" NOT NULL,
+  scope text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
   queue text COLLATE "C" NOT NULL,
   generation integer NOT NULL,
@@ -113,7 +116,7 @@ CREATE TABLE tasks (
   compacted_attempts integer NOT NULL DEFAULT 0,
   compacted_until double precision,
   CONSTRAINT tasks_pkey PRIMARY KEY (pk),
-  CONSTRAINT tasks_run_id_key UNIQUE (run, id)
+  CONSTRAINT tasks_scope_kind_scope_id_key UNIQUE (scope_kind, scope, id)
 );
 
 CREATE TABLE writers (
@@ -127,12 +130,12 @@ CREATE TABLE writers (
 ) WITH {fillfactor=50};
 
 CREATE INDEX attempts_failed ON attempts USING btree (signature, task, ended_at) WHERE (signature IS NOT NULL);
-CREATE UNIQUE INDEX attempts_pkey ON attempts USING btree (task, generation, number, execution);
-CREATE UNIQUE INDEX dead_pkey ON dead USING btree (run, id, generation);
+CREATE UNIQUE INDEX attempts_pkey ON attempts USING btree (task, generation, attempt, execution);
+CREATE UNIQUE INDEX dead_pkey ON dead USING btree (scope_kind, scope, id, generation);
 CREATE UNIQUE INDEX event_numbers_pkey ON event_numbers USING btree (one);
 CREATE UNIQUE INDEX events_pkey ON events USING btree (seq);
-CREATE INDEX events_run ON events USING btree (run, seq);
-CREATE INDEX events_task ON events USING btree (run, id, seq);
+CREATE INDEX events_scope ON events USING btree (scope_kind, scope, seq);
+CREATE INDEX events_task ON events USING btree (scope_kind, scope, id, seq);
 CREATE UNIQUE INDEX gates_pkey ON gates USING btree (key);
 CREATE UNIQUE INDEX meta_pkey ON meta USING btree (one);
 CREATE UNIQUE INDEX owners_pkey ON owners USING btree (id);
@@ -145,8 +148,8 @@ CREATE INDEX tasks_finished ON tasks USING btree (status, updated_at) WHERE (sta
 CREATE INDEX tasks_history ON tasks USING btree (attempts_kept) WHERE (attempts_kept >= 10);
 CREATE INDEX tasks_owned ON tasks USING btree (owner) WHERE (owner IS NOT NULL);
 CREATE UNIQUE INDEX tasks_pkey ON tasks USING btree (pk);
-CREATE UNIQUE INDEX tasks_run_id_key ON tasks USING btree (run, id);
-CREATE INDEX tasks_undecided ON tasks USING btree (run, id) WHERE (status = 'undecided'::text);
+CREATE UNIQUE INDEX tasks_scope_kind_scope_id_key ON tasks USING btree (scope_kind, scope, id);
+CREATE INDEX tasks_undecided ON tasks USING btree (scope_kind, scope, id) WHERE (status = 'undecided'::text);
 CREATE UNIQUE INDEX writers_pkey ON writers USING btree (id);
 
 CREATE SEQUENCE task_keys; -- {"start_value":"1000","increment_by":"1000","min_value":"0","max_value":"9223372036854775807","cache_size":"1","cycle":false}

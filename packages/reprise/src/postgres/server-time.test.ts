@@ -2,6 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ServerTime } from './server-time.js'
+import { clockReading } from '../../../../test/clock-reading.js'
+import { LedgerTime } from '../ledger/ledger-time.js'
 
 /** A question on its way: pauses before it, to the server, and back; and what somebody does to the server's clock. */
 const questions = (setBy: fc.Arbitrary<number>) =>
@@ -114,7 +116,7 @@ describe('the time of a server', () => {
   })
 
   it('is a given clock where there is one', () => {
-    const time = new ServerTime(() => 42)
+    const time = new ServerTime(new LedgerTime(clockReading(() => 42)))
     time.heard(1e12, 0)
     expect([time.isFresh, time.now()]).toEqual([true, 42])
   })

@@ -1,8 +1,9 @@
 /**
  * The server's time, known between two answers without asking again: what the server said last, and what has passed here
  * since. Never ahead of the server's clock, so that nothing happens too early; and it goes back only if that clock was
- * set back. Imports nothing.
+ * set back. Imports a type of the ledger's port.
  */
+import type { LedgerTime } from '../ledger/ledger-time.js'
 
 /** So long what was heard is trusted: the clocks may drift apart, and a machine may have slept. */
 const FRESH_MS = 1000
@@ -10,11 +11,11 @@ const FRESH_MS = 1000
 export class ServerTime {
   private readonly monotonicMs: () => number
   /** For tests: a clock in place of the server's. */
-  private readonly given: (() => number) | undefined
+  private readonly given: LedgerTime | undefined
   private aheadMs: number | undefined = undefined
   private heardAtMs = -Infinity
 
-  constructor(given?: () => number, monotonicMs: () => number = () => performance.now()) {
+  constructor(given?: LedgerTime, monotonicMs: () => number = () => performance.now()) {
     this.given = given
     this.monotonicMs = monotonicMs
   }
@@ -39,6 +40,6 @@ export class ServerTime {
   }
 
   now(): number {
-    return this.given?.() ?? this.monotonicMs() + (this.aheadMs ?? 0)
+    return this.given?.nowMs() ?? this.monotonicMs() + (this.aheadMs ?? 0)
   }
 }

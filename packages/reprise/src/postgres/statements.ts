@@ -1,6 +1,6 @@
 /** Every statement of the PostgreSQL ledger that reads, locks or keeps one row, for one schema. Imports its own layer. */
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
-import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
+import { RUN_STATUSES, TASK_STATUSES, type TaskKey, type TaskStatus } from '../ledger/records.js'
 import { AFTER_PREFIX, RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
 import { CLOCK, NOW, type Statement, statementsFor } from './connections.js'
 import { PARTS } from './write-statement.js'
@@ -8,9 +8,17 @@ import { PARTS } from './write-statement.js'
 // Each by its name: a column that a later version adds must not change what a prepared statement answers.
 const GATE_COLUMNS = Object.keys(PARTS.gates).join(', ')
 const ATTEMPT_COLUMNS = Object.keys(PARTS.tried).join(', ')
-const DEAD_COLUMNS = 'run, id, generation, at, signature, stop_reason, failure'
+const DEAD_COLUMNS = 'scope_kind, scope, id, generation, at, signature, stop_reason, failure'
 const EVENT_COLUMNS = `seq, ${Object.keys(PARTS.events).join(', ')}`
 const ROW_COLUMNS = `${TASK_COLUMNS}, version, payload_hash`
+/** Keys of tasks as rows: three arrays, from this parameter on. */
+const keysAt = (first: number): string => `unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[])`
+const sameKey = (a: string, b: string): string =>
+  `${a}.scope_kind = ${b}.scope_kind AND ${a}.scope = ${b}.scope AND ${a}.id = ${b}.id`
+const notExcept = (first: number): string =>
+  `AND NOT EXISTS (SELECT 1 FROM ${keysAt(first)} AS e(scope_kind, scope, id) WHERE ${sameKey('e', 't')})`
+const IS_TASK = 'scope_kind = $1 AND scope = $2 AND id = $3'
+const IN_RUN = `scope_kind = 'run' AND scope = $1`
 const of = (alias: string, columns: string): string =>
   columns
     .split(',')
@@ -31,42 +39,41 @@ const SQL = {
   addGates: `INSERT INTO $.gates (key, kind) SELECT key, 'budget' FROM unnest($1::text[]) AS key ORDER BY key
     ON CONFLICT DO NOTHING`,
   lockRuns: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`,
-  lockTasks: `SELECT ${of('t', ROW_COLUMNS)} FROM unnest($1::text[], $2::text[]) AS k(run, id)
-    JOIN $.tasks t ON t.run = k.run AND t.id = k.id ORDER BY t.pk FOR UPDATE OF t`,
+  lockTasks: `SELECT ${of('t', ROW_COLUMNS)} FROM ${keysAt(1)} AS k(scope_kind, scope, id)
+    JOIN $.tasks t ON ${sameKey('t', 'k')} ORDER BY t.pk FOR UPDATE OF t`,
   claim: claimText(''),
-  claimExcept: claimText(`AND NOT EXISTS (SELECT 1 FROM unnest($5::text[], $6::text[]) AS e(run, id)
-    WHERE e.run = t.run AND e.id = t.id)`),
+  claimExcept: claimText(notExcept(5)),
   nextDue: nextDueText(''),
-  nextDueExcept: nextDueText(`AND NOT EXISTS (SELECT 1 FROM unnest($3::text[], $4::text[]) AS e(run, id)
-    WHERE e.run = t.run AND e.id = t.id)`),
+  nextDueExcept: nextDueText(notExcept(3)),
 
-  tasks: `SELECT ${of('t', TASK_COLUMNS)} FROM unnest($1::text[], $2::text[]) AS k(run, id)
-    JOIN $.tasks t ON t.run = k.run AND t.id = k.id`,
+  tasks: `SELECT ${of('t', TASK_COLUMNS)} FROM ${keysAt(1)} AS k(scope_kind, scope, id)
+    JOIN $.tasks t ON ${sameKey('t', 'k')}`,
   run: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = $1`,
   definition: 'SELECT definition FROM $.runs WHERE id = $1',
   policy: 'SELECT policy FROM $.policies WHERE hash = $1',
   putPolicy: `INSERT INTO $.policies (hash, policy, kept_at) VALUES ($1, $2, $3) ON CONFLICT (hash) DO UPDATE
     SET kept_at = greatest($.policies.kept_at, excluded.kept_at)`,
-  attempts: `SELECT ${of('a', ATTEMPT_COLUMNS)} FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE t.run = $1 AND t.id = $2
-    ORDER BY a.generation, a.number, a.execution`,
-  attemptsOfRun: `SELECT t.id, ${of('a', ATTEMPT_COLUMNS)} FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE t.run = $1
-    ORDER BY t.id, a.generation, a.number, a.execution`,
-  results: `SELECT id, result, progress FROM $.tasks WHERE run = $1 AND status = 'succeeded' ORDER BY id`,
-  countTasks: 'SELECT status, count(*) AS tasks FROM $.tasks WHERE run = $1 GROUP BY status',
-  tallies: `SELECT coalesce(max(a.number), 0)::int8 AS last,
-    count(a.number) FILTER (WHERE a.outcome <> 'interrupted' OR a.failure IS NOT NULL) AS ended
-    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(run, id, nth)
-    LEFT JOIN $.tasks t ON t.run = k.run AND t.id = k.id
+  attempts: `SELECT ${of('a', ATTEMPT_COLUMNS)} FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE ${IS_TASK}
+    ORDER BY a.generation, a.attempt, a.execution`,
+  attemptsOfRun: `SELECT t.id, ${of('a', ATTEMPT_COLUMNS)} FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE ${IN_RUN}
+    ORDER BY t.id, a.generation, a.attempt, a.execution`,
+  results: `SELECT id, result, progress FROM $.tasks WHERE ${IN_RUN} AND status = 'succeeded' ORDER BY id`,
+  countTasks: `SELECT status, count(*) AS tasks FROM $.tasks WHERE ${IN_RUN} GROUP BY status`,
+  tallies: `SELECT coalesce(max(a.attempt), 0)::int8 AS last,
+    count(a.attempt) FILTER (WHERE a.outcome <> 'interrupted' OR a.failure IS NOT NULL) AS ended
+    FROM ${keysAt(1)} WITH ORDINALITY AS k(scope_kind, scope, id, nth)
+    LEFT JOIN $.tasks t ON ${sameKey('t', 'k')}
     LEFT JOIN $.attempts a ON a.task = t.pk AND a.generation = t.generation GROUP BY k.nth ORDER BY k.nth`,
   gates: `SELECT ${GATE_COLUMNS} FROM $.gates WHERE state IS NOT NULL ORDER BY key`,
   owners: 'SELECT record FROM $.owners ORDER BY id',
   putOwner: 'INSERT INTO $.owners (id, record) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET record = excluded.record',
   removeOwner: 'DELETE FROM $.owners WHERE id = $1',
   taskOwners: 'SELECT DISTINCT owner FROM $.tasks WHERE owner IS NOT NULL',
-  allDead: `SELECT ${DEAD_COLUMNS} FROM $.dead ORDER BY at, run, id`,
-  deadOfRun: `SELECT ${DEAD_COLUMNS} FROM $.dead WHERE run = $1 ORDER BY at, id`,
+  allDead: `SELECT ${DEAD_COLUMNS} FROM $.dead ORDER BY at, scope_kind, scope, id`,
+  deadInScope: `SELECT ${DEAD_COLUMNS} FROM $.dead WHERE scope_kind = $1 AND scope = $2 ORDER BY at, id`,
   events: `SELECT ${EVENT_COLUMNS} FROM $.events WHERE seq > $1 ORDER BY seq LIMIT $2`,
-  eventsOfRun: `SELECT ${EVENT_COLUMNS} FROM $.events WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+  eventsInScope: `SELECT ${EVENT_COLUMNS} FROM $.events WHERE scope_kind = $1 AND scope = $2 AND seq > $3
+    ORDER BY seq LIMIT $4`,
   notify: 'SELECT pg_notify($1, $2)',
 } as const
 
@@ -86,6 +93,11 @@ function nextDueText(except: string): string {
   return `SELECT min(n.due_at) AS due_at FROM unnest($1::text[], $2::text[]) AS q(queue, hash) CROSS JOIN LATERAL (
     SELECT t.due_at FROM $.tasks t WHERE t.status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash ${except}
     ORDER BY t.due_at LIMIT 1) n`
+}
+
+/** Keys of tasks as the arrays that statements take them in. */
+export function keyColumns(keys: readonly TaskKey[]): [string[], string[], string[]] {
+  return [keys.map(({ scopeKind }) => scopeKind), keys.map(({ scope }) => scope), keys.map(({ id }) => id)]
 }
 
 export type Statements = Readonly<Record<keyof typeof SQL, Statement>>
@@ -121,9 +133,10 @@ class Conditions {
 }
 
 export function listQuery(schema: string, filter: TaskFilter): Query {
-  const { run, queue, statuses, owner, after, limit } = filter
+  const { scopeKind, scope, queue, statuses, owner, after, limit } = filter
   const where = new Conditions()
-  if (run !== undefined) where.add('run = ?', run)
+  if (scopeKind !== undefined) where.add('scope_kind = ?', scopeKind)
+  if (scope !== undefined) where.add('scope = ?', scope)
   if (queue !== undefined) where.add('queue = ?', queue)
   if (statuses !== undefined) where.add(statusIs(statuses))
   // An owner is what those have: so the index of owners finds them, however many have finished.
@@ -131,8 +144,9 @@ export function listQuery(schema: string, filter: TaskFilter): Query {
   if (areOwned) where.add('owner IS NOT NULL')
   if (owner !== undefined) where.add('owner = ?', owner)
   // Sorted afterwards where they are few: to read those in order of their keys would be to read all tasks.
-  const key = areOwned || owner !== undefined ? `run || '', id || ''` : 'run, id'
-  if (after !== undefined) where.add(`(${key}) > (?, ?)`, after.run, after.id)
+  const isSorted = areOwned || owner !== undefined
+  const key = isSorted ? `scope_kind || '', scope || '', id || ''` : 'scope_kind, scope, id'
+  if (after !== undefined) where.add(`(${key}) > (?, ?, ?)`, after.scopeKind, after.scope, after.id)
   const text = `SELECT ${TASK_COLUMNS} FROM ${schema}.tasks${where.text} ORDER BY ${key}`
   return withLimit(text, where.values, limit)
 }

@@ -11,9 +11,9 @@ import { DamagedRow, gateOf, runOf, type SqlRow } from '../ledger/rows.js'
 import { Batch, type BatchRow } from './batch.js'
 import type { Connections, PooledConnection } from './connections.js'
 import { failureKind, ledgerFailure, StaleRead } from './failures.js'
-import { type KnownRow, type KnownRows, knownRowOf } from './known-rows.js'
+import { type CachedRow, type RowCache, cachedRowOf } from './row-cache.js'
 import type { ServerTime } from './server-time.js'
-import type { Statements } from './statements.js'
+import { keyColumns, type Statements } from './statements.js'
 import type { KeySupply, TaskKeys } from './task-keys.js'
 import { writeStatement, writeValues } from './write-statement.js'
 import { type Noted, notedOf, type Turn, type Writers } from './writers.js'
@@ -26,7 +26,7 @@ export interface Work<T> {
   /** Tasks that are due are found and locked, and given to `decide`. Such work goes by itself. */
   readonly due?: DueRequest
   /** Puts its changes into the batch. What it throws is thrown. */
-  readonly decide: (batch: Batch, supply: KeySupply, due: readonly KnownRow[]) => T
+  readonly decide: (batch: Batch, supply: KeySupply, due: readonly CachedRow[]) => T
   /** Of its tasks these were written, though others were not: it is going to be decided again. */
   readonly written?: (keys: readonly TaskKey[]) => void
 }
@@ -59,7 +59,7 @@ export interface TransactionParts {
   readonly sql: Statements
   readonly connections: Connections
   readonly writers: Writers
-  readonly known: KnownRows
+  readonly cache: RowCache
   readonly keys: TaskKeys
   readonly time: ServerTime
   /** Told after every commit. */
@@ -97,16 +97,16 @@ export class Transaction {
   }
 
   private mostNewTasks(): number {
-    const { known } = this.parts
+    const { cache } = this.parts
     const keys = this.units.flatMap((unit) => unit.keys.tasks)
     // What is known may be old: it may have been forgotten since, and be made anew.
-    return this.quick ? keys.filter((key) => !known.has(key)).length : keys.length
+    return this.quick ? keys.filter((key) => !cache.has(key)).length : keys.length
   }
 
   // ── upon what is known ─────────────────────────────────────────────────────────────────────────
 
   private async runQuick(connection: PooledConnection, supply: KeySupply): Promise<void> {
-    const { time, sql, known } = this.parts
+    const { time, sql, cache } = this.parts
     if (!time.isFresh) {
       const sentAtMs = time.sentAtMs
       const [row] = await connection.query(sql.now)
@@ -117,8 +117,8 @@ export class Transaction {
     for (const unit of this.units) {
       // Known when it was chosen for this way, and found to be old by another transaction since: it is there, for all
       // anybody knows, so nobody may be shown that it is not.
-      if (unit.work.creates !== true && unit.keys.tasks.some((key) => !known.has(key))) this.giveBack(unit)
-      for (const key of unit.keys.tasks) batch.addTask(key, known.get(key))
+      if (unit.work.creates !== true && unit.keys.tasks.some((key) => !cache.has(key))) this.giveBack(unit)
+      for (const key of unit.keys.tasks) batch.addTask(key, cache.get(key))
     }
     this.decideAll(supply, [])
     for (const unit of [...this.results.keys()]) {
@@ -165,7 +165,7 @@ export class Transaction {
     this.committed({ made: null, changed: null })
   }
 
-  private async lock(connection: PooledConnection): Promise<readonly KnownRow[]> {
+  private async lock(connection: PooledConnection): Promise<readonly CachedRow[]> {
     const { sql, time } = this.parts
     const keys = this.units.map((unit) => unit.keys)
     const gates = namesOf(keys.flatMap((one) => one.gates ?? []))
@@ -177,7 +177,7 @@ export class Transaction {
       connection.query('BEGIN'),
       gates.length === 0 ? none : connection.query(sql.lockGates, [gates]),
       runs.length === 0 ? none : connection.query(sql.lockRuns, [runs]),
-      tasks.length === 0 ? none : connection.query(sql.lockTasks, columnsOf(tasks)),
+      tasks.length === 0 ? none : connection.query(sql.lockTasks, keyColumns(tasks)),
       this.findDue(connection),
       time.isFresh ? none : connection.query(sql.now),
     ])
@@ -193,11 +193,11 @@ export class Transaction {
     for (const row of runRows as SqlRow[]) batch.addRun(runOf(row))
     for (const key of tasks) {
       batch.addTask(key, undefined)
-      // What is written will be known again.
-      this.parts.known.forget(key)
+      // The cached row is dropped; it is cached again after the commit.
+      this.parts.cache.forget(key)
     }
-    const due = (dueRows as SqlRow[]).map(knownRowOf)
-    for (const row of [...(taskRows as SqlRow[]).map(knownRowOf), ...due]) batch.addTask(row.task, row)
+    const due = (dueRows as SqlRow[]).map(cachedRowOf)
+    for (const row of [...(taskRows as SqlRow[]).map(cachedRowOf), ...due]) batch.addTask(row.task, row)
     return due
   }
 
@@ -208,12 +208,12 @@ export class Transaction {
     const { queues, limit, except = [] } = request
     const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash), time.now(), limit]
     if (except.length === 0) return connection.query(sql.claim, values)
-    return connection.query(sql.claimExcept, [...values, ...columnsOf(except)])
+    return connection.query(sql.claimExcept, [...values, ...keyColumns(except)])
   }
 
   // ── both ───────────────────────────────────────────────────────────────────────────────────────
 
-  private decideAll(supply: KeySupply, due: readonly KnownRow[]): void {
+  private decideAll(supply: KeySupply, due: readonly CachedRow[]): void {
     for (const unit of this.units) {
       if (this.left.has(unit)) continue
       try {
@@ -254,12 +254,12 @@ export class Transaction {
 
   /** All of it was written, or all but some tasks. */
   committed({ made, changed }: Noted): void {
-    const { known, onWritten } = this.parts
+    const { cache, onWritten } = this.parts
     const [there, kept] = [made && new Set(made), changed && new Set(changed)]
     const isThere = (row: BatchRow): boolean => (row.isNew ? there : kept)?.has(row.pk) ?? true
     const rows = this.batch.writtenRows()
     const written = rows.filter(isThere)
-    for (const row of written) known.put(row)
+    for (const row of written) cache.put(row)
     this.batch.written()
     onWritten(written)
     if (written.length < rows.length) this.giveBackMissing(rows.filter((row) => !isThere(row)))
@@ -272,7 +272,7 @@ export class Transaction {
 
   private giveBackMissing(rows: readonly BatchRow[]): void {
     const names = new Set(rows.map(({ task }) => nameOf(task)))
-    for (const { task } of rows) this.parts.known.forget(task)
+    for (const { task } of rows) this.parts.cache.forget(task)
     for (const unit of [...this.results.keys()]) {
       if (!unit.keys.tasks.some((key) => names.has(nameOf(key)))) continue
       unit.work.written?.(unit.keys.tasks.filter((key) => !names.has(nameOf(key))))
@@ -300,8 +300,4 @@ function isStale(error: unknown): boolean {
 
 function namesOf(names: readonly string[]): string[] {
   return [...new Set(names)].toSorted()
-}
-
-function columnsOf(keys: readonly TaskKey[]): [string[], string[]] {
-  return [keys.map(({ run }) => run), keys.map(({ id }) => id)]
 }

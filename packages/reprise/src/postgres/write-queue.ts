@@ -94,7 +94,7 @@ export class WriteQueue {
     if (mustLock || (keys.gates?.length ?? 0) + (keys.runs?.length ?? 0) > 0) return false
     if (work.creates === true) return true
     const [only] = keys.tasks
-    return only !== undefined && keys.tasks.length === 1 && this.parts.known.has(only)
+    return only !== undefined && keys.tasks.length === 1 && this.parts.cache.has(only)
   }
 
   private async write(transaction: Transaction): Promise<void> {

@@ -42,7 +42,8 @@ const RUN_STATE = {
 export const PARTS = {
   made: {
     pk: 'int8',
-    run: 'text',
+    scope_kind: 'text',
+    scope: 'text',
     id: 'text',
     payload_hash: 'text',
     input: 'text',
@@ -55,7 +56,7 @@ export const PARTS = {
   tried: {
     task: 'int8',
     generation: 'int8',
-    number: 'int8',
+    attempt: 'int8',
     execution: 'int8',
     started_at: 'float8',
     ended_at: 'float8',
@@ -67,7 +68,8 @@ export const PARTS = {
   },
   dead: {
     task: 'int8',
-    run: 'text',
+    scope_kind: 'text',
+    scope: 'text',
     id: 'text',
     generation: 'int8',
     at: 'float8',
@@ -76,7 +78,7 @@ export const PARTS = {
     failure: 'text',
   },
   policies: { hash: 'text', policy: 'text', kept_at: 'float8' },
-  gates: { key: 'text', kind: 'text', state: 'text', settings: 'text', decree: 'int8' },
+  gates: { key: 'text', kind: 'text', state: 'text', settings: 'text', manual_revision: 'int8' },
   begun: {
     id: 'text',
     kind: 'text',
@@ -87,7 +89,15 @@ export const PARTS = {
     definition: 'text',
   },
   runs: { id: 'text', ...RUN_STATE, definition: 'text' },
-  events: { type: 'text', run: 'text', id: 'text', at: 'float8', correlation_id: 'text', detail: 'text' },
+  events: {
+    type: 'text',
+    scope_kind: 'text',
+    scope: 'text',
+    id: 'text',
+    at: 'float8',
+    correlation_id: 'text',
+    detail: 'text',
+  },
 } as const satisfies Readonly<Record<string, Columns>>
 
 export type PartName = keyof typeof PARTS
@@ -202,7 +212,7 @@ const WRITES: Readonly<Record<PartName, Write>> = {
     const columns = Object.keys(PARTS.made).join(', ')
     return [
       `made AS (INSERT INTO ${schema}.tasks (${columns}) SELECT ${columns} FROM given_made ORDER BY nth
-        ON CONFLICT (run, id) DO NOTHING RETURNING pk)`,
+        ON CONFLICT (scope_kind, scope, id) DO NOTHING RETURNING pk)`,
     ]
   },
   changed: (schema) => {
@@ -227,8 +237,8 @@ const WRITES: Readonly<Record<PartName, Write>> = {
       ORDER BY hash ON CONFLICT (hash) DO UPDATE SET kept_at = excluded.kept_at)`,
   ],
   gates: (schema) => [
-    `gates AS (UPDATE ${schema}.gates t SET kind = g.kind, state = g.state, settings = g.settings, decree = g.decree
-      FROM given_gates g WHERE t.key = g.key)`,
+    `gates AS (UPDATE ${schema}.gates t SET kind = g.kind, state = g.state, settings = g.settings,
+      manual_revision = g.manual_revision FROM given_gates g WHERE t.key = g.key)`,
   ],
   begun: (schema) => {
     const columns = Object.keys(PARTS.begun).join(', ')

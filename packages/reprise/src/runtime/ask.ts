@@ -95,10 +95,10 @@ export function returnUnused(environment: Environment, { budget, request, decisi
 
 /** The denial to expect at `dueAtMs`, or undefined where that cannot be told. */
 export function peekAt(environment: Environment, request: BudgetRequest, dueAtMs: number): Decision | undefined {
-  const { key, attempt, kind, ref, deadlineMs, attemptTimeoutMs } = request
+  const { key, attempt, launch, kind, ref, deadlineMs, attemptTimeoutMs } = request
   const budget = findBudget(environment, ref)
   if (!mayPeek(budget)) return undefined
-  const question = { key, attempt, kind, ref, now: dueAtMs, deadlineMs, attemptTimeoutMs }
+  const question = { key, attempt, launch, kind, ref, now: dueAtMs, deadlineMs, attemptTimeoutMs }
   try {
     if (budget.peek(question)) return undefined
     const reason = budget.denialReason?.(question)

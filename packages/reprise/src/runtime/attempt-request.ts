@@ -4,11 +4,13 @@
 import type { BudgetRequest } from '../core/budget.js'
 import type { BudgetRef, Policy } from '../core/policy.js'
 import type { AttemptKind } from '../core/words.js'
+import type { Launch } from './context.js'
 import type { Environment } from './environment.js'
 
 export class AttemptRequest implements BudgetRequest {
   readonly key: string
   readonly attempt: number
+  readonly launch: number
   readonly kind: AttemptKind
   readonly ref: BudgetRef
   readonly attemptTimeoutMs: number | undefined
@@ -21,13 +23,13 @@ export class AttemptRequest implements BudgetRequest {
     environment: Environment,
     policy: Policy,
     key: string,
-    attempt: number,
-    kind: AttemptKind,
+    { attempt, launch, kind }: Launch,
     ref: BudgetRef,
     deadlineMs: number | undefined,
   ) {
     this.key = key
     this.attempt = attempt
+    this.launch = launch
     this.kind = kind
     this.ref = ref
     this.attemptTimeoutMs = policy.attemptTimeoutMs
@@ -45,7 +47,7 @@ export class AttemptRequest implements BudgetRequest {
   }
 
   toJSON(): BudgetRequest {
-    const { key, attempt, kind, ref, now, deadlineMs, attemptTimeoutMs } = this
-    return { key, attempt, kind, ref, now, deadlineMs, attemptTimeoutMs }
+    const { key, attempt, launch, kind, ref, now, deadlineMs, attemptTimeoutMs } = this
+    return { key, attempt, launch, kind, ref, now, deadlineMs, attemptTimeoutMs }
   }
 }

@@ -33,7 +33,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   /** Null while the first attempt of a light call runs: then nobody but its own `.then` waits for it. */
   call: CallRecord | null
   readonly attempt: number
-  readonly group: number
+  readonly launch: number
   readonly kind: AttemptKind
   context: Context | undefined = undefined
   budget: Budget | undefined = undefined
@@ -44,7 +44,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   /** A grant handed out of the line: it is the answer, nobody is asked again. */
   grant: Decision | undefined = undefined
   /** What the breaker wants to hear with the result. */
-  era = 0
+  epoch = 0
   breakerPhase: BreakerPhase | undefined = undefined
   startMs = 0
   endMs = 0
@@ -55,11 +55,11 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   error: unknown = undefined
   previous: Past | null = null
 
-  constructor(plan: Plan, call: CallRecord | null, attempt: number, group: number, kind: AttemptKind) {
+  constructor(plan: Plan, call: CallRecord | null, attempt: number, launch: number, kind: AttemptKind) {
     this.plan = plan
     this.call = call
     this.attempt = attempt
-    this.group = group
+    this.launch = launch
     this.kind = kind
     this.decider = this.budgetRef
   }
@@ -68,7 +68,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   static first(plan: Plan, start: Start, budget: Budget | undefined, startMs: number): Attempt {
     const attempt = new Attempt(plan, null, 1, 1, 'retry')
     attempt.startMs = startMs
-    attempt.era = start.era
+    attempt.epoch = start.epoch
     attempt.breakerPhase = start.breaker
     attempt.decision = start.decision
     attempt.budget = budget
@@ -148,7 +148,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   requestFor(ref: BudgetRef): BudgetRequest {
     const { environment, policy, key } = this.plan
     const deadlineMs = this.call?.deadlineAtMs ?? Infinity
-    return new AttemptRequest(environment, policy, key, this.attempt, this.kind, ref, deadlineMs)
+    return new AttemptRequest(environment, policy, key, this, ref, deadlineMs)
   }
 
   // ── its two ends ───────────────────────────────────────────────────────────────────────────────
@@ -158,7 +158,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
     const timeoutMs = this.plan.policy.attemptTimeoutMs as number
     this.call?.timedOut(
       this,
-      withoutStack(() => new AttemptTimeoutError(this.plan.key, this.attempt, timeoutMs)),
+      withoutStack(() => new AttemptTimeoutError(this.plan.key, this.attempt, timeoutMs, this.launch)),
     )
   }
 
@@ -175,9 +175,9 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   informBreaker(): void {
     const { breaker } = this.plan
     if (breaker === undefined) return
-    if (this.result === 'success') breaker.success(this.era)
-    else if (this.result === 'aborted') breaker.giveBack(this.era)
-    else breaker.failure(this.era, this.endMs)
+    if (this.result === 'success') breaker.success(this.epoch)
+    else if (this.result === 'aborted') breaker.giveBack(this.epoch)
+    else breaker.failure(this.epoch, this.endMs)
   }
 
   /** The budget hears of the result when the call does, though the operation may still run. */
@@ -242,8 +242,8 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
 
   toRecord(): AttemptRecord {
     return {
-      number: this.attempt,
-      group: this.group,
+      attempt: this.attempt,
+      launch: this.launch,
       kind: this.kind,
       hedge: this.kind === 'hedge',
       startMs: this.startMs,

@@ -11,7 +11,7 @@ import type { StopReason } from '../core/words.js'
 import { Attempt } from './attempt.js'
 import { Context } from './context.js'
 import type { Actor } from './environment.js'
-import { oldestStartMs, type Past, timelineFrom } from './history.js'
+import { type Made, madeOf, oldestStartMs, type Past, timelineFrom } from './history.js'
 import type { Plan } from './plan.js'
 import { rejectionFor, type TimelineSource } from './rejection.js'
 import type { Session } from './session.js'
@@ -45,7 +45,7 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
   /** What only some calls need: a signal, a deadline, several attempts at once, a place in line, a witness. */
   session: Session | null = null
   protected history: Past | null
-  /** The attempt that failed last, or decided its group: its error is the call's. */
+  /** The attempt that failed last, or decided its race: its error is the call's. */
   protected failure: Failed | null = null
   protected ending: Ending | null = null
   private notes: readonly string[]
@@ -84,12 +84,17 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
     return this.session?.callId ?? 0
   }
 
-  get group(): number {
+  /** The attempt of the policy that runs, or is to come. */
+  get attempt(): number {
     return this.failures + 1
   }
 
   get attempts(): number {
     return this.plan.policy.attempts
+  }
+
+  made(): Made {
+    return madeOf(this.history)
   }
 
   /** Of a call that has ended; before that, of what has happened so far. */
@@ -137,18 +142,19 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
     this.history = attempt
   }
 
-  /** The record of an attempt that a budget did not let start. */
+  /** The record of a launch that a budget denied; its number is used up. */
   protected recordDenied(attempt: Attempt): void {
     attempt.startMs = this.nowMs()
     attempt.endMs = attempt.startMs
-    attempt.delayBeforeMs = attempt.kind === 'retry' && attempt.group === this.group ? this.lastDelayMs : 0
+    attempt.delayBeforeMs = attempt.kind === 'retry' && attempt.attempt === this.attempt ? this.lastDelayMs : 0
     attempt.result = 'denied'
+    this.launched = attempt.launch
     this.record(attempt)
   }
 
   /** Would the budget allow the next attempt when it is due? A refusal leaves the same record as one at the launch. */
   peek(dueAtMs: number): boolean {
-    const attempt = new Attempt(this.plan, this, this.launched + 1, this.group + 1, 'retry')
+    const attempt = new Attempt(this.plan, this, this.attempt + 1, this.launched + 1, 'retry')
     const denial = attempt.peekAt(dueAtMs)
     if (denial === undefined) return true
     attempt.decision = denial
@@ -181,9 +187,10 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
     return rejectionFor(reason, {
       key: this.plan.key,
       policy: this.plan.policy,
+      notes: this.plan.notes,
       totalDelayMs: this.totalDelayMs,
       failure: this.failure,
-      attempt: this.launched + 1,
+      attempt: this.attempt,
       budgetReason: this.denialReason(),
       breakerKey: this.plan.breaker?.key,
     })

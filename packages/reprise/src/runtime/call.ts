@@ -12,11 +12,11 @@ import { ResultError } from '../core/errors.js'
 import { PANIC_IN_BUDGET } from '../core/gate.js'
 import { mayStateRetryAfter, retryAfterMs } from '../core/retry-after.js'
 import type { Timer } from '../core/time.js'
-import type { AttemptKind, StopReason } from '../core/words.js'
+import type { StopReason } from '../core/words.js'
 import { type AsyncScope, captureScope, runIn } from './async-context.js'
 import { Attempt } from './attempt.js'
 import { CallRecord, type Failed } from './call-record.js'
-import { Context, type Operation, outcomeOf } from './context.js'
+import { Context, FIRST, type Launch, type Operation, outcomeOf } from './context.js'
 import { oldestStartMs, type Past } from './history.js'
 import { classify, countsAsFailure, type Thrown } from './hooks.js'
 import { inspectedFailure, inspectedSuccess } from './inspection.js'
@@ -87,7 +87,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
   /** The first attempt of a light call has failed: the call itself as a thenable, or how it ended. */
   afterFirstFailure(): unknown {
     this.launched = 1
-    this.goOn(this.history as Past, 'retry', 1)
+    this.goOn(this.history as Past, FIRST)
     const { ending, session } = this
     if (ending === null) return this
     if (session?.inspecting) return inspectedFailure(ending.error, this)
@@ -118,7 +118,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
   // ── before an attempt ──────────────────────────────────────────────────────────────────────────
 
   launch(): void {
-    const attempt = new Attempt(this.plan, this, this.launched + 1, this.group, 'retry')
+    const attempt = new Attempt(this.plan, this, this.attempt, this.launched + 1, 'retry')
     attempt.delayBeforeMs = this.lastDelayMs
     this.enter(attempt)
   }
@@ -126,7 +126,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
   /** A hedge is due. One that is refused is recorded, if a budget refused it, and ends nothing. */
   launchHedge(): void {
     if (this.plan.breaker?.closed === false) return
-    const attempt = new Attempt(this.plan, this, this.launched + 1, this.group, 'hedge')
+    const attempt = new Attempt(this.plan, this, this.attempt, this.launched + 1, 'hedge')
     this.inScope(() => this.enter(attempt))
   }
 
@@ -148,13 +148,13 @@ export class Call extends CallRecord implements RetryGates, Timer {
 
   /** Whoever was asked ended the call meanwhile: slot and grant go back. */
   private unused(attempt: Attempt, start: Start): void {
-    this.plan.breaker?.giveBack(start.era)
+    this.plan.breaker?.giveBack(start.epoch)
     attempt.returnGrant(start.decision)
   }
 
   private followAdmission(attempt: Attempt, admission: Admission): void {
     if (admission.type === 'start') {
-      attempt.era = admission.era
+      attempt.epoch = admission.epoch
       attempt.breakerPhase = admission.breaker
       this.start(attempt)
     } else if (admission.type === 'park') {
@@ -169,7 +169,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
   private start(attempt: Attempt): void {
     const { environment, policy } = this.plan
     const { session } = this
-    this.launched = attempt.attempt
+    this.launched = attempt.launch
     this.record(attempt)
     attempt.startMs = this.nowMs()
     attempt.context = new Context(this.plan, attempt, this.failure?.error, this.deadlineAtMs)
@@ -222,7 +222,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
     }
     this.conclude(attempt, 'failure', error)
     attempt.release()
-    if (this.ending === null) this.goOn(attempt, attempt.kind, attempt.attempt)
+    if (this.ending === null) this.goOn(attempt, attempt)
   }
 
   /** The attempt timeout has come: the call goes on without the operation, which keeps its budget until it settles. */
@@ -230,15 +230,15 @@ export class Call extends CallRecord implements RetryGates, Timer {
     this.inScope(() => {
       this.conclude(attempt, 'timeout', error)
       Context.abort(attempt.context as Context, error)
-      if (this.ending === null) this.goOn(attempt, attempt.kind, attempt.attempt)
+      if (this.ending === null) this.goOn(attempt, attempt)
     })
   }
 
   /** An attempt has failed and is concluded: what now? */
-  goOn(failed: Failed, kind: AttemptKind, number: number): void {
+  goOn(failed: Failed, launch: Launch): void {
     const { plan, session } = this
     const { error } = failed
-    const classified = classify(plan, error, kind, number)
+    const classified = classify(plan, error, launch)
     if (this.ending !== null) return
     let retryable = classified === true
     if (typeof classified === 'object' && !this.recovers('panic_in_classifier')) {
@@ -371,7 +371,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
   private succeed(winner: Attempt, value: unknown): void {
     this.close(undefined, undefined, undefined)
     this.concludeRunning('aborted', 'winner')
-    if (this.plan.environment.observed) tell.succeeded(this, winner.group)
+    if (this.plan.environment.observed) tell.succeeded(this, winner.attempt)
     this.resolve(this.session?.inspecting ? inspectedSuccess(value, this) : value)
   }
 

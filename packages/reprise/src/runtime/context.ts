@@ -6,10 +6,10 @@ import type { AttemptKind } from '../core/words.js'
 import type { Plan } from './plan.js'
 
 export interface AttemptContext {
-  /** Launch order within the call: 1, 2, 3 … over retries and hedges. */
+  /** 1..attempts of the policy. A hedge has the attempt of the launch that it copies. */
   readonly attempt: number
-  /** The attempt of the policy this belongs to: 1..attempts. A hedge shares its primary's. */
-  readonly group: number
+  /** 1, 2, 3 … over retries and hedges, in the order in which they were asked for. A denied launch uses its number up. */
+  readonly launch: number
   readonly kind: AttemptKind
   readonly key: string
   /** Aborts when the attempt times out, loses a race, or its call ends. */
@@ -25,11 +25,11 @@ export type Operation<T> = (context: AttemptContext) => T | PromiseLike<T>
 /** Which launch of a call it is. */
 export interface Launch {
   readonly attempt: number
-  readonly group: number
+  readonly launch: number
   readonly kind: AttemptKind
 }
 
-export const FIRST: Launch = Object.freeze({ attempt: 1, group: 1, kind: 'retry' })
+export const FIRST: Launch = Object.freeze({ attempt: 1, launch: 1, kind: 'retry' })
 
 class Aborted {
   readonly reason: unknown
@@ -41,7 +41,7 @@ class Aborted {
 
 export class Context implements AttemptContext {
   readonly attempt: number
-  readonly group: number
+  readonly launch: number
   readonly kind: AttemptKind
   readonly key: string
   readonly previousError: unknown
@@ -53,7 +53,7 @@ export class Context implements AttemptContext {
     this.#plan = plan
     this.key = plan.key
     this.attempt = launch.attempt
-    this.group = launch.group
+    this.launch = launch.launch
     this.kind = launch.kind
     this.previousError = previousError
     this.#deadlineAtMs = deadlineAtMs

@@ -1,12 +1,11 @@
 /**
  * What all calls of one executor share: the clock, chance, budgets, observers and the lines of parked attempts.
  * Imports core and the runtime's own small parts.
- *
- * Times are milliseconds since the epoch as of the first use of the clock, advanced by its monotonic side: they never run
- * backwards, executors that share a budget agree on them, and snapshots still mean something in another process.
+ * Times are those of `core/epoch-time.ts`, so executors that share a clock and a budget agree on them.
  */
 import type { Breaker } from '../core/breaker.js'
 import type { Budget } from '../core/budget.js'
+import { epochOffsetMs } from '../core/epoch-time.js'
 import type { Observer, RepriseEvent } from '../core/event.js'
 import type { BudgetLookup, MissingBudgetMode } from '../core/gate.js'
 import type { Clock, Draw, Random, Timer } from '../core/time.js'
@@ -27,44 +26,20 @@ export interface EnvironmentOptions {
 export interface Actor {
   readonly key: string
   readonly callId: number
-  readonly group: number
+  readonly attempt: number
   readonly attempts: number
 }
 
-/** What executors with the same clock have in common, since they may share budgets. */
-interface ClockState {
-  readonly offsetMs: number
-  readonly lines: WeakMap<Budget, BudgetLine>
-}
+/** The lines of executors with the same clock, since they may share budgets. */
+const linesByClock = new WeakMap<Clock, WeakMap<Budget, BudgetLine>>()
 
-const clockStates = new WeakMap<Clock, ClockState>()
-
-function sharedBy(clock: Clock): ClockState {
-  let state = clockStates.get(clock)
-  if (state === undefined) {
-    state = { offsetMs: offsetOf(clock), lines: new WeakMap() }
-    clockStates.set(clock, state)
+function linesOf(clock: Clock): WeakMap<Budget, BudgetLine> {
+  let lines = linesByClock.get(clock)
+  if (lines === undefined) {
+    lines = new WeakMap()
+    linesByClock.set(clock, lines)
   }
-  return state
-}
-
-/** Readings of one clock that lie further apart are tried again, so many times. */
-const CLOSE_MS = 0.1
-const MAX_READINGS = 10
-
-/**
- * The wall's time less the monotonic one, as of one moment. A process that was put aside between the two readings, or that
- * had to load something for the second, would be behind the others for good.
- */
-function offsetOf(clock: Clock): number {
-  let [offsetMs, leastMs] = [0, Infinity]
-  for (let reading = 0; reading < MAX_READINGS && leastMs > CLOSE_MS; reading++) {
-    const beforeMs = clock.monotonicMs()
-    const wallMs = clock.wallMs()
-    const apartMs = clock.monotonicMs() - beforeMs
-    if (apartMs < leastMs) [offsetMs, leastMs] = [wallMs - beforeMs, apartMs]
-  }
-  return offsetMs
+  return lines
 }
 
 export class Environment {
@@ -93,9 +68,8 @@ export class Environment {
     this.recoverHookErrors = options.recoverHookErrors
     this.observers = options.observers
     this.observed = options.observers.length > 0
-    const { offsetMs, lines } = sharedBy(this.clock)
-    this.offsetMs = offsetMs
-    this.lines = lines
+    this.offsetMs = epochOffsetMs(this.clock)
+    this.lines = linesOf(this.clock)
   }
 
   /** The time of this turn: for budgets and breakers. */
@@ -169,13 +143,13 @@ export class Environment {
 
   breakerChanged(breaker: Breaker, from: BreakerPhase, to: BreakerPhase): void {
     if (!this.observed) return
-    const { key, callId, group, attempts } = this.actor ?? { key: breaker.key, callId: 0, group: 0, attempts: 0 }
+    const { key, callId, attempt, attempts } = this.actor ?? { key: breaker.key, callId: 0, attempt: 0, attempts: 0 }
     this.emit({
       type: 'breaker_changed',
       timeMs: this.exactMs(),
       key,
       callId,
-      attempt: group,
+      attempt,
       attempts,
       breaker: breaker.key,
       from,

@@ -4,25 +4,31 @@
  */
 import type { Budget } from '../core/budget.js'
 import { BudgetRegistry } from '../core/budget-registry.js'
-import { PolicyError, type PolicyProblem } from '../core/errors.js'
+import { type OptionProblem, PolicyError } from '../core/errors.js'
 import type { Observer } from '../core/event.js'
-import type { BudgetLookup, MissingBudgetMode } from '../core/gate.js'
+import { type BudgetLookup, isBudget, type MissingBudgetMode } from '../core/gate.js'
 import { type NormalizedPolicy, type NormalizeOptions, normalizePolicy } from '../core/normalize.js'
-import type { Policy, PolicyInput } from '../core/policy.js'
-import { nearest } from '../core/suggest.js'
+import { CLOCK, expectNone, FLAG, hasMethods, type OptionCheck, optionProblems } from '../core/options.js'
+import type { Policy, PolicyArgument } from '../core/policy.js'
+import { didYouMean, isNot } from '../core/problems.js'
 import type { Clock, Random } from '../core/time.js'
 import { Environment } from './environment.js'
 import { systemClock } from './system-clock.js'
 
 export interface ExecutorOptions {
   /** Policies by key. */
-  readonly policies?: Readonly<Record<string, PolicyInput | Policy>>
+  readonly policies?: Readonly<Record<string, PolicyArgument>>
   /** For keys without a policy, when `missingPolicyMode` is `fallback`. Default: 3 attempts, exponential, full jitter. */
-  readonly defaultPolicy?: PolicyInput | Policy
+  readonly defaultPolicy?: PolicyArgument
   /** A key without a policy: use the default (`fallback`), run once (`allow`), or reject with `no_policy` (`deny`). */
   readonly missingPolicyMode?: MissingPolicyMode
+  /**
+   * Calls may have only the keys of `policies`, whatever policy they bring along, and policies may name only budgets that
+   * are registered: a misspelt name is refused instead of taking the default policy or no budget. Default: false.
+   */
+  readonly strictKeys?: boolean
   readonly budgets?: BudgetRegistry | Readonly<Record<string, Budget>>
-  /** A policy that names a budget nobody registered: go on (`allow`, the default) or refuse. */
+  /** A policy that names a budget that is not registered: go on (`allow`, the default) or refuse. */
   readonly missingBudgetMode?: MissingBudgetMode
   /** Budgets and predicates that throw: count as a denial, and as not retryable. Otherwise their error is the call's. */
   readonly recoverHookErrors?: boolean
@@ -31,63 +37,76 @@ export interface ExecutorOptions {
   readonly random?: Random
 }
 
-export type MissingPolicyMode = 'fallback' | 'allow' | 'deny'
+/** Options that say which keys calls may have. */
+export interface StrictOptions<Key extends string> extends ExecutorOptions {
+  readonly strictKeys: true
+  readonly policies: Readonly<Record<Key, PolicyArgument>>
+}
 
-const isFunction = (value: unknown): boolean => typeof value === 'function'
+type MissingPolicyMode = 'fallback' | 'allow' | 'deny'
+
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
-const has = (value: unknown, ...methods: string[]): boolean =>
-  isObject(value) && methods.every((method) => isFunction((value as Record<string, unknown>)[method]))
 
 /** What each option must be, and the words for it. `signal` is an option of calls, which `retry` takes together with these. */
-const CHECKS: Readonly<Record<keyof ExecutorOptions | 'signal', readonly [(value: unknown) => boolean, string]>> = {
+const CHECKS: Readonly<Record<keyof ExecutorOptions | 'signal', OptionCheck>> = {
   policies: [isObject, 'an object with a policy for each key'],
   defaultPolicy: [(value) => isObject(value) || typeof value === 'number' || value === false, 'a policy'],
   missingPolicyMode: [
     (value) => ['fallback', 'allow', 'deny'].includes(value as string),
     "'fallback', 'allow' or 'deny'",
   ],
+  strictKeys: FLAG,
   budgets: [isObject, 'a BudgetRegistry, or an object with a budget for each name'],
   missingBudgetMode: [(value) => value === 'allow' || value === 'deny', "'allow' or 'deny'"],
-  recoverHookErrors: [(value) => typeof value === 'boolean', 'true or false'],
+  recoverHookErrors: FLAG,
   observers: [
-    (value) => Array.isArray(value) && value.every((one) => has(one, 'onEvent')),
-    'a list of observers, each with an onEvent method',
+    (value) => Array.isArray(value) && value.every((one) => hasMethods(one, 'onEvent')),
+    'a list of observers that each have an onEvent method',
   ],
-  clock: [(value) => has(value, 'wallMs', 'monotonicMs', 'schedule', 'cancel'), 'a clock such as virtualClock()'],
-  random: [isFunction, 'a function that gives numbers from 0 up to 1'],
+  clock: CLOCK,
+  random: [(value) => typeof value === 'function', 'a function that gives numbers from 0 up to 1'],
   signal: [() => true, ''],
 }
 
-function checkOptions(options: ExecutorOptions): void {
-  if (!isObject(options)) throw new TypeError('The options of an executor must be an object')
-  for (const [name, value] of Object.entries(options)) {
-    const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof ExecutorOptions] : undefined
-    if (check === undefined) {
-      const near = nearest(name, Object.keys(CHECKS))
-      throw new TypeError(`Unknown option ${name}${near === undefined ? '' : `: did you mean ${near}?`}`)
-    }
-    if (value !== undefined && !check[0](value)) throw new TypeError(`The option ${name} must be ${check[1]}`)
-  }
+/** Of options of an executor, or of those that another function shares with it. */
+export function executorProblems(options: ExecutorOptions): OptionProblem[] {
+  return [...optionProblems(options, CHECKS), ...budgetProblems(options?.budgets)]
 }
 
-export function environmentOf(options: ExecutorOptions): Environment {
-  checkOptions(options)
+export function environmentOf(options: ExecutorOptions, subject = 'createExecutor'): Environment {
+  expectNone(subject, executorProblems(options))
+  const isStrict = options.strictKeys === true
   return new Environment({
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
-    budgets: registryOf(options.budgets),
-    missingBudgetMode: options.missingBudgetMode ?? 'allow',
+    budgets: registryOf(options.budgets ?? (isStrict ? {} : undefined)),
+    missingBudgetMode: options.missingBudgetMode ?? (isStrict ? 'deny' : 'allow'),
     recoverHookErrors: options.recoverHookErrors ?? false,
     observers: options.observers ?? [],
   })
 }
 
 /** A registry of another copy of the library is one all the same. */
+function isRegistry(budgets: unknown): budgets is BudgetRegistry {
+  return hasMethods(budgets, 'get', 'register')
+}
+
+/** Of budgets by name: a registry has checked its own. */
+function budgetProblems(budgets: unknown): OptionProblem[] {
+  if (!isObject(budgets) || isRegistry(budgets)) return []
+  return Object.entries(budgets as object)
+    .filter(([name, budget]) => name.trim() === '' || !isBudget(budget))
+    .map(([name, budget]) => ({
+      path: `budgets.${name}`,
+      message: isNot(budget, 'a budget with a name and an allowAttempt method'),
+    }))
+}
+
 function registryOf(budgets: ExecutorOptions['budgets']): BudgetLookup | undefined {
   if (budgets === undefined) return undefined
-  if (has(budgets, 'get', 'register')) return budgets as BudgetRegistry
+  if (isRegistry(budgets)) return budgets
   const registry = new BudgetRegistry()
-  for (const [name, budget] of Object.entries(budgets)) registry.register(name, budget as Budget)
+  for (const [name, budget] of Object.entries(budgets)) registry.register(name, budget)
   return registry
 }
 
@@ -95,11 +114,14 @@ export interface GivenPolicies {
   readonly byKey: ReadonlyMap<string, NormalizedPolicy>
   /** For other keys; undefined: a call without a policy is refused. */
   readonly fallback: NormalizedPolicy | undefined
+  /** Calls may have no other keys, whatever policy they bring along. */
+  readonly isStrict: boolean
 }
 
 /** Every problem of every policy at once, each with the key it belongs to. */
 export function policiesOf(options: ExecutorOptions): GivenPolicies {
-  const problems: PolicyProblem[] = []
+  const problems: OptionProblem[] = []
+  const isStrict = options.strictKeys === true
   const read = (input: unknown, place: string, how?: NormalizeOptions): NormalizedPolicy | undefined => {
     try {
       return normalizePolicy(input, how)
@@ -119,8 +141,20 @@ export function policiesOf(options: ExecutorOptions): GivenPolicies {
   const given = options.defaultPolicy
   const usual = given === undefined ? read({}, '', { defaultJitter: 'full' }) : read(given, 'defaultPolicy')
   if (problems.length > 0) throw new PolicyError(problems)
-  const mode = options.missingPolicyMode ?? 'fallback'
-  return { byKey, fallback: { fallback: usual, allow: oneAttempt(), deny: undefined }[mode] }
+  const mode = options.missingPolicyMode ?? (isStrict ? 'deny' : 'fallback')
+  return { byKey, fallback: { fallback: usual, allow: oneAttempt(), deny: undefined }[mode], isStrict }
+}
+
+/** The budgets that a policy names and nobody has registered, with a name that is registered and similar. */
+export function missingBudgets(
+  policy: Policy,
+  budgets: BudgetLookup | undefined,
+): { readonly path: string; readonly name: string; readonly suggestion: string | undefined }[] {
+  const named = { budget: policy.budget?.name, 'hedge.budget': policy.hedge?.budget?.name }
+  return Object.entries(named).flatMap(([path, name]) => {
+    if (name === undefined || budgets?.get(name) !== undefined) return []
+    return [{ path, name, suggestion: didYouMean(name, budgets?.names?.() ?? []) }]
+  })
 }
 
 export function oneAttempt(): NormalizedPolicy {

@@ -2,31 +2,34 @@
  * The executor: runs operations under the policy of their key. Imports core and the runtime's parts.
  */
 import type { Breaker } from '../core/breaker.js'
-import type { Policy, PolicyInput } from '../core/policy.js'
+import type { BudgetLookup } from '../core/gate.js'
+import type { PolicyArgument } from '../core/policy.js'
 import { Call } from './call.js'
 import type { Operation } from './context.js'
-import { environmentOf, type ExecutorOptions, policiesOf } from './executor-options.js'
+import { environmentOf, type ExecutorOptions, policiesOf, type StrictOptions } from './executor-options.js'
 import { runBare, runFirst } from './first.js'
 import type { Inspection } from './inspection.js'
 import type { Plan } from './plan.js'
 import { PlanBook } from './plan-book.js'
 import { expectSignal } from './signal-hub.js'
+import { expectStrict } from './strict-keys.js'
 
-export interface CallOptions {
+/** `T`: what the operation gives. */
+export interface CallOptions<T = unknown> {
   readonly signal?: AbortSignal | undefined
   /** Instead of the policy of the key. Read once per object: do not change it afterwards. */
-  readonly policy?: PolicyInput | Policy | undefined
+  readonly policy?: PolicyArgument<T> | undefined
 }
 
-/** What `createExecutor` gives. */
-export interface Executor {
+/** What `createExecutor` gives. `Key`: the keys that calls may have. */
+export interface Executor<Key extends string = string> {
   /** Runs the operation under the policy of the key. */
-  run<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<T>
+  run<T>(key: Key, operation: Operation<T>, options?: CallOptions<NoInfer<T>>): Promise<T>
   /** Runs the operation and tells how it went, success or not. Rejects only for a wrong use. */
-  inspect<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<Inspection<T>>
+  inspect<T>(key: Key, operation: Operation<T>, options?: CallOptions<NoInfer<T>>): Promise<Inspection<T>>
   /** The function with the policy of the key around it: same arguments, same result, as a promise. */
   wrap<This, A extends unknown[], T>(
-    key: string,
+    key: Key,
     fn: (this: This, ...args: A) => T | PromiseLike<T>,
   ): (this: This, ...args: A) => Promise<T>
   /** The breaker with this key: to look at, open or close it by hand, snapshot or restore it. */
@@ -35,10 +38,12 @@ export interface Executor {
 
 export class PolicyExecutor implements Executor {
   private readonly book: PlanBook
+  readonly budgets: BudgetLookup | undefined
 
   /** `anonymous`: the key says nothing, so a breaker without a key of its own belongs to its policy object. */
   constructor(options: ExecutorOptions = {}, anonymous = false) {
-    const environment = environmentOf(options)
+    const environment = environmentOf(options, anonymous ? 'retry' : 'createExecutor')
+    this.budgets = environment.budgets
     this.book = new PlanBook(environment, policiesOf(options), anonymous)
   }
 
@@ -54,7 +59,7 @@ export class PolicyExecutor implements Executor {
   runWith<T>(
     key: string,
     operation: Operation<T>,
-    policy: PolicyInput | Policy | undefined,
+    policy: PolicyArgument | undefined,
     signal: AbortSignal | undefined,
   ): Promise<T> {
     return this.start(key, operation, policy, signal, false) as Promise<T>
@@ -82,7 +87,7 @@ export class PolicyExecutor implements Executor {
   private start(
     key: string,
     operation: Operation<unknown>,
-    policy: PolicyInput | Policy | undefined,
+    policy: PolicyArgument | undefined,
     signal: AbortSignal | undefined,
     inspecting: boolean,
   ): Promise<unknown> {
@@ -111,8 +116,13 @@ export class PolicyExecutor implements Executor {
   }
 }
 
+/** With `strictKeys`, a key that `policies` does not have is an error of the compiler as well. */
+export function createExecutor<Key extends string>(options: StrictOptions<Key>): Executor<Key>
+export function createExecutor(options?: ExecutorOptions): Executor
 export function createExecutor(options?: ExecutorOptions): Executor {
-  return new PolicyExecutor(options)
+  const executor = new PolicyExecutor(options)
+  if (options?.strictKeys === true) expectStrict(options, executor.budgets)
+  return executor
 }
 
 function notAFunction(operation: unknown): TypeError {

@@ -9,6 +9,7 @@ import { hearsOfEnd, NO_BUDGET, PANIC_IN_BUDGET } from '../core/gate.js'
 import type { BudgetRef, Policy } from '../core/policy.js'
 import { ask, conclude, findBudget, giveBack } from './ask.js'
 import { AttemptRequest } from './attempt-request.js'
+import { FIRST } from './context.js'
 import type { Environment } from './environment.js'
 
 export class FirstGates implements LaunchGates {
@@ -32,7 +33,7 @@ export class FirstGates implements LaunchGates {
     this.key = key
     this.breaker = breaker
     this.request =
-      budget === undefined ? undefined : new AttemptRequest(environment, policy, key, 1, 'retry', budget, undefined)
+      budget === undefined ? undefined : new AttemptRequest(environment, policy, key, FIRST, budget, undefined)
   }
 
   get now(): number {
@@ -60,9 +61,9 @@ export class FirstGates implements LaunchGates {
    * A first attempt that `budget` allowed has succeeded, and no record of it is wanted. The breaker and the budget are told
    * what `Attempt.end` would tell them, without an `Attempt`: it would be the largest object of the call.
    */
-  succeeded({ era, decision }: Start, budget: Budget | undefined, startMs: number): void {
+  succeeded({ epoch, decision }: Start, budget: Budget | undefined, startMs: number): void {
     const { environment, request } = this
-    this.breaker?.success(era)
+    this.breaker?.success(epoch)
     if (request === undefined || !hearsOfEnd(budget, decision)) return
     const { timeoutMs } = this.policy
     const asked = timeoutMs === undefined ? request : this.requestUntil(startMs + timeoutMs)
@@ -74,7 +75,7 @@ export class FirstGates implements LaunchGates {
   /** The shared request counts its deadline from whenever it is read, which is too late at the end of an attempt. */
   requestUntil(deadlineMs: number): BudgetRequest {
     const { environment, policy, key } = this
-    return new AttemptRequest(environment, policy, key, 1, 'retry', policy.budget as BudgetRef, deadlineMs)
+    return new AttemptRequest(environment, policy, key, FIRST, policy.budget as BudgetRef, deadlineMs)
   }
 
   private successSince(startMs: number): AttemptOutcome {

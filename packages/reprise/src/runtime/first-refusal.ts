@@ -23,11 +23,12 @@ export class FirstRefusal implements TimelineSource {
 
   /** The error of the call, with the way back to its timeline. */
   rejection(): Error {
-    const { key, policy, breaker } = this.plan
+    const { key, policy, notes, breaker } = this.plan
     const { reason, decision } = this.stop
     const error = rejectionFor(reason, {
       key,
       policy,
+      notes,
       totalDelayMs: 0,
       failure: null,
       attempt: 1,

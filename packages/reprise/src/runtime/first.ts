@@ -22,7 +22,7 @@ import { Session } from './session.js'
 import { TimedFirst } from './timed-first.js'
 
 const FRESH = Object.freeze(initialState(null))
-const UNGATED: Start = Object.freeze({ type: 'start', era: 0, breaker: undefined, decision: NO_BUDGET })
+const UNGATED: Start = Object.freeze({ type: 'start', epoch: 0, breaker: undefined, decision: NO_BUDGET })
 
 /** A call that asks nobody and has no limit. */
 export function runBare(plan: Plan, operation: Operation<unknown>): Promise<unknown> {

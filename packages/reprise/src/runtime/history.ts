@@ -4,10 +4,13 @@
  */
 import { NO_BUDGET } from '../core/gate.js'
 import type { AttemptRecord, Timeline } from '../core/timeline.js'
+import type { AttemptResult } from '../core/words.js'
 import type { Plan } from './plan.js'
 
 export interface Past {
   previous: Past | null
+  readonly attempt: number
+  readonly result: AttemptResult | undefined
   readonly startMs: number
   readonly error: unknown
   toRecord(): AttemptRecord
@@ -34,14 +37,22 @@ export class PlainFailure implements Past {
     return null
   }
 
+  get attempt(): 1 {
+    return 1
+  }
+
+  get result(): 'failure' {
+    return 'failure'
+  }
+
   get startMs(): number {
     return this.plan.environment.msOf(this.startTick)
   }
 
   toRecord(): AttemptRecord {
     return {
-      number: 1,
-      group: 1,
+      attempt: 1,
+      launch: 1,
       kind: 'retry',
       hedge: false,
       startMs: this.startMs,
@@ -76,6 +87,22 @@ export function oldestStartMs(newest: Past | null): number {
   let startMs = 0
   for (let past = newest; past !== null; past = past.previous) startMs = past.startMs
   return startMs
+}
+
+/** How often a call has started its operation, and in how many attempts of its policy; denied launches are not counted. */
+export interface Made {
+  readonly attemptsMade: number
+  readonly launches: number
+}
+
+export function madeOf(newest: Past | null): Made {
+  let [attemptsMade, launches] = [0, 0]
+  for (let past = newest; past !== null; past = past.previous) {
+    if (past.result === 'denied') continue
+    attemptsMade = Math.max(attemptsMade, past.attempt)
+    launches++
+  }
+  return { attemptsMade, launches }
 }
 
 /** Oldest first, frozen. */

@@ -2,7 +2,7 @@
  * The policy's own functions, which may throw: what they say of a failure and of a result. Imports core and types.
  */
 import { expectAnswer, isRetryable } from '../core/classify.js'
-import type { AttemptKind } from '../core/words.js'
+import type { Launch } from './context.js'
 import type { Plan } from './plan.js'
 
 export interface Thrown {
@@ -11,9 +11,9 @@ export interface Thrown {
 }
 
 /** Whether a failure is worth another attempt. */
-export function classify(plan: Plan, error: unknown, kind: AttemptKind, attempt: number): boolean | Thrown {
+export function classify(plan: Plan, error: unknown, { attempt, launch, kind }: Launch): boolean | Thrown {
   try {
-    return isRetryable(plan.policy, error, { key: plan.key, attempt, kind })
+    return isRetryable(plan.policy, error, { key: plan.key, attempt, launch, kind })
   } catch (thrown) {
     return { type: 'threw', error: thrown }
   }

@@ -5,11 +5,11 @@
 import { Breaker } from '../core/breaker.js'
 import { LatencyHistogram } from '../core/latency.js'
 import { type NormalizedPolicy, normalizePolicy } from '../core/normalize.js'
-import type { BreakerPolicy, Policy, PolicyInput } from '../core/policy.js'
-import { nearest } from '../core/suggest.js'
+import type { BreakerPolicy, Policy, PolicyArgument } from '../core/policy.js'
+import { didYouMean } from '../core/problems.js'
 import { BoundedMap } from '../core/bounded-map.js'
 import type { Environment } from './environment.js'
-import { type GivenPolicies, oneAttempt } from './executor-options.js'
+import { type GivenPolicies, missingBudgets, oneAttempt } from './executor-options.js'
 import { Plan } from './plan.js'
 
 /** Of keys that have no policy of their own. */
@@ -22,26 +22,28 @@ interface KeptBreaker {
   readonly pinned: boolean
 }
 
-type GivenPolicy = PolicyInput | Policy
-
 export class PlanBook {
   private readonly environment: Environment
   private readonly anonymous: boolean
   private readonly fallback: NormalizedPolicy | undefined
+  private readonly isStrict: boolean
+  private readonly keys: readonly string[]
   private readonly plans: BoundedMap<Plan>
   private readonly plansOfPolicies = new WeakMap<object, BoundedMap<Plan>>()
   private readonly breakers: BoundedMap<KeptBreaker>
   /** By key: calls that bring their policy along share what they have seen. */
   private readonly latencies = new BoundedMap<LatencyHistogram>(MAX_PLANS, () => true)
   /** Most often a call is given the policy of the call before. */
-  private lastGiven: { readonly input: GivenPolicy; readonly plan: Plan } | undefined = undefined
+  private lastGiven: { readonly input: PolicyArgument; readonly plan: Plan } | undefined = undefined
 
   /** `anonymous`: keys say nothing, so a breaker without a key of its own belongs to its policy object. */
   constructor(environment: Environment, policies: GivenPolicies, anonymous: boolean) {
-    const { byKey, fallback } = policies
+    const { byKey, fallback, isStrict } = policies
     this.environment = environment
     this.anonymous = anonymous
     this.fallback = fallback
+    this.isStrict = isStrict
+    this.keys = [...byKey.keys()]
     this.plans = new BoundedMap(byKey.size + MAX_PLANS, (plan) => !byKey.has(plan.key))
     this.breakers = new BoundedMap(byKey.size + MAX_BREAKERS, ({ breaker, pinned }) => breaker.idle && !pinned)
     for (const [key, policy] of byKey) this.plans.set(key, this.makePlan(key, policy, true))
@@ -53,8 +55,11 @@ export class PlanBook {
   }
 
   /** Undefined: there is none, and a call without one is refused. Throws if the given policy is invalid. */
-  find(key: string, given: GivenPolicy | undefined): Plan | undefined {
-    if (given !== undefined) return this.planOfPolicy(key, given)
+  find(key: string, given: PolicyArgument | undefined): Plan | undefined {
+    if (given !== undefined) {
+      const isRefused = this.isStrict && this.plans.get(key) === undefined
+      return isRefused ? undefined : this.planOfPolicy(key, given)
+    }
     const known = this.plans.get(key)
     if (known !== undefined || this.fallback === undefined) return known
     const plan = this.makePlan(key, this.fallback, false)
@@ -64,14 +69,15 @@ export class PlanBook {
 
   /** For a call that is refused for want of a policy. */
   planOfNobody(key: string): Plan {
-    return this.makePlan(key, oneAttempt(), false)
+    const near = didYouMean(key, this.keys)?.replace('did', 'Did')
+    return this.makePlan(key, { ...oneAttempt(), notes: near === undefined ? [] : [near] }, false)
   }
 
   breaker(key: string): Breaker | undefined {
     return this.breakers.get(key)?.breaker
   }
 
-  private planOfPolicy(key: string, input: GivenPolicy): Plan {
+  private planOfPolicy(key: string, input: PolicyArgument): Plan {
     const { lastGiven } = this
     if (lastGiven !== undefined && lastGiven.input === input && lastGiven.plan.key === key) return lastGiven.plan
     const plan = this.findPlanOfPolicy(key, input)
@@ -79,12 +85,12 @@ export class PlanBook {
     return plan
   }
 
-  private findPlanOfPolicy(key: string, input: GivenPolicy): Plan {
+  private findPlanOfPolicy(key: string, input: PolicyArgument): Plan {
+    if (typeof input !== 'object') return this.makePlan(key, normalizePolicy(input), false)
     let plans = this.plansOfPolicies.get(input)
     const known = plans?.get(key)
     if (known !== undefined) return known
     const plan = this.makePlan(key, normalizePolicy(input), false)
-    if (typeof input !== 'object') return plan
     plans ??= new BoundedMap(MAX_PLANS, () => true)
     plans.set(key, plan)
     this.plansOfPolicies.set(input, plans)
@@ -105,13 +111,8 @@ export class PlanBook {
   /** A name that nobody has registered is allowed, but most often a mistake. */
   private budgetNotes(policy: Policy): string[] {
     const { budgets } = this.environment
-    const named = [policy.budget?.name, policy.hedge?.budget?.name]
-    const missing = named.filter(
-      (name) => name !== undefined && budgets !== undefined && budgets.get(name) === undefined,
-    )
-    return missing.map((name) => {
-      const near = nearest(name as string, budgets?.names?.() ?? [])
-      const hint = near === undefined ? '' : `: did you mean ${near}?`
+    return missingBudgets(policy, budgets).map(({ name, suggestion }) => {
+      const hint = suggestion === undefined ? '' : `: ${suggestion}`
       return `Budget ${name} was not registered when the policy was read${hint}`
     })
   }

@@ -1,8 +1,8 @@
 /**
- * One group of attempts with its hedges: starts the copies when they are due and knows when the group is over.
- * The rules are in core/hedge; this only keeps the time and the members. Imports core and the runtime's types.
+ * One attempt of the policy with its hedges: starts the copies when they are due and knows when the attempt is over.
+ * The rules are in core/hedge; this only keeps the time and the launches. Imports core and the runtime's types.
  */
-import { endsGroup, nextHedgeAtMs, outweighs, type MemberResult } from '../core/hedge.js'
+import { endsAttempt, type LaunchResult, nextHedgeAtMs, outweighs } from '../core/hedge.js'
 import type { HedgePolicy } from '../core/policy.js'
 import type { Timer } from '../core/time.js'
 import type { Attempt } from './attempt.js'
@@ -14,10 +14,10 @@ export class Race implements Timer, WheelLinks {
   wheelNext = undefined
   wheelPrev = undefined
   wheelDue = 0
-  /** What decides the group so far, if nobody succeeds. */
+  /** What decides the attempt so far, if nobody succeeds. */
   deciding: Failed | undefined = undefined
-  held: MemberResult | undefined = undefined
-  /** The largest `Retry-After` of the group. */
+  held: LaunchResult | undefined = undefined
+  /** The largest `Retry-After` of its launches. */
   retryAfterMs: number | undefined = undefined
   private readonly call: Call
   private readonly hedge: HedgePolicy
@@ -42,14 +42,14 @@ export class Race implements Timer, WheelLinks {
     if (!this.over) this.scheduleNext()
   }
 
-  /** Whether the group is over with this member, `running` others still going. */
-  ended(result: MemberResult, failed: Failed, retryAfterMs: number | undefined, running: number): boolean {
+  /** Whether the attempt is over with this launch, `running` others still going. */
+  ended(result: LaunchResult, failed: Failed, retryAfterMs: number | undefined, running: number): boolean {
     if (outweighs(result, this.held)) {
       this.held = result
       this.deciding = failed
     }
     if (retryAfterMs !== undefined) this.retryAfterMs = Math.max(retryAfterMs, this.retryAfterMs ?? 0)
-    if (!endsGroup(this.hedge, result, running)) return false
+    if (!endsAttempt(this.hedge, result, running)) return false
     this.stop()
     return true
   }

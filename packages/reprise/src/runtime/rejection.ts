@@ -5,6 +5,7 @@ import {
   BreakerOpenError,
   BudgetDeniedError,
   CallTimeoutError,
+  NoPolicyError,
   RepriseError,
   RetryBudgetExhaustedError,
   TIMELINE,
@@ -18,6 +19,8 @@ import type { StopReason } from '../core/words.js'
 export interface Stopped {
   readonly key: string
   readonly policy: Policy
+  /** Of the plan. */
+  readonly notes: readonly string[]
   readonly totalDelayMs: number
   /** The last real error, if an attempt was made. */
   readonly failure: { readonly error: unknown } | null
@@ -39,7 +42,7 @@ export function rejectionFor(reason: StopReason, stopped: Stopped): unknown {
     case 'timeout':
       return withoutStack(() => new CallTimeoutError(key, policy.timeoutMs ?? 0, cause))
     case 'no_policy':
-      return new RepriseError(reason, `No policy for ${key}: add it to \`policies\` of createExecutor`)
+      return new NoPolicyError(key, stopped.notes)
     default:
       if (failure !== null) return failure.error
       return withoutStack(

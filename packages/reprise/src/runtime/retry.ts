@@ -1,13 +1,13 @@
 /**
  * `retry`: a call without an executor of one's own. Imports the executor.
  */
-import type { Policy, PolicyInput } from '../core/policy.js'
+import type { PolicyArgument } from '../core/policy.js'
 import type { Operation } from './context.js'
 import { type CallOptions, PolicyExecutor } from './executor.js'
 import type { ExecutorOptions } from './executor-options.js'
 
 export type RetryOptions = Omit<CallOptions, 'policy'> &
-  Omit<ExecutorOptions, 'policies' | 'defaultPolicy' | 'missingPolicyMode'>
+  Omit<ExecutorOptions, 'policies' | 'defaultPolicy' | 'missingPolicyMode' | 'strictKeys'>
 
 const KEY = 'retry'
 
@@ -17,7 +17,11 @@ let shared: PolicyExecutor | undefined
 const executors = new WeakMap<RetryOptions, PolicyExecutor>()
 
 /** Runs the operation until it succeeds or the policy says stop. Default: 3 attempts, exponential, full jitter. */
-export function retry<T>(operation: Operation<T>, policy?: PolicyInput | Policy, options?: RetryOptions): Promise<T> {
+export function retry<T>(
+  operation: Operation<T>,
+  policy?: PolicyArgument<NoInfer<T>>,
+  options?: RetryOptions,
+): Promise<T> {
   try {
     const executor = options === undefined ? anonymous() : executorFor(options)
     return executor.runWith(KEY, operation, policy, options?.signal)

@@ -1,7 +1,9 @@
 /**
  * One listener per caller's signal, however many calls wait on it: adding ten thousand listeners to one signal costs
- * a walk each, and warns of a leak. Imports nothing.
+ * a walk each, and warns of a leak. Imports core only.
  */
+import { OptionsError } from '../core/errors.js'
+import { isNot } from '../core/problems.js'
 
 export interface AbortListener {
   onAbort(reason: unknown): void
@@ -27,8 +29,9 @@ const hubs = new WeakMap<AbortSignal, SignalHub>()
 export function expectSignal(signal: unknown): void {
   const { aborted, addEventListener } = Object(signal) as Partial<AbortSignal>
   if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return
-  const hint = typeof (signal as { abort?: unknown }).abort === 'function' ? ': pass controller.signal' : ''
-  throw new TypeError(`The signal must be an AbortSignal${hint}`)
+  const isController = typeof (signal as { abort?: unknown } | null)?.abort === 'function'
+  const suggestion = isController ? { suggestion: 'pass controller.signal' } : {}
+  throw new OptionsError('the call', [{ path: 'signal', message: isNot(signal, 'an AbortSignal'), ...suggestion }])
 }
 
 export function listenTo(signal: AbortSignal, listener: AbortListener): void {

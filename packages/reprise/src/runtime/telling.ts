@@ -18,13 +18,12 @@ export function started(call: CallRecord): void {
   environment.emit({ type: 'call_started', timeMs: environment.exactMs(), key, callId, attempt: 0, attempts })
 }
 
-export function attemptStarted(call: CallRecord, launch: Attempt): void {
+export function attemptStarted(call: CallRecord, begun: Attempt): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
-  const { attempt: number, kind, delayBeforeMs, parkedMs, group: attempt } = launch
-  const timeMs = launch.startMs
+  const { attempt, launch, kind, delayBeforeMs, parkedMs, startMs: timeMs } = begun
   if (kind === 'hedge') {
-    environment.emit({ type: 'hedge_started', timeMs, key, callId, attempt, attempts, number })
+    environment.emit({ type: 'hedge_started', timeMs, key, callId, attempt, attempts, launch })
   }
   environment.emit({
     type: 'attempt_started',
@@ -33,21 +32,20 @@ export function attemptStarted(call: CallRecord, launch: Attempt): void {
     callId,
     attempt,
     attempts,
-    number,
+    launch,
     kind,
     delayBeforeMs,
     parkedMs,
   })
 }
 
-export function attemptFinished(call: CallRecord, launch: Attempt): void {
+export function attemptFinished(call: CallRecord, ended: Attempt): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
-  const { attempt: number, kind, won, error, group: attempt } = launch
-  const timeMs = launch.endMs
-  const outcome = launch.result as Exclude<AttemptResult, 'denied'>
+  const { attempt, launch, kind, won, error, endMs: timeMs } = ended
+  const outcome = ended.result as Exclude<AttemptResult, 'denied'>
   if (kind === 'hedge' && outcome === 'aborted') {
-    environment.emit({ type: 'hedge_cancelled', timeMs, key, callId, attempt, attempts, number })
+    environment.emit({ type: 'hedge_cancelled', timeMs, key, callId, attempt, attempts, launch })
   }
   environment.emit({
     type: 'attempt_finished',
@@ -56,22 +54,16 @@ export function attemptFinished(call: CallRecord, launch: Attempt): void {
     callId,
     attempt,
     attempts,
-    number,
+    launch,
     kind,
     outcome,
-    durationMs: Math.max(0, launch.endMs - launch.startMs),
+    durationMs: Math.max(0, ended.endMs - ended.startMs),
     won,
     error,
   })
 }
 
-export function decision(
-  call: CallRecord,
-  launch: Attempt,
-  ref: BudgetRef,
-  mode: DecisionMode,
-  answer: Decision,
-): void {
+export function decision(call: CallRecord, asked: Attempt, ref: BudgetRef, mode: DecisionMode, answer: Decision): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
   environment.emit({
@@ -79,10 +71,10 @@ export function decision(
     timeMs: environment.exactMs(),
     key,
     callId,
-    attempt: launch.group,
+    attempt: asked.attempt,
     attempts,
-    number: launch.attempt,
-    kind: launch.kind,
+    launch: asked.launch,
+    kind: asked.kind,
     budget: ref.name,
     cost: ref.cost,
     mode,
@@ -91,13 +83,13 @@ export function decision(
   })
 }
 
-export function parked(call: CallRecord, launch: Attempt): void {
+export function parked(call: CallRecord, inLine: Attempt): void {
   const { environment } = call.plan
   const { key, callId, attempts } = call
   const timeMs = environment.exactMs()
-  const budget = launch.budgetRef?.name ?? ''
-  const { group: attempt, attempt: number } = launch
-  environment.emit({ type: 'parked', timeMs, key, callId, attempt, attempts, number, budget })
+  const budget = inLine.budgetRef?.name ?? ''
+  const { attempt, launch } = inLine
+  environment.emit({ type: 'parked', timeMs, key, callId, attempt, attempts, launch, budget })
 }
 
 /** `failures` already counts the attempt that failed. */
@@ -119,18 +111,20 @@ export function waiting(call: CallRecord, error: unknown): void {
   })
 }
 
-export function succeeded(call: CallRecord, group: number): void {
+export function succeeded(call: CallRecord, attempt: number): void {
   const { environment } = call.plan
-  const { key, callId, attempts, launched: attemptsMade, totalDelayMs } = call
+  const { key, callId, attempts, totalDelayMs } = call
+  const { attemptsMade, launches } = call.made()
   const timeMs = environment.exactMs()
   environment.emit({
     type: 'call_succeeded',
     timeMs,
     key,
     callId,
-    attempt: group,
+    attempt,
     attempts,
     attemptsMade,
+    launches,
     totalDelayMs,
     elapsedMs: elapsed(call, timeMs),
   })
@@ -143,18 +137,20 @@ export function failed(
   error: unknown,
 ): void {
   const { environment } = call.plan
-  const { key, callId, attempts, launched: attemptsMade, totalDelayMs } = call
+  const { key, callId, attempts, totalDelayMs } = call
+  const { attemptsMade, launches } = call.made()
   const timeMs = environment.exactMs()
   environment.emit({
     type: 'call_failed',
     timeMs,
     key,
     callId,
-    attempt: Math.min(call.group, attempts),
+    attempt: Math.min(call.attempt, attempts),
     attempts,
     stopReason,
     budgetReason,
     attemptsMade,
+    launches,
     totalDelayMs,
     elapsedMs: elapsed(call, timeMs),
     error,

@@ -101,7 +101,7 @@ export class TimedFirst implements Timer, WheelLinks {
     environment.cancel(this)
     const attempt = this.toAttempt()
     attempt.end('failure', error, environment.exactMs())
-    this.becomeCall(attempt, false).goOn(attempt, 'retry', 1)
+    this.becomeCall(attempt, false).goOn(attempt, FIRST)
   }
 
   private toAttempt(): Attempt {

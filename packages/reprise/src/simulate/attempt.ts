@@ -16,6 +16,7 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
   readonly call: SimulatedCall
   readonly key: string
   readonly attempt: number
+  readonly launch: number
   readonly kind: AttemptKind
   readonly ref: BudgetRef
   readonly line: Line | undefined
@@ -25,18 +26,19 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
   /** The budget that a hedge asks beside its own, and what that gave. */
   private readonly sharedRef: BudgetRef | undefined
   private shared: Shared | undefined = undefined
-  era = 0
+  epoch = 0
   startMs = 0
   private over = false
   /** The outcome of an attempt whose operation goes on though its caller has given it up. */
   private abandoned: AttemptOutcome | undefined = undefined
 
-  constructor(call: SimulatedCall, number: number, kind: AttemptKind) {
+  constructor(call: SimulatedCall, attempt: number, launch: number, kind: AttemptKind) {
     super()
     const [ref, shared] = call.client.refs[kind]
     this.call = call
     this.key = call.client.stage.scenario.keyed ? call.part.name : ''
-    this.attempt = number
+    this.attempt = attempt
+    this.launch = launch
     this.kind = kind
     this.ref = ref ?? NO_REF
     this.sharedRef = shared
@@ -51,8 +53,8 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
 
   /** What a budget is told at this time. */
   requestAt(now: number, ref = this.ref): BudgetRequest {
-    const { key, attempt, kind, deadlineMs, attemptTimeoutMs } = this
-    return { key, attempt, kind, ref, now, deadlineMs, attemptTimeoutMs }
+    const { key, attempt, launch, kind, deadlineMs, attemptTimeoutMs } = this
+    return { key, attempt, launch, kind, ref, now, deadlineMs, attemptTimeoutMs }
   }
 
   /** Asks the budget, or both that must allow a hedge. */
@@ -90,9 +92,9 @@ export class SimulatedAttempt extends SimulatedEvent implements Requester, Budge
     const { events, client } = this.call
     this.over = true
     events.cancel(this)
-    if (result === 'success') client.breaker?.success(this.era)
-    else if (result === 'aborted') client.breaker?.giveBack(this.era)
-    else client.breaker?.failure(this.era, events.now)
+    if (result === 'success') client.breaker?.success(this.epoch)
+    else if (result === 'aborted') client.breaker?.giveBack(this.epoch)
+    else client.breaker?.failure(this.epoch, events.now)
     const outcome = { result, latencyMs: events.now - this.startMs, won, now: events.now }
     const isGivenUp = result === 'timeout' || result === 'aborted'
     if (isGivenUp && client.stage.scenario.ignoresSignal) this.abandon(outcome)

@@ -6,8 +6,9 @@ import type { Breaker } from '../core/breaker.js'
 import type { Decision } from '../core/budget.js'
 import { type Admission, admit, advance, decide, type LaunchGates, type RetryGates } from '../core/decide.js'
 import { DEFAULT_MAX_PARK_MS, mayPeek, PARK_EXPIRED, unusedOutcome } from '../core/gate.js'
-import { endsGroup, nextHedgeAtMs } from '../core/hedge.js'
+import { endsAttempt, nextHedgeAtMs } from '../core/hedge.js'
 import { initialState, type RetryState } from '../core/state.js'
+import type { AttemptKind } from '../core/words.js'
 import { SimulatedAttempt } from './attempt.js'
 import type { Client } from './client.js'
 import { type EventQueue, SimulatedEvent } from './event-queue.js'
@@ -59,28 +60,32 @@ export class SimulatedCall extends SimulatedEvent {
   // ── before an attempt ──────────────────────────────────────────────────────────────────────────
 
   private launch(): void {
-    this.enter(new SimulatedAttempt(this, this.state.launched + 1, 'retry'), undefined)
+    this.enter(this.next('retry', this.state.failures + 1), undefined)
   }
 
   launchHedge(): void {
     if (this.over || this.client.breaker?.closed === false) return
-    this.enter(new SimulatedAttempt(this, this.state.launched + 1, 'hedge'), undefined)
+    this.enter(this.next('hedge', this.state.failures + 1), undefined)
+  }
+
+  private next(kind: AttemptKind, attempt: number): SimulatedAttempt {
+    return new SimulatedAttempt(this, attempt, this.state.launched + 1, kind)
   }
 
   private enter(attempt: SimulatedAttempt, grant: Decision | undefined): void {
     const { breaker } = this.client
     const gates: LaunchGates = new Gates(this.events, breaker, attempt, grant)
+    this.state.launched = attempt.launch
     const admission = admit(this.state, gates)
-    if (admission.type === 'start') this.start(attempt, admission.era)
+    if (admission.type === 'start') this.start(attempt, admission.epoch)
     else this.notStarted(attempt, admission, grant)
   }
 
-  private start(attempt: SimulatedAttempt, era: number): void {
+  private start(attempt: SimulatedAttempt, epoch: number): void {
     const { policy, latency, tally } = this.client
-    attempt.era = era
-    this.state.launched = attempt.attempt
+    attempt.epoch = epoch
     this.running.push(attempt)
-    tally.attemptBegan(this.events.now, attempt.attempt, this.part.name)
+    tally.attemptBegan(this.events.now, attempt, this.part.name)
     attempt.send()
     if (policy.hedge === undefined || attempt.kind === 'hedge') return
     const delayMs = policy.hedge.delayMs ?? latency?.percentile(policy.hedge.percentile as number)
@@ -123,10 +128,10 @@ export class SimulatedCall extends SimulatedEvent {
   // ── after an attempt ───────────────────────────────────────────────────────────────────────────
 
   answered(attempt: SimulatedAttempt, ok: boolean): void {
-    this.leaveGroup(attempt)
+    this.leaveRunning(attempt)
     const { latency, tally } = this.client
     attempt.end(ok ? 'success' : 'failure', ok)
-    tally.attemptEnded(attempt.attempt, ok)
+    tally.attemptEnded(attempt, ok)
     if (!ok) {
       this.goOn()
       return
@@ -136,19 +141,19 @@ export class SimulatedCall extends SimulatedEvent {
   }
 
   timedOut(attempt: SimulatedAttempt): void {
-    this.leaveGroup(attempt)
+    this.leaveRunning(attempt)
     attempt.end('timeout', false)
-    this.client.tally.attemptEnded(attempt.attempt, false)
+    this.client.tally.attemptEnded(attempt, false)
     this.goOn()
   }
 
-  private leaveGroup(attempt: SimulatedAttempt): void {
+  private leaveRunning(attempt: SimulatedAttempt): void {
     this.running.splice(this.running.indexOf(attempt), 1)
   }
 
   private goOn(): void {
     const { policy, breaker, draw } = this.client
-    if (policy.hedge !== undefined && !endsGroup(policy.hedge, 'retryable', this.running.length)) return
+    if (policy.hedge !== undefined && !endsAttempt(policy.hedge, 'retryable', this.running.length)) return
     this.endHedging()
     const verdict = decide(policy, this.state, FAILED, this.events.now, draw, this.retryGates(breaker))
     if (verdict.type !== 'retry') {
@@ -162,7 +167,7 @@ export class SimulatedCall extends SimulatedEvent {
   private retryGates(breaker: Breaker | undefined): RetryGates {
     const budget = this.client.budgetOf(this.client.policy.budget)
     if (!mayPeek(budget)) return { breaker }
-    const next = new SimulatedAttempt(this, this.state.launched + 1, 'retry')
+    const next = this.next('retry', this.state.failures + 2)
     return { breaker, peek: (dueAtMs) => budget.peek(next.requestAt(dueAtMs)) }
   }
 
@@ -176,7 +181,7 @@ export class SimulatedCall extends SimulatedEvent {
     this.endHedging()
     for (const loser of this.running) {
       loser.end('aborted', false)
-      this.client.tally.attemptEnded(loser.attempt, false)
+      this.client.tally.attemptEnded(loser, false)
     }
     this.running.length = 0
     this.client.tally.callEnded(this.startMs, this.events.now, ok, this.part.name)

@@ -39,7 +39,7 @@ export interface Report {
   }
 }
 
-export interface PartFigures {
+interface PartFigures {
   readonly calls: number
   /** Attempts over calls. */
   readonly amplification: number

@@ -25,7 +25,7 @@ describe('a scenario', () => {
     [{ clients: 1.5 }, 'clients: 1.5 is not a whole number'],
     [{ load: Number.NaN }, 'load: NaN is not'],
     [{ load: '0.5' }, 'load: "0.5" is not'],
-    [{ fault: 'hangs' }, 'did you mean hang?'],
+    [{ fault: 'hangs' }, 'did you mean `hang`?'],
     [{ serviceShape: 'gauss' }, 'serviceShape: "gauss" is not one of exponential'],
     [{ during: 'soon' }, 'during: "soon" is not a duration'],
     [{ during: '2d' }, 'during: "2d" is not a duration'],
@@ -37,17 +37,19 @@ describe('a scenario', () => {
     [{ neighbours: 1 }, 'neighbours: 1 is not a number from 0 to 0.99'],
     [{ fault: 'overload', amount: 0 }, 'amount: 0 is not'],
     [{ errorRate: -1 }, 'errorRate: -1 is not'],
-    [{ client: 3 }, 'client: unknown field, did you mean clients?'],
-    [{ xyzzy: 3 }, 'xyzzy: unknown field'],
-    [{ capacity: 1_000_000 }, 'too large'],
+    [{ client: 3 }, 'client: unknown option (did you mean `clients`?)'],
+    [{ xyzzy: 3 }, 'xyzzy: unknown option'],
+    [{ capacity: 1_000_000 }, 'calls are too many (lower capacity, load or the times)'],
+    [{ load: 0, keyed: 1, during: 'x' }, 'simulate: during: "x" is not a duration'],
+    [{ load: 0, keyed: 1, during: 'x' }, '; load: 0 is not a number'],
+    [{ load: 0, keyed: 1, during: 'x' }, '; keyed: 1 is not true or false'],
     [null, 'is not an object'],
   ])('%j is refused with its place', (input, message) => {
     try {
       readScenario(input as ScenarioInput)
       expect.unreachable()
     } catch (error) {
-      expect(isRepriseError(error, 'invalid_scenario')).toBe(true)
-      expect((error as Error).name).toBe('ScenarioError')
+      expect(isRepriseError(error, 'invalid_options')).toBe(true)
       expect((error as Error).message).toContain(message)
     }
   })

@@ -3,10 +3,10 @@
  * rest of the simulator sees milliseconds and rates. Imports core only.
  */
 import { readDuration } from '../core/duration.js'
-import { RepriseError } from '../core/errors.js'
+import { OptionsError } from '../core/errors.js'
+import { expectOptions } from '../core/options.js'
 import type { DurationInput } from '../core/policy.js'
-import { isNot } from '../core/problems.js'
-import { nearest } from '../core/suggest.js'
+import { didYouMean, isNot, Place, type Report } from '../core/problems.js'
 import { SERVICE_SHAPES, type ServiceShape } from './chance.js'
 
 /**
@@ -115,99 +115,94 @@ const AMOUNTS: Readonly<Record<FaultKind, number>> = {
 /** A simulation of more than this would run for minutes. */
 const MAX_EVENTS = 50_000_000
 
-export class ScenarioError extends RepriseError {
-  constructor(message: string) {
-    super('invalid_scenario', `Scenario ${message}`)
-  }
-
-  override get name(): string {
-    return 'ScenarioError'
-  }
-}
-
+/** Throws an `OptionsError` with every problem. */
 export function readScenario(input: ScenarioInput = {}): Scenario {
   expectNames(input)
   const given = { ...DEFAULTS, ...withoutUndefined(input) }
-  const fault = expectOne('fault', given.fault, FAULT_KINDS)
-  const capacity = expectRange('capacity', given.capacity, 0.01, 1_000_000)
-  const serviceMs = expectDuration('serviceTime', given.serviceTime, 0.01)
+  const report: Report = { problems: [], notes: [] }
+  const at = (name: keyof ScenarioInput): Place => new Place(name, report)
+  const fault = oneOf(given.fault, at('fault'), FAULT_KINDS)
+  const capacity = inRange(given.capacity, at('capacity'), 0.01, 1_000_000)
+  const serviceMs = periodOf(given.serviceTime, at('serviceTime'), 0.01)
   const workers = Math.max(1, Math.round((capacity * serviceMs) / 1000))
-  const faultStartMs = expectDuration('before', given.before, 1)
-  const faultEndMs = faultStartMs + expectDuration('during', given.during, 0)
+  const faultStartMs = periodOf(given.before, at('before'), 1)
+  const faultEndMs = faultStartMs + periodOf(given.during, at('during'), 0)
   const scenario = {
-    clients: expectWhole('clients', given.clients, 1, 100_000),
-    callsPerSecond: expectRange('load', given.load, 0.0001, 100) * capacity,
+    clients: whole(given.clients, at('clients'), 1, 100_000),
+    callsPerSecond: inRange(given.load, at('load'), 0.0001, 100) * capacity,
     workers,
     // Workers are whole: the time is what makes the capacity exact.
     serviceMs: (workers * 1000) / capacity,
-    serviceShape: expectOne('serviceShape', given.serviceShape, SERVICE_SHAPES),
-    queueLength: Math.round((capacity * expectDuration('queue', given.queue, 0)) / 1000),
+    serviceShape: oneOf(given.serviceShape, at('serviceShape'), SERVICE_SHAPES),
+    queueLength: Math.round((capacity * periodOf(given.queue, at('queue'), 0)) / 1000),
     fault,
-    amount: expectAmount(fault, given.amount ?? AMOUNTS[fault]),
+    amount: amountOf(fault, given.amount ?? AMOUNTS[fault], at('amount')),
     faultStartMs,
     faultEndMs,
-    endMs: faultEndMs + expectDuration('after', given.after, 1),
-    errorRate: expectRange('errorRate', given.errorRate, 0, 1),
-    faultShare: expectRange('faultShare', given.faultShare, 0.001, 1),
-    keyed: expectFlag('keyed', given.keyed),
-    burst: expectWhole('burst', given.burst, 0, 1_000_000),
-    restartAtMs: expectDuration('restartAt', given.restartAt, 0) || undefined,
-    ignoresSignal: expectFlag('ignoresSignal', given.ignoresSignal),
-    neighbours: expectRange('neighbours', given.neighbours, 0, 0.99),
+    endMs: faultEndMs + periodOf(given.after, at('after'), 1),
+    errorRate: inRange(given.errorRate, at('errorRate'), 0, 1),
+    faultShare: inRange(given.faultShare, at('faultShare'), 0.001, 1),
+    keyed: flag(given.keyed, at('keyed')),
+    burst: whole(given.burst, at('burst'), 0, 1_000_000),
+    restartAtMs: periodOf(given.restartAt, at('restartAt'), 0) || undefined,
+    ignoresSignal: flag(given.ignoresSignal, at('ignoresSignal')),
+    neighbours: inRange(given.neighbours, at('neighbours'), 0, 0.99),
   }
-  const calls = (scenario.callsPerSecond * scenario.endMs) / 1000
-  if (calls * 10 > MAX_EVENTS) {
-    throw new ScenarioError(`of ${Math.round(calls)} calls is too large: lower capacity, load or the times`)
-  }
+  expectFeasible(scenario, report)
+  if (report.problems.length > 0) throw new OptionsError('simulate', report.problems)
   return scenario
 }
 
 function expectNames(input: ScenarioInput): void {
-  if (typeof input !== 'object' || input === null)
-    throw new ScenarioError(isNot(input, 'an object such as { load: 0.75 }'))
   const names = [...Object.keys(DEFAULTS), 'amount']
-  for (const name of Object.keys(input)) {
-    if (names.includes(name)) continue
-    const near = nearest(name, names)
-    throw new ScenarioError(`${name}: unknown field${near === undefined ? '' : `, did you mean ${near}?`}`)
-  }
+  expectOptions('simulate', input, {}, { others: names })
 }
 
 function withoutUndefined(input: ScenarioInput): ScenarioInput {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
 }
 
-function expectAmount(fault: FaultKind, amount: unknown): number {
-  if (fault === 'slow' || fault === 'overload') return expectRange('amount', amount, 0.01, 10_000)
-  if (fault === 'capacity' || fault === 'errors') return expectRange('amount', amount, 0, 1)
-  return expectRange('amount', amount, 0, Infinity)
+/** Where a number is wrong the sum is NaN, and nothing more is said. */
+function expectFeasible({ callsPerSecond, endMs }: Scenario, report: Report): void {
+  const calls = (callsPerSecond * endMs) / 1000
+  if (!(calls * 10 > MAX_EVENTS)) return
+  new Place('', report).fail(`${Math.round(calls)} calls are too many`, 'lower capacity, load or the times')
 }
 
-function expectRange(name: string, value: unknown, least: number, most: number): number {
+// What follows gives the value, or tells the problem and gives one with which reading goes on.
+
+function amountOf(fault: FaultKind, amount: unknown, place: Place): number {
+  if (fault === 'slow' || fault === 'overload') return inRange(amount, place, 0.01, 10_000)
+  if (fault === 'capacity' || fault === 'errors') return inRange(amount, place, 0, 1)
+  return inRange(amount, place, 0, Infinity)
+}
+
+function inRange(value: unknown, place: Place, least: number, most: number): number {
   if (typeof value === 'number' && value >= least && value <= most) return value
-  throw new ScenarioError(`${name}: ${isNot(value, `a number from ${least} to ${most}`)}`)
+  place.fail(isNot(value, `a number from ${least} to ${most}`))
+  return Number.NaN
 }
 
-function expectFlag(name: string, value: unknown): boolean {
-  if (typeof value === 'boolean') return value
-  throw new ScenarioError(`${name}: ${isNot(value, 'true or false')}`)
+function flag(value: unknown, place: Place): boolean {
+  if (typeof value !== 'boolean') place.fail(isNot(value, 'true or false'))
+  return value === true
 }
 
-function expectWhole(name: string, value: unknown, least: number, most: number): number {
-  if (Number.isInteger(value)) return expectRange(name, value, least, most)
-  throw new ScenarioError(`${name}: ${isNot(value, `a whole number from ${least} to ${most}`)}`)
+function whole(value: unknown, place: Place, least: number, most: number): number {
+  if (Number.isInteger(value)) return inRange(value, place, least, most)
+  place.fail(isNot(value, `a whole number from ${least} to ${most}`))
+  return Number.NaN
 }
 
-function expectDuration(name: string, value: unknown, leastMs: number): number {
+function periodOf(value: unknown, place: Place, leastMs: number): number {
   const ms = Number(readDuration(value))
   if (ms >= leastMs && ms <= 86_400_000) return ms
-  throw new ScenarioError(`${name}: ${isNot(value, `a duration such as 20ms, at least ${leastMs}ms, at most 24h`)}`)
+  place.fail(isNot(value, `a duration such as 20ms, at least ${leastMs}ms, at most 24h`))
+  return Number.NaN
 }
 
-function expectOne<T extends string>(name: string, value: unknown, words: readonly T[]): T {
+function oneOf<T extends string>(value: unknown, place: Place, words: readonly [T, ...T[]]): T {
   const found = words.find((word) => word === value)
-  if (found !== undefined) return found
-  const near = nearest(String(value), words)
-  const help = near === undefined ? '' : `, did you mean ${near}?`
-  throw new ScenarioError(`${name}: ${isNot(value, `one of ${words.join(', ')}`)}${help}`)
+  if (found === undefined) place.fail(isNot(value, `one of ${words.join(', ')}`), didYouMean(value, words))
+  return found ?? words[0]
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Budget } from '../core/budget.js'
 import { countBudget } from '../core/budgets/count.js'
 import { ALLOWED, DENIED } from '../core/gate.js'
+import type { PolicyInput } from '../core/policy.js'
 import { SERVICE_SHAPES } from './chance.js'
 import { FAULT_KINDS, type ScenarioInput } from './scenario.js'
 import { simulate } from './simulate.js'
@@ -148,7 +149,11 @@ describe('a simulation', () => {
 
   it('asks the budgets that the policy names, one for each client, and peeks where the process would', () => {
     const budgets = { few: () => countBudget({ total: 2 }) }
-    const subject: Subject = { ...THRICE, policy: { ...THRICE.policy, budget: 'few' } as Subject['policy'], budgets }
+    const subject: Subject = {
+      ...THRICE,
+      policy: { ...(THRICE.policy as PolicyInput), budget: 'few' },
+      budgets,
+    }
     const report = simulate({ ...SMALL, fault: 'refuse' }, subject, 1)
     expect(report.attempts - report.calls).toBe(2 * 10)
   })
@@ -173,13 +178,13 @@ describe('a simulation', () => {
         allowed++
         return ALLOWED
       },
-      conclude: ({ attempt }, outcome) => {
+      conclude: ({ launch }, outcome) => {
         expect(concluding).toBeUndefined()
-        concluding = { attempt, outcome }
+        concluding = { launch, outcome }
         if (outcome.result === 'aborted' && outcome.latencyMs === 0) unused++
       },
-      settle: ({ attempt }, outcome) => {
-        expect({ attempt, outcome }).toEqual(concluding)
+      settle: ({ launch }, outcome) => {
+        expect({ launch, outcome }).toEqual(concluding)
         concluding = undefined
         settled++
       },

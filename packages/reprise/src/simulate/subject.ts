@@ -3,7 +3,7 @@
  */
 import type { Budget } from '../core/budget.js'
 import { normalizePolicy } from '../core/normalize.js'
-import type { Policy, PolicyInput } from '../core/policy.js'
+import type { Policy, PolicyArgument } from '../core/policy.js'
 import type { Random } from '../core/time.js'
 
 /** A budget of one client, made new for it; `random` is seeded. */
@@ -13,7 +13,7 @@ export interface Subject {
   readonly name: string
   /** For people; the name if absent. */
   readonly title?: string
-  readonly policy: PolicyInput | Policy
+  readonly policy: PolicyArgument
   /** By the names that the policy uses. */
   readonly budgets?: Readonly<Record<string, BudgetMaker>>
   /** Where the rule and its constants are published. */

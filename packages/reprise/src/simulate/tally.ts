@@ -1,6 +1,8 @@
 /**
- * What happened, second by second, and over all. Imports types only.
+ * What happened, second by second, and over all. Imports core and types.
  */
+import type { BudgetRequest } from '../core/budget.js'
+import { isFirstLaunch } from '../core/gate.js'
 import type { Part } from './part.js'
 import type { Scenario } from './scenario.js'
 
@@ -44,18 +46,18 @@ export class Tally {
     }
   }
 
-  attemptBegan(now: number, number: number, part: Part['name']): void {
+  attemptBegan(now: number, request: BudgetRequest, part: Part['name']): void {
     count(this.attempts, now)
     if (this.inFault(now)) {
       this.fault.attempts++
       this.parts[part].attempts++
     }
-    if (number === 1) this.firstAttempts++
+    if (isFirstLaunch(request)) this.firstAttempts++
     else this.retries++
   }
 
-  attemptEnded(number: number, ok: boolean): void {
-    if (number > 1 && !ok) this.retriesThatFailed++
+  attemptEnded(request: BudgetRequest, ok: boolean): void {
+    if (!isFirstLaunch(request) && !ok) this.retriesThatFailed++
   }
 
   callEnded(startMs: number, now: number, ok: boolean, part: Part['name']): void {

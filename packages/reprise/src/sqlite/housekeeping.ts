@@ -13,14 +13,16 @@ import type { Statements } from './statements.js'
 
 interface OldTask {
   readonly pk: number
-  readonly run: string
+  readonly scope_kind: string
+  readonly scope: string
   readonly id: string
   readonly policy_hash: string
 }
 
 interface LongTask {
   readonly pk: number
-  readonly run: string
+  readonly scope_kind: string
+  readonly scope: string
   readonly id: string
   readonly correlation_id: string
   readonly attempts_kept: number
@@ -56,10 +58,10 @@ export class Housekeeping {
     const { sql } = this
     const counts = { tasks: old.length, attempts: 0, events: 0, deadLetters: 0 }
     const policies = new Map<string, number>()
-    for (const { pk, run, id, policy_hash: hash } of old) {
+    for (const { pk, scope_kind: kind, scope, id, policy_hash: hash } of old) {
       counts.attempts += changesOf(sql.removeAttempts, pk)
-      counts.events += changesOf(sql.removeEvents, run, id)
-      counts.deadLetters += changesOf(sql.removeDead, run, id)
+      counts.events += changesOf(sql.removeEvents, kind, scope, id)
+      counts.deadLetters += changesOf(sql.removeDead, kind, scope, id)
       sql.removeTask.run(pk)
       policies.set(hash, (policies.get(hash) ?? 0) + 1)
     }
@@ -104,18 +106,19 @@ export class Housekeeping {
 
   private shorten(task: LongTask, left: number, now: number): Omit<Forgotten, 'tasks'> {
     const { sql } = this
-    const { pk, run, id } = task
+    const { pk } = task
+    const key = [task.scope_kind, task.scope, task.id]
     const gone = sql.oldAttempts.all(pk, task.attempts_kept - left) as Record<string, number>[]
     const last = gone.at(-1) ?? {}
     const untilMs = gone.reduce((time, row) => Math.max(time, row['ended_at'] as number), -Infinity)
-    const key = ['generation', 'number', 'execution'].map((column) => last[column] as number)
+    const until = ['generation', 'attempt', 'execution'].map((column) => last[column] as number)
     const removed = {
-      attempts: changesOf(sql.removeAttemptsUpTo, pk, ...key),
-      events: changesOf(sql.removeOldEvents, run, id, run, id, left),
-      deadLetters: changesOf(sql.removeOldDead, run, id, run, id, left),
+      attempts: changesOf(sql.removeAttemptsUpTo, pk, ...until),
+      events: changesOf(sql.removeOldEvents, ...key, ...key, left),
+      deadLetters: changesOf(sql.removeOldDead, ...key, ...key, left),
     }
     sql.shortened.run(removed.attempts, removed.attempts, untilMs, pk)
-    sql.insertEvent.run('compacted', run, id, now, task.correlation_id, text(removed))
+    sql.insertEvent.run('compacted', ...key, now, task.correlation_id, text(removed))
     return removed
   }
 

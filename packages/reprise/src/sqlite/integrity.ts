@@ -3,7 +3,8 @@ import { statSync } from 'node:fs'
 import type { CopiedCounts, CopiedRows } from '../ledger/copied-tables.js'
 import { LedgerError } from '../ledger/errors.js'
 import { type LostRows, rowPlace, wholeRows } from '../ledger/row-check.js'
-import type { SqlRow } from '../ledger/rows.js'
+import { nameOf } from '../ledger/records.js'
+import { keyInRow, type SqlRow } from '../ledger/rows.js'
 import type { StoreCheck } from '../ledger/store-facts.js'
 import {
   MissingDriverError,
@@ -21,7 +22,7 @@ import { resultCode } from './result-codes.js'
 const MOST_PROBLEMS = 100
 
 /** What one driver is good for here. */
-export interface DriverReport {
+interface DriverReport {
   readonly driver: SqliteDriverName
   /** Of SQLite; null where the driver cannot be used. */
   readonly version: string | null
@@ -125,10 +126,10 @@ async function* withoutOrphans(source: CopiedRows, onLost: (lost: LostRows) => v
   const tasks = new Set<unknown>()
   const ownerOf: Readonly<Record<string, (row: SqlRow) => unknown>> = {
     attempts: (row) => row['task'],
-    dead: (row) => `${String(row['run'])}/${String(row['id'])}`,
+    dead: (row) => nameOf(keyInRow(row)),
   }
   for await (const { table, rows } of source) {
-    if (table.name === 'tasks') for (const row of rows) tasks.add(row['pk']).add(`${row['run']}/${row['id']}`)
+    if (table.name === 'tasks') for (const row of rows) tasks.add(row['pk']).add(nameOf(keyInRow(row)))
     const owner = ownerOf[table.name]
     const isOrphan = (row: SqlRow): boolean => owner !== undefined && !tasks.has(owner(row))
     for (const row of rows.filter(isOrphan))

@@ -27,7 +27,7 @@ export class LockedRows implements View {
   }
 
   task(key: TaskKey): TaskRecord | undefined {
-    if (!this.rows.has(nameOf(key))) throw new Error(`Task ${key.run}/${key.id} was not named in the transaction`)
+    if (!this.rows.has(nameOf(key))) throw new Error(`Task ${key.scope}/${key.id} was not named in the transaction`)
     return this.rows.get(nameOf(key))?.task
   }
 
@@ -44,12 +44,12 @@ export class LockedRows implements View {
   }
 
   expectAbsent(key: TaskKey): void {
-    if (this.task(key) !== undefined) throw new Error(`Task ${key.run}/${key.id} exists`)
+    if (this.task(key) !== undefined) throw new Error(`Task ${key.scope}/${key.id} exists`)
   }
 
   rowOf(key: TaskKey): TaskRow {
     const row = this.rows.get(nameOf(key))
-    if (row === undefined) throw new Error(`Task ${key.run}/${key.id} does not exist`)
+    if (row === undefined) throw new Error(`Task ${key.scope}/${key.id} does not exist`)
     return row
   }
 }

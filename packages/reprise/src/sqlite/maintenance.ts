@@ -161,8 +161,8 @@ export async function writeSqliteCopy(
   return counts
 }
 
-/** Columns that a row may lack: counted at the end, or not there yet in an older schema. */
-const DEFAULTS: Readonly<Record<string, SqlValue>> = { tasks: 0, decree: 0 }
+/** Columns that a row lacks, since they are counted at the end. */
+const DEFAULTS: Readonly<Record<string, SqlValue>> = { tasks: 0 }
 
 function put(
   database: SqliteDatabase,
@@ -198,7 +198,7 @@ export async function* readSqlite(file: string): CopiedRows {
   const name = `sqlite:${file}`
   await expectSqliteLedger(file)
   // Brought up to date, so that it has the columns that are asked for.
-  const ledger = await openSqlite(file, { clock: Date.now, create: false })
+  const ledger = await openSqlite(file, { create: false })
   await ledger.close()
   const database = await openDatabase(file)
   try {

@@ -9,13 +9,16 @@ import { build } from 'rolldown'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openDatabase } from './driver.js'
 import { APPLICATION_ID, migrate, MIGRATIONS, SCHEMA_VERSION, schemaVersion } from './migrations.js'
+import { salvageSqlite } from './integrity.js'
+import { inspectSqlite, pendingSqliteSql } from './maintenance.js'
 import { openSqlite } from './open-sqlite.js'
+import { clockReading } from '../../../../test/clock-reading.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-migrations-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 let files = 0
 const newFile = (): string => path.join(directory, `${files++}.db`)
-const clock = (): number => 0
+const clock = clockReading(() => 0)
 const hash = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex').slice(0, 16)
 
 async function schemaOf(file: string): Promise<string> {
@@ -26,7 +29,24 @@ async function schemaOf(file: string): Promise<string> {
 }
 
 /** By step: a step that users may have run is never edited, since those who have would not get the change. */
-const RELEASED: readonly string[] = ['dc1b17e4e892dde5', 'dc8bb76e33a87d7c', 'c17ef75572ba7b25', 'ba5721561d1d3006']
+const RELEASED: readonly string[] = ['8aa07482057efd32']
+
+/** As a later version may have them. */
+const LATER: readonly string[] = [
+  ...MIGRATIONS,
+  'CREATE TABLE notes (id TEXT PRIMARY KEY) STRICT',
+  'ALTER TABLE gates ADD COLUMN note TEXT',
+]
+
+async function migrated(file: string, steps: readonly string[]): Promise<void> {
+  const database = await openDatabase(file)
+  try {
+    migrate(database, 'here', steps)
+    expect(schemaVersion(database)).toBe(steps.length)
+  } finally {
+    database.close()
+  }
+}
 
 describe('the steps', () => {
   it('that are released are what they were', () => {
@@ -41,19 +61,23 @@ describe('the steps', () => {
   })
 
   it('lead there from every earlier version', async () => {
-    for (let from = 1; from <= SCHEMA_VERSION; from++) {
+    const fresh = newFile()
+    await migrated(fresh, LATER)
+    for (let from = 1; from <= LATER.length; from++) {
       const file = newFile()
-      const database = await openDatabase(file)
-      for (const step of MIGRATIONS.slice(0, from)) database.exec(step)
-      database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
-      database.exec(`PRAGMA user_version = ${from}`)
-      migrate(database, 'here')
-      expect(schemaVersion(database)).toBe(SCHEMA_VERSION)
-      database.close()
-      const fresh = newFile()
-      await (await openSqlite(fresh, { clock })).close()
+      await migrated(file, LATER.slice(0, from))
+      await migrated(file, LATER)
       expect(await schemaOf(file)).toBe(await schemaOf(fresh))
     }
+  })
+
+  it('of which one fails are all undone', async () => {
+    const file = newFile()
+    await migrated(file, MIGRATIONS)
+    const before = await schemaOf(file)
+    await expect(migrated(file, [...LATER, 'CREATE TABLE tasks (pk)'])).rejects.toThrow('already exists')
+    expect(await schemaOf(file)).toBe(before)
+    await migrated(file, LATER)
   })
 })
 
@@ -71,6 +95,30 @@ describe('a file', () => {
         new RegExp(`sqlite:${file} .*version ${SCHEMA_VERSION + 7}, and this program knows ${SCHEMA_VERSION}`),
       ),
     })
+    expect(hash(readFileSync(file))).toBe(before)
+  })
+
+  it.each([1, 4])('that an unreleased version made, at its schema %d, is refused, and not touched', async (version) => {
+    const file = newFile()
+    const database = await openDatabase(file)
+    database.exec(`CREATE TABLE tasks (pk INTEGER PRIMARY KEY, run TEXT NOT NULL, id TEXT NOT NULL, UNIQUE (run, id)) STRICT;
+      INSERT INTO tasks (run, id) VALUES ('import', 'fetch');
+      PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}; PRAGMA journal_mode = WAL`)
+    database.close()
+    const before = hash(readFileSync(file))
+    const refusal = {
+      problem: 'unusable',
+      message: expect.stringMatching(
+        new RegExp(
+          `sqlite:${file} was made by an unreleased version of Reprise.*finish its runs .*, or take a new file`,
+        ),
+      ),
+    }
+    await expect(openSqlite(file, { clock })).rejects.toMatchObject(refusal)
+    await expect(openSqlite(file, { clock, readOnly: true })).rejects.toMatchObject(refusal)
+    await expect(inspectSqlite(file)).rejects.toMatchObject(refusal)
+    await expect(pendingSqliteSql(file)).rejects.toMatchObject(refusal)
+    await expect(salvageSqlite(file, newFile())).rejects.toMatchObject(refusal)
     expect(hash(readFileSync(file))).toBe(before)
   })
 
@@ -136,7 +184,7 @@ describe('many who open new files at once', () => {
       const { startMs, directory } = await new Promise((resolve) => process.once('message', resolve))
       for (let file = 0; file < ${FILES}; file++) {
         while (Date.now() < startMs + file * 40) {}
-        await (await openSqlite(directory + '/' + file + '.db', { clock: () => 0 })).close()
+        await (await openSqlite(directory + '/' + file + '.db')).close()
       }
       process.disconnect()`
     writeFileSync(path.join(place, 'opener.mjs'), program)

@@ -3,7 +3,7 @@
  * follows. Two migrators at once are safe, since each step runs in a transaction that locks first and looks again.
  * Imports its own layer.
  */
-import { LedgerError } from '../ledger/errors.js'
+import { LedgerError, unreleased } from '../ledger/errors.js'
 import type { SqliteDatabase } from './driver.js'
 
 export const MIGRATIONS: readonly string[] = [
@@ -17,7 +17,9 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE tasks (
     pk INTEGER PRIMARY KEY,
-    run TEXT NOT NULL,
+    -- 'task': scope is the name that a program registered. 'run': scope is the id of a run, and the task is a step.
+    scope_kind TEXT NOT NULL,
+    scope TEXT NOT NULL,
     id TEXT NOT NULL,
     queue TEXT NOT NULL,
     generation INTEGER NOT NULL,
@@ -37,18 +39,18 @@ export const MIGRATIONS: readonly string[] = [
     attempts_kept INTEGER NOT NULL DEFAULT 0,
     compacted_attempts INTEGER NOT NULL DEFAULT 0,
     compacted_until REAL,
-    UNIQUE (run, id)
+    UNIQUE (scope_kind, scope, id)
   ) STRICT;
   CREATE INDEX tasks_due ON tasks (queue, policy_hash, due_at) WHERE status = 'waiting';
   CREATE INDEX tasks_owned ON tasks (owner) WHERE owner IS NOT NULL;
-  CREATE INDEX tasks_undecided ON tasks (run, id) WHERE status = 'undecided';
+  CREATE INDEX tasks_undecided ON tasks (scope_kind, scope, id) WHERE status = 'undecided';
   CREATE INDEX tasks_finished ON tasks (status, updated_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
   CREATE INDEX tasks_history ON tasks (attempts_kept) WHERE attempts_kept >= 10;
 
   CREATE TABLE attempts (
     task INTEGER NOT NULL,
     generation INTEGER NOT NULL,
-    number INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
     execution INTEGER NOT NULL,
     started_at REAL NOT NULL,
     ended_at REAL NOT NULL,
@@ -57,14 +59,16 @@ export const MIGRATIONS: readonly string[] = [
     failure TEXT,
     signature TEXT,
     owner TEXT NOT NULL,
-    PRIMARY KEY (task, generation, number, execution)
+    PRIMARY KEY (task, generation, attempt, execution)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX attempts_failed ON attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
   CREATE TABLE gates (
     key TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
-    state TEXT NOT NULL
+    state TEXT NOT NULL,
+    settings TEXT,
+    manual_revision INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE owners (
@@ -73,28 +77,29 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE dead (
-    run TEXT NOT NULL,
+    scope_kind TEXT NOT NULL,
+    scope TEXT NOT NULL,
     id TEXT NOT NULL,
     generation INTEGER NOT NULL,
     at REAL NOT NULL,
     signature TEXT NOT NULL,
     stop_reason TEXT NOT NULL,
     failure TEXT,
-    PRIMARY KEY (run, id, generation)
+    PRIMARY KEY (scope_kind, scope, id, generation)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     type TEXT NOT NULL,
-    run TEXT NOT NULL,
+    scope_kind TEXT NOT NULL,
+    scope TEXT NOT NULL,
     id TEXT NOT NULL,
     at REAL NOT NULL,
     correlation_id TEXT NOT NULL,
     detail TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX events_task ON events (run, id);
-  `,
-  `
+  CREATE INDEX events_task ON events (scope_kind, scope, id);
+
   CREATE TABLE runs (
     id TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -112,12 +117,8 @@ export const MIGRATIONS: readonly string[] = [
     definition TEXT NOT NULL
   ) STRICT;
   CREATE INDEX runs_begun ON runs (created_at);
+  CREATE INDEX runs_named ON runs (name, created_at);
   `,
-  `
-  ALTER TABLE gates ADD COLUMN settings TEXT;
-  ALTER TABLE gates ADD COLUMN decree INTEGER NOT NULL DEFAULT 0;
-  `,
-  'CREATE INDEX runs_named ON runs (name, created_at)',
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
@@ -137,23 +138,27 @@ export function expectCurrent(database: SqliteDatabase, name: string): void {
   throw new LedgerError('unusable', message)
 }
 
-function newerFormat(name: string, version: number): LedgerError {
-  const versions = `version ${version}, and this program knows ${SCHEMA_VERSION}`
+function newerFormat(name: string, version: number, known = SCHEMA_VERSION): LedgerError {
+  const versions = `version ${version}, and this program knows ${known}`
   return new LedgerError('newer_format', `${name} was written by a newer Reprise (${versions}): update this program`)
 }
 
-/** Refuses a schema that a newer version of the library wrote. Throws what SQLite throws if somebody else is writing. */
-export function migrate(database: SqliteDatabase, name: string): void {
-  if (schemaVersion(database) === SCHEMA_VERSION && isOurs(database)) return
+/**
+ * Refuses a schema that a newer or an unreleased version of the library wrote. Throws what SQLite throws if somebody else
+ * is writing. `steps` is an argument for tests.
+ */
+export function migrate(database: SqliteDatabase, name: string, steps = MIGRATIONS): void {
+  expectReleased(database, name)
+  if (schemaVersion(database) === steps.length && isOurs(database)) return
   database.exec('BEGIN IMMEDIATE')
   try {
     // Somebody else may have been faster.
     const version = isOurs(database) ? schemaVersion(database) : 0
-    if (version > SCHEMA_VERSION) throw newerFormat(name, version)
+    if (version > steps.length) throw newerFormat(name, version, steps.length)
     if (version === 0) expectEmpty(database, name)
-    for (const step of MIGRATIONS.slice(version)) database.exec(step)
+    for (const step of steps.slice(version)) database.exec(step)
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
-    database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+    database.exec(`PRAGMA user_version = ${steps.length}`)
     database.exec('COMMIT')
   } catch (error) {
     rollBack(database)
@@ -169,9 +174,17 @@ function isOurs(database: SqliteDatabase): boolean {
   return id === APPLICATION_ID
 }
 
-/** For who only looks: a file with nothing in it may become a ledger. */
+/** For readers: a file with nothing in it may become a ledger. */
 export function expectOurs(database: SqliteDatabase, name: string): void {
-  if (!isOurs(database)) expectEmpty(database, name)
+  if (isOurs(database)) expectReleased(database, name)
+  else expectEmpty(database, name)
+}
+
+/** Before the first release, tables were keyed by `run`, and versions were counted from 1 as well. */
+function expectReleased(database: SqliteDatabase, name: string): void {
+  if (!isOurs(database)) return
+  const columns = database.prepare('PRAGMA table_info(tasks)').all() as { name: string }[]
+  if (columns.some((column) => column.name === 'run')) throw unreleased(name, 'take a new file')
 }
 
 /** Another program's tables stay its own. */

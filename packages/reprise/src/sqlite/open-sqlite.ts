@@ -1,10 +1,13 @@
 /**
  * Opens a SQLite file as a ledger: the driver, the settings that durability needs, the version check, the schema.
- * Imports its own layer.
+ * Imports core, the ledger's port and its own layer.
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
+import { CLOCK, expectOptions, FLAG, type OptionCheck } from '../core/options.js'
+import type { Clock } from '../core/time.js'
 import { LedgerError } from '../ledger/errors.js'
-import { openDatabase, type SqliteDatabase, type SqliteDriverName } from './driver.js'
+import { LedgerTime } from '../ledger/ledger-time.js'
+import { openDatabase, SQLITE_DRIVERS, type SqliteDatabase, type SqliteDriverName } from './driver.js'
 import { ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { expectCurrent, migrate } from './migrations.js'
 import { OpenFiles } from './open-files.js'
@@ -12,10 +15,9 @@ import { RESULT_CODES, resultCode } from './result-codes.js'
 import { SqliteLedger } from './sqlite-ledger.js'
 
 export interface SqliteOptions {
-  /** The ledger's time; milliseconds since the epoch. */
-  readonly clock: () => number
-  /** The time of leases, which processes compare: the clock on the wall, `Date.now` when absent. */
-  readonly wall?: () => number
+  /** Gives the ledger's time, and its wall that of leases. Default: the system's clock. */
+  readonly clock?: Clock | undefined
+  /** Default: the first that is installed. */
   readonly driver?: SqliteDriverName
   /** `normal` is faster, and loses the last commits when the power fails; a crash of the process loses nothing. */
   readonly synchronous?: 'full' | 'normal'
@@ -25,13 +27,22 @@ export interface SqliteOptions {
   readonly readOnly?: boolean
 }
 
+const CHECKS: Readonly<Record<keyof SqliteOptions, OptionCheck>> = {
+  clock: CLOCK,
+  driver: [(value) => SQLITE_DRIVERS.includes(value as SqliteDriverName), `one of ${SQLITE_DRIVERS.join(', ')}`],
+  synchronous: [(value) => value === 'full' || value === 'normal', "'full' or 'normal'"],
+  create: FLAG,
+  readOnly: FLAG,
+}
+
 /** Has no effect once there is a first page: what is freed can then be given back to the system. */
 export const BEFORE_FIRST_PAGE = 'PRAGMA auto_vacuum = INCREMENTAL'
 
 /** The log is cut to this when it is reset. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024
 
-export async function openSqlite(file: string, options: SqliteOptions): Promise<SqliteLedger> {
+export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<SqliteLedger> {
+  expectOptions('openSqlite', options, CHECKS)
   const name = `sqlite:${file}`
   if ((options.create === false || options.readOnly === true) && !existsSync(file)) {
     throw new LedgerError('missing', `There is no ledger ${name}`)
@@ -50,7 +61,7 @@ export async function openSqlite(file: string, options: SqliteOptions): Promise<
       // The queue does it, since SQLite would keep to itself that it failed.
       database.exec('PRAGMA wal_autocheckpoint = 0')
       migrate(database, name)
-      return new SqliteLedger(database, name, options.clock, options.wall ?? Date.now, new OpenFiles(file))
+      return new SqliteLedger(database, name, new LedgerTime(options.clock), new OpenFiles(file))
     })
   } catch (error) {
     database.abandon()
@@ -63,7 +74,7 @@ async function openReadOnly(file: string, name: string, options: SqliteOptions):
   try {
     database = await openDatabase(file, options.driver, undefined, true)
     expectCurrent(database, name)
-    return new SqliteLedger(database, name, options.clock, options.wall ?? Date.now)
+    return new SqliteLedger(database, name, new LedgerTime(options.clock))
   } catch (error) {
     database?.close()
     throw ledgerFailure(name, 'opened', error)

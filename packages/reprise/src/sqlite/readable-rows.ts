@@ -231,7 +231,8 @@ class TableReader {
   /** Tasks in the gap by name: the index of their ids may be whole where their rows are not. */
   private lostTasks(last: SqlRow | undefined, first: SqlRow | undefined): string[] {
     if (this.table.name !== 'tasks') return []
-    const sql = `SELECT run, id FROM tasks INDEXED BY sqlite_autoindex_tasks_1 WHERE pk > ? AND pk < ? ORDER BY run, id`
+    const sql = `SELECT scope_kind, scope, id FROM tasks INDEXED BY sqlite_autoindex_tasks_1
+      WHERE pk > ? AND pk < ? ORDER BY scope_kind, scope, id`
     const [from, to] = [last?.['pk'] ?? -1, first?.['pk'] ?? Number.MAX_SAFE_INTEGER]
     try {
       return (this.database.prepare(sql).all(from, to) as SqlRow[]).map((row) => rowPlace(this.table, row))

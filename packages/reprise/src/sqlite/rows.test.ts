@@ -17,11 +17,12 @@ import {
   updatedValues,
 } from '../ledger/rows.js'
 import type { SqliteLedger } from './sqlite-ledger.js'
+import { clockReading } from '../../../../test/clock-reading.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-rows-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 let files = 0
-const KEY = { run: 'mail', id: 'a' }
+const KEY = { scopeKind: 'task', scope: 'mail', id: 'a' } as const
 
 describe('a value', () => {
   it.each([null, true, 0.1, 'ä\u0000😀"', [1, [2]], { a: { b: null } }])('comes back from its text: %j', (value) => {
@@ -49,7 +50,7 @@ describe('a record', () => {
     const row = {
       ...KEY,
       generation: 1,
-      number: 1,
+      attempt: 1,
       execution: 1,
       startedAtMs: 1,
       endedAtMs: 2,
@@ -59,21 +60,29 @@ describe('a record', () => {
     expect(values).toContain(null)
     const columns = {
       generation: 1,
-      number: 1,
+      attempt: 1,
       execution: 1,
       started_at: 1,
       ended_at: 2,
       outcome: 'success',
       owner: 'me',
     }
-    expect(attemptOf({ ...columns, delay_before: 0, failure: null }, 'mail', 'a').failure).toBeNull()
+    expect(attemptOf({ ...columns, delay_before: 0, failure: null }, KEY).failure).toBeNull()
   })
 })
 
 function sampleRow(): Record<string, string | number | null> {
   const { progress, input } = sampleTask()
   const times = { due_at: 1, created_at: 1, updated_at: 1 }
-  const words = { run: 'mail', id: 'a', queue: 'mail', status: 'waiting', policy_hash: 'p', correlation_id: 'c' }
+  const words = {
+    scope_kind: 'task',
+    scope: 'mail',
+    id: 'a',
+    queue: 'mail',
+    status: 'waiting',
+    policy_hash: 'p',
+    correlation_id: 'c',
+  } as const
   const rest = { owner: null, stop_reason: null, pk: 1, generation: 1, fence: 0 }
   return { ...times, ...words, ...rest, progress: text(progress), input: text(input) }
 }
@@ -81,7 +90,7 @@ function sampleRow(): Record<string, string | number | null> {
 describe('a damaged row', () => {
   async function damaged(sql: string): Promise<{ ledger: SqliteLedger; file: string }> {
     const file = path.join(directory, `${files++}.db`)
-    const ledger = await openSqlite(file, { clock: () => 0 })
+    const ledger = await openSqlite(file, { clock: clockReading(() => 0) })
     await ledger.create([newTask(), newTask({ id: 'b' })])
     await ledger.heartbeat({
       id: 'o',
@@ -107,7 +116,7 @@ describe('a damaged row', () => {
     await expect(ledger.get(KEY)).rejects.toMatchObject(expected)
     await expect(ledger.list({})).rejects.toMatchObject(expected)
     await expect(ledger.transact({ tasks: [KEY] }, () => ({ result: 1 }))).rejects.toMatchObject(expected)
-    expect(await ledger.get({ run: 'mail', id: 'b' })).toMatchObject({ id: 'b' })
+    expect(await ledger.get({ scopeKind: 'task', scope: 'mail', id: 'b' })).toMatchObject({ id: 'b' })
     await ledger.close()
   })
 

@@ -1,7 +1,7 @@
 CREATE TABLE attempts (
     task INTEGER NOT NULL,
     generation INTEGER NOT NULL,
-    number INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
     execution INTEGER NOT NULL,
     started_at REAL NOT NULL,
     ended_at REAL NOT NULL,
@@ -10,39 +10,43 @@ CREATE TABLE attempts (
     failure TEXT,
     signature TEXT,
     owner TEXT NOT NULL,
-    PRIMARY KEY (task, generation, number, execution)
+    PRIMARY KEY (task, generation, attempt, execution)
   ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX attempts_failed ON attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
 CREATE TABLE dead (
-    run TEXT NOT NULL,
+    scope_kind TEXT NOT NULL,
+    scope TEXT NOT NULL,
     id TEXT NOT NULL,
     generation INTEGER NOT NULL,
     at REAL NOT NULL,
     signature TEXT NOT NULL,
     stop_reason TEXT NOT NULL,
     failure TEXT,
-    PRIMARY KEY (run, id, generation)
+    PRIMARY KEY (scope_kind, scope, id, generation)
   ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     type TEXT NOT NULL,
-    run TEXT NOT NULL,
+    scope_kind TEXT NOT NULL,
+    scope TEXT NOT NULL,
     id TEXT NOT NULL,
     at REAL NOT NULL,
     correlation_id TEXT NOT NULL,
     detail TEXT NOT NULL
   ) STRICT;
 
-CREATE INDEX events_task ON events (run, id);
+CREATE INDEX events_task ON events (scope_kind, scope, id);
 
 CREATE TABLE gates (
     key TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
-    state TEXT NOT NULL
-  , settings TEXT, decree INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+    state TEXT NOT NULL,
+    settings TEXT,
+    manual_revision INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE owners (
     id TEXT PRIMARY KEY,
@@ -81,7 +85,9 @@ CREATE TABLE sqlite_sequence(name,seq);
 
 CREATE TABLE tasks (
     pk INTEGER PRIMARY KEY,
-    run TEXT NOT NULL,
+    -- 'task': scope is the name that a program registered. 'run': scope is the id of a run, and the task is a step.
+    scope_kind TEXT NOT NULL,
+    scope TEXT NOT NULL,
     id TEXT NOT NULL,
     queue TEXT NOT NULL,
     generation INTEGER NOT NULL,
@@ -101,7 +107,7 @@ CREATE TABLE tasks (
     attempts_kept INTEGER NOT NULL DEFAULT 0,
     compacted_attempts INTEGER NOT NULL DEFAULT 0,
     compacted_until REAL,
-    UNIQUE (run, id)
+    UNIQUE (scope_kind, scope, id)
   ) STRICT;
 
 CREATE INDEX tasks_due ON tasks (queue, policy_hash, due_at) WHERE status = 'waiting';
@@ -112,4 +118,4 @@ CREATE INDEX tasks_history ON tasks (attempts_kept) WHERE attempts_kept >= 10;
 
 CREATE INDEX tasks_owned ON tasks (owner) WHERE owner IS NOT NULL;
 
-CREATE INDEX tasks_undecided ON tasks (run, id) WHERE status = 'undecided';
+CREATE INDEX tasks_undecided ON tasks (scope_kind, scope, id) WHERE status = 'undecided';

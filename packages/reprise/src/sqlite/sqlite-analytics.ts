@@ -27,6 +27,7 @@ import {
   exampleOf,
   numberOf,
   resumesOf,
+  scopeOf,
   type SqlRow,
   type SqlValue,
 } from '../ledger/rows.js'
@@ -98,8 +99,8 @@ export class SqliteAnalytics implements LedgerAnalytics {
     const isLast = filter.generations === 'last'
     const last = isLast ? ['a.generation = t.generation'] : []
     const rows = this.all(
-      `SELECT a.number AS attempt, COUNT(*) AS reached, SUM(a.outcome = 'success') AS succeeded
-        FROM ${isLast ? JOINED : from} ${where(ENDED, ...last)} GROUP BY a.number ORDER BY a.number`,
+      `SELECT a.attempt, COUNT(*) AS reached, SUM(a.outcome = 'success') AS succeeded
+        FROM ${isLast ? JOINED : from} ${where(ENDED, ...last)} GROUP BY a.attempt ORDER BY a.attempt`,
       values,
     )
     return rows.map((row) => {
@@ -111,16 +112,17 @@ export class SqliteAnalytics implements LedgerAnalytics {
   async delays(filter: AnalyticsFilter = {}): Promise<readonly DelaySpent[]> {
     const { where, values } = conditions(filter, 'a.ended_at')
     const rows = this.all(
-      `SELECT t.run, COUNT(*) AS attempts, SUM(a.delay_before > 0) AS waits,
+      `SELECT t.scope_kind, t.scope, COUNT(*) AS attempts, SUM(a.delay_before > 0) AS waits,
         TOTAL(a.delay_before) AS total, MAX(a.delay_before) AS longest
-        FROM ${JOINED} ${where('a.execution = 1', `a.outcome <> 'denied'`)} GROUP BY t.run ORDER BY t.run`,
+        FROM ${JOINED} ${where('a.execution = 1', `a.outcome <> 'denied'`)} 
+        GROUP BY t.scope_kind, t.scope ORDER BY t.scope_kind, t.scope`,
       values,
     )
     return rows.map((row) => {
       const [waits, totalMs] = [numberOf(row['waits']), numberOf(row['total'])]
       const meanMs = waits === 0 ? 0 : totalMs / waits
-      const run = row['run'] as string
-      return { run, attempts: numberOf(row['attempts']), waits, totalMs, meanMs, maxMs: numberOf(row['longest']) }
+      const [attempts, maxMs] = [numberOf(row['attempts']), numberOf(row['longest'])]
+      return { ...scopeOf(row), attempts, waits, totalMs, meanMs, maxMs }
     })
   }
 
@@ -137,22 +139,25 @@ export class SqliteAnalytics implements LedgerAnalytics {
     )
     const events = conditions(filter, 'e.at')
     const [resumed] = this.all(
-      `SELECT COUNT(DISTINCT t.pk) AS tasks, COUNT(*) AS times FROM events e JOIN tasks t ON t.run = e.run AND t.id = e.id
+      `SELECT COUNT(DISTINCT t.pk) AS tasks, COUNT(*) AS times FROM events e
+        JOIN tasks t ON t.scope_kind = e.scope_kind AND t.scope = e.scope AND t.id = e.id
         ${events.where(`e.type = 'resumed'`)}`,
       events.values,
     )
     return resumesOf(rows, resumed)
   }
 
-  async history({ run, id }: TaskKey): Promise<TaskHistory | undefined> {
-    const task = this.sql.task.get(run, id) as SqlRow | undefined
+  async history(key: TaskKey): Promise<TaskHistory | undefined> {
+    const { scopeKind, scope, id } = key
+    const task = this.sql.task.get(scopeKind, scope, id) as SqlRow | undefined
     if (task === undefined) return undefined
     return {
-      run,
+      scopeKind,
+      scope,
       id,
       correlationId: task['correlation_id'] as string,
-      attempts: (this.sql.attempts.all(run, id) as SqlRow[]).map((row) => attemptOf(row, run, id)),
-      events: (this.sql.eventsOfTask.all(run, id) as SqlRow[]).map(eventOf),
+      attempts: (this.sql.attempts.all(scopeKind, scope, id) as SqlRow[]).map((row) => attemptOf(row, key)),
+      events: (this.sql.eventsOfTask.all(scopeKind, scope, id) as SqlRow[]).map(eventOf),
       compacted: task['compacted_until'] === null ? null : compactionOf(task),
     }
   }
@@ -162,11 +167,11 @@ export class SqliteAnalytics implements LedgerAnalytics {
     const { from, where, values } = conditions(filter, 'a.ended_at')
     // Which they are is in the index; what they say is read for these alone.
     const rows = this.all(
-      `SELECT t.run, t.id, t.correlation_id, a.generation, a.number, a.execution, a.ended_at, a.failure
-        FROM (SELECT a.task, a.generation, a.number, a.execution, a.ended_at FROM ${from} ${where('a.signature = ?')}
-          ORDER BY a.ended_at DESC, a.task DESC, a.generation DESC, a.number DESC, a.execution DESC LIMIT ?) x
-        JOIN attempts a USING (task, generation, number, execution) JOIN tasks t ON t.pk = a.task
-        ORDER BY x.ended_at DESC, x.task DESC, x.generation DESC, x.number DESC, x.execution DESC`,
+      `SELECT t.scope_kind, t.scope, t.id, t.correlation_id, a.generation, a.attempt, a.execution, a.ended_at, a.failure
+        FROM (SELECT a.task, a.generation, a.attempt, a.execution, a.ended_at FROM ${from} ${where('a.signature = ?')}
+          ORDER BY a.ended_at DESC, a.task DESC, a.generation DESC, a.attempt DESC, a.execution DESC LIMIT ?) x
+        JOIN attempts a USING (task, generation, attempt, execution) JOIN tasks t ON t.pk = a.task
+        ORDER BY x.ended_at DESC, x.task DESC, x.generation DESC, x.attempt DESC, x.execution DESC`,
       [...values, signature, Math.max(0, count)],
     )
     return rows.map(exampleOf)
@@ -185,16 +190,17 @@ interface Conditions {
   readonly where: (...others: string[]) => string
 }
 
-function conditions({ run, queue, sinceMs, untilMs }: AnalyticsFilter, time: string): Conditions {
+function conditions({ scopeKind, scope, queue, sinceMs, untilMs }: AnalyticsFilter, time: string): Conditions {
   const parts = [
-    ['t.run = ?', run],
+    ['t.scope_kind = ?', scopeKind],
+    ['t.scope = ?', scope],
     ['t.queue = ?', queue],
     [`${time} >= ?`, sinceMs],
     [`${time} < ?`, untilMs],
   ] as const
   const given = parts.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]))
   return {
-    from: run === undefined && queue === undefined ? ATTEMPTS : JOINED,
+    from: scopeKind === undefined && scope === undefined && queue === undefined ? ATTEMPTS : JOINED,
     values: given.map(({ value }) => value),
     where: (...others) => {
       const all = [...given.map(({ sql }) => sql), ...others]

@@ -1,6 +1,6 @@
 /**
- * The ledger in a SQLite file: one machine, several processes. It holds SQL and no retry logic: what is written is what
- * the deciding function answered, in the transaction that showed it the rows. Imports its own layer and the port.
+ * The ledger in a SQLite file, for several processes of one machine: SQL and no retry logic. What the deciding function
+ * answers is written in the transaction that showed it the rows. Imports its own layer and the port.
  */
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { fairShare } from '../ledger/fair-share.js'
@@ -28,22 +28,25 @@ import type {
 import type {
   AttemptRow,
   DeadLetter,
+  EventScope,
   GateRecord,
   Json,
   OwnerRecord,
   PolicyRecord,
   RunRecord,
+  Scope,
   StoredEvent,
   TaskKey,
   TaskRecord,
   TaskStatus,
 } from '../ledger/records.js'
-import { nameOf } from '../ledger/records.js'
+import type { LedgerTime } from '../ledger/ledger-time.js'
+import { keyIn, nameOf, scopeOfRun } from '../ledger/records.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import { resultCode } from './result-codes.js'
 import { Housekeeping } from './housekeeping.js'
-import { KnownRows } from './known-rows.js'
+import { RowCache } from './row-cache.js'
 import { LockedRows } from './locked-rows.js'
 import type { OpenFiles } from './open-files.js'
 import {
@@ -54,6 +57,7 @@ import {
   eventOf,
   gateOf,
   gateValues,
+  keyInRow,
   parse,
   resultOf,
   runOf,
@@ -72,35 +76,32 @@ export class SqliteLedger implements Ledger {
   readonly name: string
   readonly spans = 'machine'
   private readonly database: SqliteDatabase
-  private readonly clock: () => number
-  private readonly wall: () => number
+  private readonly time: LedgerTime
   private readonly sql: Statements
-  private readonly known: KnownRows
+  private readonly cache: RowCache
   private readonly queue: CommitQueue
   private readonly housekeeping: Housekeeping
   readonly analytics: LedgerAnalytics
   /** Policies that are there, as far as is known: their text need not be written again. */
   private readonly keptPolicies = new Set<string>()
 
-  /** `wall`: the clock of leases. */
-  constructor(database: SqliteDatabase, name: string, clock: () => number, wall = clock, files?: OpenFiles) {
+  constructor(database: SqliteDatabase, name: string, time: LedgerTime, files?: OpenFiles) {
     this.database = database
     this.name = name
-    this.clock = clock
-    this.wall = wall
+    this.time = time
     this.sql = prepareStatements(database)
-    this.known = new KnownRows(database)
-    this.queue = new CommitQueue(database, name, { files, listener: this.known })
+    this.cache = new RowCache(database)
+    this.queue = new CommitQueue(database, name, { files, listener: this.cache })
     this.housekeeping = new Housekeeping(database, this.sql)
     this.analytics = throughQueue(new SqliteAnalytics(database, this.sql), this.queue)
   }
 
   async now(): Promise<number> {
-    return this.clock()
+    return this.time.nowMs()
   }
 
   async leaseNow(): Promise<number> {
-    return this.wall()
+    return this.time.wallMs()
   }
 
   /** SQLite counts what other connections have committed. */
@@ -108,10 +109,8 @@ export class SqliteLedger implements Ledger {
     return this.queue.read(() => (this.sql.dataVersion.get() as { data_version: number }).data_version)
   }
 
-  /** Who shares it is polled for. */
-  async listen(): Promise<() => void> {
-    return () => undefined
-  }
+  /** Nothing to listen to: changes of other processes are polled for. */
+  listen = async (): Promise<() => void> => () => undefined
 
   async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
     const creations = await this.queue.add(() => inTurn(tasks, (task) => this.insert(task)))
@@ -122,15 +121,15 @@ export class SqliteLedger implements Ledger {
 
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T> {
     return this.queue.add(() => {
-      const rows = new LockedRows(this.sql, this.clock(), keys)
-      for (const key of keys.tasks) rows.add(key, this.known.get(key) ?? this.find(key))
+      const rows = new LockedRows(this.sql, this.time.nowMs(), keys)
+      for (const key of keys.tasks) rows.add(key, this.cache.get(key) ?? this.find(key))
       return this.write(decide(rows), rows)
     })
   }
 
   claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
     return this.queue.add(() => {
-      const now = this.clock()
+      const now = this.time.nowMs()
       return inTurn(this.due(request, now), (row) => {
         const rows = new LockedRows(this.sql, now, request)
         rows.add(row.task, row)
@@ -143,8 +142,8 @@ export class SqliteLedger implements Ledger {
     const names = new Set(except.map(nameOf))
     return this.queue.read(() => {
       const times = queues.flatMap(({ queue, policyHash }) => {
-        const rows = this.sql.nextDue.all(queue, policyHash, 1 + names.size) as (TaskKey & { due_at: number })[]
-        return rows.find((row) => !names.has(nameOf(row)))?.due_at ?? []
+        const rows = this.sql.nextDue.all(queue, policyHash, 1 + names.size) as SqlRow[]
+        return (rows.find((row) => !names.has(nameOf(keyInRow(row))))?.['due_at'] as number | undefined) ?? []
       })
       return times.length === 0 ? null : Math.min(...times)
     })
@@ -207,16 +206,21 @@ export class SqliteLedger implements Ledger {
   }
 
   keepPolicy({ hash, policy }: PolicyRecord): Promise<void> {
-    return this.queue.add(() => void this.sql.putPolicy.run(hash, text(policy), 0, this.clock()))
+    return this.queue.add(() => void this.sql.putPolicy.run(hash, text(policy), 0, this.time.nowMs()))
   }
 
-  attempts({ run, id }: TaskKey): Promise<readonly AttemptRow[]> {
-    return this.queue.read(() => (this.sql.attempts.all(run, id) as SqlRow[]).map((row) => attemptOf(row, run, id)))
+  attempts(key: TaskKey): Promise<readonly AttemptRow[]> {
+    const { scopeKind, scope, id } = key
+    return this.queue.read(() =>
+      (this.sql.attempts.all(scopeKind, scope, id) as SqlRow[]).map((row) => attemptOf(row, key)),
+    )
   }
 
   attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
     return this.queue.read(() =>
-      (this.sql.attemptsOfRun.all(run) as SqlRow[]).map((row) => attemptOf(row, run, row['id'] as string)),
+      (this.sql.attemptsOfRun.all(run) as SqlRow[]).map((row) =>
+        attemptOf(row, keyIn(scopeOfRun(run), row['id'] as string)),
+      ),
     )
   }
 
@@ -232,7 +236,7 @@ export class SqliteLedger implements Ledger {
   }
 
   tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
-    const list = text(keys.map(({ run, id }) => [run, id]))
+    const list = text(keys.map(({ scopeKind, scope, id }) => [scopeKind, scope, id]))
     return this.queue.read(() => this.sql.tallies.all(list) as Tally[])
   }
 
@@ -240,17 +244,19 @@ export class SqliteLedger implements Ledger {
     return this.queue.read(() => (this.sql.gates.all() as SqlRow[]).map(gateOf))
   }
 
-  deadLetters(run?: string): Promise<readonly DeadLetter[]> {
+  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]> {
     return this.queue.read(() => {
-      const rows = run === undefined ? this.sql.allDead.all() : this.sql.deadOfRun.all(run)
+      const rows = scope ? this.sql.deadInScope.all(scope.scopeKind, scope.scope) : this.sql.allDead.all()
       return (rows as SqlRow[]).map(deadLetterOf)
     })
   }
 
-  events(afterSeq: number, limit: number, run?: string): Promise<readonly StoredEvent[]> {
+  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
     return this.queue.read(() => {
-      const { events, eventsOfRun } = this.sql
-      const rows = run === undefined ? events.all(afterSeq, limit) : eventsOfRun.all(run, afterSeq, limit)
+      const { events, eventsInScope } = this.sql
+      const rows = scope
+        ? eventsInScope.all(scope.scopeKind, scope.scope, afterSeq, limit)
+        : events.all(afterSeq, limit)
       return (rows as SqlRow[]).map(eventOf)
     })
   }
@@ -261,7 +267,7 @@ export class SqliteLedger implements Ledger {
 
   removeRun(id: string, limit: number, gates: readonly string[] = []): Promise<RunRemoval> {
     return this.queue.add(() => {
-      this.known.undo()
+      this.cache.undo()
       return this.housekeeping.removeRun(id, limit, gates)
     })
   }
@@ -269,8 +275,8 @@ export class SqliteLedger implements Ledger {
   compact(request: CompactRequest): Promise<Compacted> {
     return this.queue.add(() => {
       // What it notes in a row, the row that is known does not say.
-      this.known.undo()
-      return this.housekeeping.compact(request, this.clock())
+      this.cache.undo()
+      return this.housekeeping.compact(request, this.time.nowMs())
     })
   }
 
@@ -278,30 +284,30 @@ export class SqliteLedger implements Ledger {
     this.queue.close()
   }
 
-  private find({ run, id }: TaskKey): TaskRow | undefined {
-    const row = this.sql.task.get(run, id) as SqlRow | undefined
+  private find({ scopeKind, scope, id }: TaskKey): TaskRow | undefined {
+    const row = this.sql.task.get(scopeKind, scope, id) as SqlRow | undefined
     return row && taskOf(row)
   }
 
   private insert({ task, policy, payloadHash }: NewTask): Creation {
     const input = text(task.input)
-    const { run, id, correlationId, createdAtMs } = task
-    const values = [run, id, payloadHash, input, correlationId, createdAtMs, ...updatedValues(task)]
+    const { scopeKind, scope, id, correlationId, createdAtMs } = task
+    const values = [scopeKind, scope, id, payloadHash, input, correlationId, createdAtMs, ...updatedValues(task)]
     const { changes, lastInsertRowid } = this.sql.insertTask.run(...values)
     if (Number(changes) === 0) return this.existing(task, payloadHash)
     this.countPolicy(policy)
-    this.known.put(Number(lastInsertRowid), task, input)
+    this.cache.put(Number(lastInsertRowid), task, input)
     return { type: 'created', task }
   }
 
   /** Tasks count what they use; one that nobody had any more may be gone. */
   private countPolicy({ hash, policy }: PolicyRecord): void {
     if (this.keptPolicies.has(hash) && Number(this.sql.countPolicy.run(1, hash).changes) === 1) return
-    this.sql.putPolicy.run(hash, text(policy), 1, this.clock())
+    this.sql.putPolicy.run(hash, text(policy), 1, this.time.nowMs())
   }
 
   private existing(key: TaskKey, payloadHash: string): Creation {
-    const { payload_hash: kept } = this.sql.payload.get(key.run, key.id) as { payload_hash: string }
+    const { payload_hash: kept } = this.sql.payload.get(key.scopeKind, key.scope, key.id) as { payload_hash: string }
     return { type: kept === payloadHash ? 'existing' : 'conflict', task: (this.find(key) as TaskRow).task }
   }
 
@@ -320,7 +326,7 @@ export class SqliteLedger implements Ledger {
     const writes = this.encode(decided, rows)
     for (const task of decided.created ?? []) this.insert(task)
     for (const [statement, values] of writes) statement.run(...values)
-    for (const task of decided.tasks ?? []) this.known.put(rows.rowOf(task).pk, task, rows.rowOf(task).input)
+    for (const task of decided.tasks ?? []) this.cache.put(rows.rowOf(task).pk, task, rows.rowOf(task).input)
     return decided.result
   }
 
@@ -353,12 +359,12 @@ export class SqliteLedger implements Ledger {
     // The longer a task's row, the dearer a second update of it: only where there was no first.
     for (const [pk, count] of added) writes.push([sql.countHistory, [count, pk]])
     for (const gate of gates ?? []) writes.push([sql.putGate, gateValues(gate)])
-    for (const { run, id, generation, atMs, signature, stopReason, failure } of dead ?? []) {
+    for (const { scopeKind, scope, id, generation, atMs, signature, stopReason, failure } of dead ?? []) {
       const encoded = failure === null ? null : text(failure)
-      writes.push([sql.insertDead, [run, id, generation, atMs, signature, stopReason, encoded]])
+      writes.push([sql.insertDead, [scopeKind, scope, id, generation, atMs, signature, stopReason, encoded]])
     }
-    for (const { type, run, id, atMs, correlationId, detail } of events ?? []) {
-      writes.push([sql.insertEvent, [type, run, id, atMs, correlationId, text(detail)]])
+    for (const { type, scopeKind, scope, id, atMs, correlationId, detail } of events ?? []) {
+      writes.push([sql.insertEvent, [type, scopeKind, scope, id, atMs, correlationId, text(detail)]])
     }
     return writes
   }

@@ -6,19 +6,31 @@ import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import { AFTER_PREFIX, RUN_COLUMNS, type SqlValue, TASK_COLUMNS, UPDATED_COLUMNS } from '../ledger/rows.js'
 
-const INSERTED = ['run', 'id', 'payload_hash', 'input', 'correlation_id', 'created_at', ...UPDATED_COLUMNS]
+const INSERTED = [
+  'scope_kind',
+  'scope',
+  'id',
+  'payload_hash',
+  'input',
+  'correlation_id',
+  'created_at',
+  ...UPDATED_COLUMNS,
+]
+/** The task with this key, or what belongs to it. */
+const IS_TASK = 'scope_kind = ? AND scope = ? AND id = ?'
+const IN_RUN = `scope_kind = 'run' AND scope = ?`
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')
 
 const SQL = {
-  task: `SELECT ${TASK_COLUMNS} FROM tasks WHERE run = ? AND id = ?`,
-  payload: 'SELECT payload_hash FROM tasks WHERE run = ? AND id = ?',
+  task: `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${IS_TASK}`,
+  payload: `SELECT payload_hash FROM tasks WHERE ${IS_TASK}`,
   insertTask: `INSERT INTO tasks (${INSERTED.join(', ')}) VALUES (${marks(INSERTED.length)})
-    ON CONFLICT (run, id) DO NOTHING`,
+    ON CONFLICT (scope_kind, scope, id) DO NOTHING`,
   updateTask: `UPDATE tasks SET ${UPDATED_COLUMNS.map((column) => `${column} = ?`).join(', ')},
     attempts_kept = attempts_kept + ? WHERE pk = ?`,
   due: `SELECT ${TASK_COLUMNS} FROM tasks WHERE status = 'waiting' AND queue = ?
     AND policy_hash = ? AND due_at <= ? ORDER BY due_at LIMIT ?`,
-  nextDue: `SELECT due_at, run, id FROM tasks WHERE status = 'waiting' AND queue = ? AND policy_hash = ?
+  nextDue: `SELECT due_at, scope_kind, scope, id FROM tasks WHERE status = 'waiting' AND queue = ? AND policy_hash = ?
     ORDER BY due_at LIMIT ?`,
   run: `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`,
   putRun: `INSERT INTO runs (${RUN_COLUMNS}, definition) VALUES (${marks(14)}) ON CONFLICT (id) DO UPDATE
@@ -28,14 +40,15 @@ const SQL = {
   updateRun: `UPDATE runs SET status = ?, owner = ?, fence = ?, resumes = ?, fingerprint = ?, detail = ?, updated_at = ?,
     ended_at = ? WHERE id = ?`,
   definition: 'SELECT definition FROM runs WHERE id = ?',
-  tasksOfRun: 'SELECT pk, run, id, policy_hash FROM tasks WHERE run = ? ORDER BY id LIMIT ?',
+  tasksOfRun: `SELECT pk, scope_kind, scope, id, policy_hash FROM tasks WHERE ${IN_RUN} ORDER BY id LIMIT ?`,
   removeRun: 'DELETE FROM runs WHERE id = ?',
-  removeEventsOfRun: 'DELETE FROM events WHERE run = ?',
+  removeEventsOfRun: `DELETE FROM events WHERE ${IN_RUN}`,
   dataVersion: 'PRAGMA data_version',
   // The list is what the index is of; which of it is meant is bound.
-  finishedBefore: `SELECT pk, run, id, policy_hash FROM tasks WHERE status IN ('succeeded', 'failed', 'cancelled')
-    AND status = ? AND updated_at < ? AND run NOT IN (SELECT id FROM runs) ORDER BY updated_at LIMIT ?`,
-  longHistories: `SELECT pk, run, id, correlation_id, attempts_kept FROM tasks
+  finishedBefore: `SELECT pk, scope_kind, scope, id, policy_hash FROM tasks
+    WHERE status IN ('succeeded', 'failed', 'cancelled') AND status = ? AND updated_at < ?
+    AND (scope_kind <> 'run' OR scope NOT IN (SELECT id FROM runs)) ORDER BY updated_at LIMIT ?`,
+  longHistories: `SELECT pk, scope_kind, scope, id, correlation_id, attempts_kept FROM tasks
     WHERE attempts_kept >= 10 AND attempts_kept > ? LIMIT ?`,
   countHistory: 'UPDATE tasks SET attempts_kept = attempts_kept + ? WHERE pk = ?',
   shortened: `UPDATE tasks SET attempts_kept = attempts_kept - ?, compacted_attempts = compacted_attempts + ?,
@@ -49,48 +62,52 @@ const SQL = {
   removePolicies: `DELETE FROM policies WHERE hash IN
     (SELECT hash FROM policies WHERE tasks <= 0 AND kept_at < ? LIMIT ?)`,
   policy: 'SELECT policy FROM policies WHERE hash = ?',
-  insertAttempt: `INSERT INTO attempts (task, generation, number, execution, started_at, ended_at, outcome, delay_before,
+  insertAttempt: `INSERT INTO attempts (task, generation, attempt, execution, started_at, ended_at, outcome, delay_before,
     failure, signature, owner) VALUES (${marks(11)})`,
-  attempts: `SELECT a.* FROM attempts a JOIN tasks t ON t.pk = a.task WHERE t.run = ? AND t.id = ?
-    ORDER BY a.generation, a.number, a.execution`,
-  attemptsOfRun: `SELECT t.id, a.* FROM tasks t JOIN attempts a ON a.task = t.pk WHERE t.run = ?
-    ORDER BY t.id, a.generation, a.number, a.execution`,
+  attempts: `SELECT a.* FROM attempts a JOIN tasks t ON t.pk = a.task WHERE ${IS_TASK}
+    ORDER BY a.generation, a.attempt, a.execution`,
+  attemptsOfRun: `SELECT t.id, a.* FROM tasks t JOIN attempts a ON a.task = t.pk WHERE ${IN_RUN}
+    ORDER BY t.id, a.generation, a.attempt, a.execution`,
   // A third of what whole tasks would take. Progress that is damaged is given as it is, to be told of.
   results: `SELECT id, result, iif(json_valid(progress), progress ->> '$.retry.failures', NULL) AS failures,
     iif(json_valid(progress), '{}', progress) AS progress
-    FROM tasks WHERE run = ? AND status = 'succeeded' ORDER BY id`,
-  countTasks: 'SELECT status, COUNT(*) AS tasks FROM tasks WHERE run = ? GROUP BY status',
+    FROM tasks WHERE ${IN_RUN} AND status = 'succeeded' ORDER BY id`,
+  countTasks: `SELECT status, COUNT(*) AS tasks FROM tasks WHERE ${IN_RUN} GROUP BY status`,
   // The keys come as one list: a statement for each takes twice as long.
-  tallies: `SELECT COALESCE(MAX(a.number), 0) AS last,
+  tallies: `SELECT COALESCE(MAX(a.attempt), 0) AS last,
     COALESCE(SUM(a.outcome <> 'interrupted' OR a.failure IS NOT NULL), 0) AS ended
-    FROM json_each(?) k LEFT JOIN tasks t ON t.run = k.value ->> 0 AND t.id = k.value ->> 1
+    FROM json_each(?) k LEFT JOIN tasks t
+    ON t.scope_kind = k.value ->> 0 AND t.scope = k.value ->> 1 AND t.id = k.value ->> 2
     LEFT JOIN attempts a ON a.task = t.pk AND a.generation = t.generation GROUP BY k.key ORDER BY k.key`,
   removeAttempts: 'DELETE FROM attempts WHERE task = ?',
-  oldAttempts: `SELECT generation, number, execution, ended_at FROM attempts WHERE task = ?
-    ORDER BY generation, number, execution LIMIT ?`,
-  removeAttemptsUpTo: 'DELETE FROM attempts WHERE task = ? AND (generation, number, execution) <= (?, ?, ?)',
+  oldAttempts: `SELECT generation, attempt, execution, ended_at FROM attempts WHERE task = ?
+    ORDER BY generation, attempt, execution LIMIT ?`,
+  removeAttemptsUpTo: 'DELETE FROM attempts WHERE task = ? AND (generation, attempt, execution) <= (?, ?, ?)',
   gate: 'SELECT * FROM gates WHERE key = ?',
   gates: 'SELECT * FROM gates ORDER BY key',
   removeGate: 'DELETE FROM gates WHERE key = ?',
-  putGate: `INSERT INTO gates (key, kind, state, settings, decree) VALUES (${marks(5)}) ON CONFLICT (key) DO UPDATE
-    SET kind = excluded.kind, state = excluded.state, settings = excluded.settings, decree = excluded.decree`,
+  putGate: `INSERT INTO gates (key, kind, state, settings, manual_revision) VALUES (${marks(5)}) ON CONFLICT (key) DO UPDATE
+    SET kind = excluded.kind, state = excluded.state, settings = excluded.settings,
+    manual_revision = excluded.manual_revision`,
   owners: 'SELECT record FROM owners ORDER BY id',
   putOwner: 'INSERT INTO owners (id, record) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record',
   taskOwners: 'SELECT DISTINCT owner FROM tasks WHERE owner IS NOT NULL',
   removeOwner: 'DELETE FROM owners WHERE id = ?',
-  insertDead: `INSERT INTO dead (run, id, generation, at, signature, stop_reason, failure) VALUES (${marks(7)})`,
-  allDead: 'SELECT * FROM dead ORDER BY at, run, id',
-  deadOfRun: 'SELECT * FROM dead WHERE run = ? ORDER BY at, id',
-  removeDead: 'DELETE FROM dead WHERE run = ? AND id = ?',
-  removeOldDead: `DELETE FROM dead WHERE run = ? AND id = ? AND generation <=
-    (SELECT generation FROM dead WHERE run = ? AND id = ? ORDER BY generation DESC LIMIT 1 OFFSET ?)`,
-  insertEvent: `INSERT INTO events (type, run, id, at, correlation_id, detail) VALUES (${marks(6)})`,
+  insertDead: `INSERT INTO dead (scope_kind, scope, id, generation, at, signature, stop_reason, failure)
+    VALUES (${marks(8)})`,
+  allDead: 'SELECT * FROM dead ORDER BY at, scope_kind, scope, id',
+  deadInScope: 'SELECT * FROM dead WHERE scope_kind = ? AND scope = ? ORDER BY at, id',
+  removeDead: `DELETE FROM dead WHERE ${IS_TASK}`,
+  removeOldDead: `DELETE FROM dead WHERE ${IS_TASK} AND generation <=
+    (SELECT generation FROM dead WHERE ${IS_TASK} ORDER BY generation DESC LIMIT 1 OFFSET ?)`,
+  insertEvent: `INSERT INTO events (type, scope_kind, scope, id, at, correlation_id, detail)
+    VALUES (${marks(7)})`,
   events: 'SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
-  eventsOfRun: 'SELECT * FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?',
-  eventsOfTask: 'SELECT * FROM events WHERE run = ? AND id = ? ORDER BY seq',
-  removeEvents: 'DELETE FROM events WHERE run = ? AND id = ?',
-  removeOldEvents: `DELETE FROM events WHERE run = ? AND id = ? AND seq <=
-    (SELECT seq FROM events WHERE run = ? AND id = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
+  eventsInScope: 'SELECT * FROM events WHERE scope_kind = ? AND scope = ? AND seq > ? ORDER BY seq LIMIT ?',
+  eventsOfTask: `SELECT * FROM events WHERE ${IS_TASK} ORDER BY seq`,
+  removeEvents: `DELETE FROM events WHERE ${IS_TASK}`,
+  removeOldEvents: `DELETE FROM events WHERE ${IS_TASK} AND seq <=
+    (SELECT seq FROM events WHERE ${IS_TASK} ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
   // Of the oldest by number, those that are old by time: no index, and no search through all.
   removeEventsBefore: `DELETE FROM events WHERE seq IN
     (SELECT seq FROM (SELECT seq, at FROM events ORDER BY seq LIMIT ?) WHERE at < ?)`,
@@ -117,14 +134,15 @@ export function prepareStatements(database: SqliteDatabase): Statements {
 }
 
 export function listQuery(filter: TaskFilter): { readonly sql: string; readonly values: SqlValue[] } {
-  const { run, queue, statuses, owner, after, limit } = filter
+  const { scopeKind, scope, queue, statuses, owner, after, limit } = filter
   const conditions: string[] = []
   const values: SqlValue[] = []
   const where = (condition: string, ...given: SqlValue[]): void => {
     conditions.push(condition)
     values.push(...given)
   }
-  if (run !== undefined) where('run = ?', run)
+  if (scopeKind !== undefined) where('scope_kind = ?', scopeKind)
+  if (scope !== undefined) where('scope = ?', scope)
   if (queue !== undefined) where('queue = ?', queue)
   if (statuses !== undefined) where(statusIs(statuses))
   // An owner is what those have: so the index of owners finds them, however many have finished.
@@ -132,8 +150,8 @@ export function listQuery(filter: TaskFilter): { readonly sql: string; readonly 
   if (areOwned) where('owner IS NOT NULL')
   if (owner !== undefined) where('owner = ?', owner)
   // Sorted afterwards where they are few: to read those in order of their keys would be to read all tasks.
-  const key = areOwned ? '+run, +id' : 'run, id'
-  if (after !== undefined) where(`(${key}) > (?, ?)`, after.run, after.id)
+  const key = areOwned ? '+scope_kind, +scope, +id' : 'scope_kind, scope, id'
+  if (after !== undefined) where(`(${key}) > (?, ?, ?)`, after.scopeKind, after.scope, after.id)
   const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   const sql = `SELECT ${TASK_COLUMNS} FROM tasks${condition} ORDER BY ${key} LIMIT ?`
   return { sql, values: [...values, limit ?? -1] }

@@ -14,42 +14,42 @@ const STORY: readonly SampleHistory[] = [
   {
     task: { id: 'a', status: 'succeeded', dueAtMs: null },
     attempts: [
-      { number: 1, endedAtMs: 10 },
-      { number: 2, endedAtMs: 20, delayBeforeMs: 5, ...full },
-      { number: 3, endedAtMs: 30, delayBeforeMs: 10, outcome: 'success' },
+      { attempt: 1, endedAtMs: 10 },
+      { attempt: 2, endedAtMs: 20, delayBeforeMs: 5, ...full },
+      { attempt: 3, endedAtMs: 30, delayBeforeMs: 10, outcome: 'success' },
     ],
   },
   {
     task: { id: 'b', status: 'failed', dueAtMs: null, generation: 2, queue: 'slow' },
     attempts: [
-      { generation: 1, number: 1, endedAtMs: 15 },
-      { generation: 1, number: 2, endedAtMs: 25, delayBeforeMs: 2.5, outcome: 'timeout' },
-      { generation: 2, number: 1, endedAtMs: 35, ...full },
+      { generation: 1, attempt: 1, endedAtMs: 15 },
+      { generation: 1, attempt: 2, endedAtMs: 25, delayBeforeMs: 2.5, outcome: 'timeout' },
+      { generation: 2, attempt: 1, endedAtMs: 35, ...full },
     ],
     events: [{ type: 'reset', atMs: 30, detail: { generation: 2 } }],
   },
   {
     task: { id: 'c', status: 'succeeded', dueAtMs: null },
     attempts: [
-      { number: 1, execution: 1, endedAtMs: 11, outcome: 'interrupted' },
-      { number: 1, execution: 2, endedAtMs: 12, outcome: 'interrupted' },
+      { attempt: 1, execution: 1, endedAtMs: 11, outcome: 'interrupted' },
+      { attempt: 1, execution: 2, endedAtMs: 12, outcome: 'interrupted' },
       {
-        number: 1,
+        attempt: 1,
         execution: 3,
         endedAtMs: 13,
         outcome: 'interrupted',
         failure: { name: 'E', message: 'x' },
         signature: 'E: x',
       },
-      { number: 2, execution: 1, endedAtMs: 40, delayBeforeMs: 1, outcome: 'success' },
+      { attempt: 2, execution: 1, endedAtMs: 40, delayBeforeMs: 1, outcome: 'success' },
     ],
     events: [{ atMs: 11 }, { atMs: 12 }, { type: 'interrupted', atMs: 12 }, { atMs: 13 }],
   },
   {
-    task: { run: 'print', id: 'a', queue: 'print', correlationId: 'c-print' },
-    attempts: [{ number: 1, endedAtMs: 12, failure: { name: 'Error', message: 'no luck at all' } }],
+    task: { scopeKind: 'task', scope: 'print', id: 'a', queue: 'print', correlationId: 'c-print' },
+    attempts: [{ attempt: 1, endedAtMs: 12, failure: { name: 'Error', message: 'no luck at all' } }],
   },
-  { task: { run: 'print', id: 'new', queue: 'print' } },
+  { task: { scopeKind: 'task', scope: 'print', id: 'new', queue: 'print' } },
 ]
 
 const told = (ledger: Ledger): Promise<void> => writeHistory(ledger, STORY)
@@ -65,7 +65,7 @@ export const ANALYTICS_CASES: Readonly<Record<string, Check>> = {
       Object.values(resumes),
       Object.values(resumes).map(() => 0),
     )
-    same(await analytics.history({ run: 'mail', id: 'a' }), undefined)
+    same(await analytics.history({ scopeKind: 'task', scope: 'mail', id: 'a' }), undefined)
   },
 
   'counts tasks by what became of them, and attempts by when they ended': async (ledger) => {
@@ -74,9 +74,9 @@ export const ANALYTICS_CASES: Readonly<Record<string, Check>> = {
     const byStatus = { succeeded: 2, failed: 1, waiting: 2 }
     same(await analytics.totals(), { tasks: 5, byStatus, attempts: 11, compactedAttempts: 0 })
     same((await analytics.totals({ sinceMs: 12, untilMs: 20 })).attempts, 4)
-    same((await analytics.totals({ run: 'print' })).byStatus, { waiting: 2 })
+    same((await analytics.totals({ scopeKind: 'task', scope: 'print' })).byStatus, { waiting: 2 })
     same((await analytics.totals({ queue: 'slow' })).attempts, 3)
-    same((await analytics.totals({ run: 'print', queue: 'slow' })).tasks, 0)
+    same((await analytics.totals({ scopeKind: 'task', scope: 'print', queue: 'slow' })).tasks, 0)
   },
 
   'finds patterns of failures, and what became of their tasks': async (ledger) => {
@@ -104,12 +104,21 @@ export const ANALYTICS_CASES: Readonly<Record<string, Check>> = {
   'shows the latest failures of a pattern, and no more than asked for': async (ledger) => {
     await told(ledger)
     const [luck] = await ledger.analytics.failurePatterns({ examples: 2 })
-    const first = { generation: 1, number: 1, execution: 1 }
+    const first = { generation: 1, attempt: 1, execution: 1 }
     same(luck?.examples, [
-      { ...first, run: 'mail', id: 'b', number: 2, atMs: 25, message: 'no luck', correlationId: 'c-b' },
-      { ...first, run: 'mail', id: 'b', atMs: 15, message: 'no luck', correlationId: 'c-b' },
+      {
+        ...first,
+        scopeKind: 'task',
+        scope: 'mail',
+        id: 'b',
+        attempt: 2,
+        atMs: 25,
+        message: 'no luck',
+        correlationId: 'c-b',
+      },
+      { ...first, scopeKind: 'task', scope: 'mail', id: 'b', atMs: 15, message: 'no luck', correlationId: 'c-b' },
     ])
-    const [print] = await ledger.analytics.failurePatterns({ run: 'print' })
+    const [print] = await ledger.analytics.failurePatterns({ scopeKind: 'task', scope: 'print' })
     same(
       print?.examples.map(({ message, correlationId }) => [message, correlationId]),
       [['no luck at all', 'c-print']],
@@ -118,7 +127,7 @@ export const ANALYTICS_CASES: Readonly<Record<string, Check>> = {
 
   'orders patterns that are as frequent by code point': async (ledger) => {
     const signatures = ['Z', 'a', 'é', '\uFF01', '\u{1F600}']
-    const attempts = signatures.toReversed().map((signature, index) => ({ number: index + 1, signature }))
+    const attempts = signatures.toReversed().map((signature, index) => ({ attempt: index + 1, signature }))
     await writeHistory(ledger, [{ task: { id: 'a' }, attempts }])
     same(
       (await ledger.analytics.failurePatterns()).map(({ signature }) => signature),
@@ -149,18 +158,18 @@ export const ANALYTICS_CASES: Readonly<Record<string, Check>> = {
 
   'adds up what was waited, once per attempt': async (ledger) => {
     await told(ledger)
-    const again = [1, 2, 3].map((execution) => ({ number: 2, execution, endedAtMs: 50, delayBeforeMs: 4 }))
-    const key = { run: 'print', id: 'new' }
+    const again = [1, 2, 3].map((execution) => ({ attempt: 2, execution, endedAtMs: 50, delayBeforeMs: 4 }))
+    const key = { scopeKind: 'task', scope: 'print', id: 'new' } as const
     await ledger.transact({ tasks: [key] }, () => ({
       attempts: again.map((row) => sampleAttempt(key, row)),
       result: 0,
     }))
     same(await ledger.analytics.delays(), [
-      { run: 'mail', attempts: 8, waits: 4, totalMs: 18.5, meanMs: 4.625, maxMs: 10 },
-      { run: 'print', attempts: 2, waits: 1, totalMs: 4, meanMs: 4, maxMs: 4 },
+      { scopeKind: 'task', scope: 'mail', attempts: 8, waits: 4, totalMs: 18.5, meanMs: 4.625, maxMs: 10 },
+      { scopeKind: 'task', scope: 'print', attempts: 2, waits: 1, totalMs: 4, meanMs: 4, maxMs: 4 },
     ])
-    same(await ledger.analytics.delays({ run: 'print', untilMs: 50 }), [
-      { run: 'print', attempts: 1, waits: 0, totalMs: 0, meanMs: 0, maxMs: 0 },
+    same(await ledger.analytics.delays({ scopeKind: 'task', scope: 'print', untilMs: 50 }), [
+      { scopeKind: 'task', scope: 'print', attempts: 1, waits: 0, totalMs: 0, meanMs: 0, maxMs: 0 },
     ])
   },
 
@@ -178,14 +187,14 @@ export const ANALYTICS_CASES: Readonly<Record<string, Check>> = {
     })
     same((await analytics.resumes({ sinceMs: 12 })).resumes, 2)
     same((await analytics.resumes({ queue: 'slow' })).interruptions, 0)
-    same((await analytics.resumes({ run: 'print' })).resumes, 0)
+    same((await analytics.resumes({ scopeKind: 'task', scope: 'print' })).resumes, 0)
   },
 
   'tells the history of a task, with its events': async (ledger) => {
     await told(ledger)
-    const history = await ledger.analytics.history({ run: 'mail', id: 'c' })
+    const history = await ledger.analytics.history({ scopeKind: 'task', scope: 'mail', id: 'c' })
     same(history?.correlationId, 'c-c')
-    same(history?.attempts, await ledger.attempts({ run: 'mail', id: 'c' }))
+    same(history?.attempts, await ledger.attempts({ scopeKind: 'task', scope: 'mail', id: 'c' }))
     same(
       history?.events.map(({ type, atMs }) => [type, atMs]),
       [

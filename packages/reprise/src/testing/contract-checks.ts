@@ -24,7 +24,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** Text that is equal for equal data: keys in order, an error as itself. */
-export function stable(value: unknown): string {
+function stable(value: unknown): string {
   if (value instanceof Error) return `${value.name}: ${value.message}`
   if (Array.isArray(value)) return `[${value.map(stable).join(', ')}]`
   if (typeof value !== 'object' || value === null) return value === undefined ? 'undefined' : JSON.stringify(value)

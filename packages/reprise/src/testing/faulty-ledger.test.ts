@@ -5,11 +5,12 @@ import { type FaultPlan, type FaultyLedger, faultyLedger } from './faulty-ledger
 import { ledgerContract } from './ledger-contract.js'
 import { newTask } from './sample-task.js'
 import { virtualClock } from './virtual-clock.js'
+import { clockReading } from '../../../../test/clock-reading.js'
 
-const KEY = { run: 'mail', id: 'a' }
+const KEY = { scopeKind: 'task', scope: 'mail', id: 'a' } as const
 
 function open(plan: FaultPlan): { ledger: FaultyLedger; target: MemoryLedger } {
-  const target = new MemoryLedger(() => 0)
+  const target = new MemoryLedger({ clock: clockReading(() => 0) })
   return { ledger: faultyLedger(target, plan), target }
 }
 
@@ -17,7 +18,10 @@ describe('without a plan', () => {
   let now = 0
   const cases = ledgerContract(async () => {
     now = 0
-    return { ledger: faultyLedger(new MemoryLedger(() => now), {}), setTime: (ms) => void (now = ms) }
+    return {
+      ledger: faultyLedger(new MemoryLedger({ clock: clockReading(() => now) }), {}),
+      setTime: (ms) => void (now = ms),
+    }
   })
   for (const { name, run } of cases) it(name, run)
 

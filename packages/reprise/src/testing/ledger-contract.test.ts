@@ -2,12 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { MemoryLedger } from '../ledger/memory-ledger.js'
 import { ledgerContract } from './ledger-contract.js'
+import { clockReading } from '../../../../test/clock-reading.js'
 
 /** The names of the cases that a ledger spoilt so does not pass. */
 async function failedBy(spoil: (ledger: MemoryLedger) => void): Promise<string[]> {
   const cases = ledgerContract(async () => {
     let now = 0
-    const ledger = new MemoryLedger(() => now)
+    const ledger = new MemoryLedger({ clock: clockReading(() => now) })
     spoil(ledger)
     return { ledger, setTime: (ms) => void (now = ms) }
   })

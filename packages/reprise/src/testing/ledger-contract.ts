@@ -9,6 +9,7 @@ import { type Check, isError, rejection, same } from './contract-checks.js'
 import { RETENTION_CASES } from './retention-contract.js'
 import { RUN_CASES } from './run-contract.js'
 import { newTask, sampleTask } from './sample-task.js'
+import { SCOPE_CASES } from './scope-contract.js'
 
 /** A ledger and the hand on its clock. */
 export interface LedgerUnderTest {
@@ -24,7 +25,8 @@ export interface ContractCase {
 
 /** `open` makes an empty ledger at time 0. */
 export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly ContractCase[] {
-  return Object.entries({ ...CASES, ...ANALYTICS_CASES, ...RETENTION_CASES, ...RUN_CASES }).map(([name, check]) => ({
+  const cases = { ...CASES, ...ANALYTICS_CASES, ...RETENTION_CASES, ...RUN_CASES, ...SCOPE_CASES }
+  return Object.entries(cases).map(([name, check]) => ({
     name,
     run: async () => {
       const { ledger, setTime } = await open()
@@ -37,13 +39,13 @@ export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly C
   }))
 }
 
-const KEY = { run: 'mail', id: 'a' }
+const KEY = { scopeKind: 'task', scope: 'mail', id: 'a' } as const
 const MAIL = [{ queue: 'mail', policyHash: 'p1' }]
 
 const ATTEMPT: AttemptRow = {
   ...KEY,
   generation: 1,
-  number: 1,
+  attempt: 1,
   execution: 1,
   startedAtMs: 10.25,
   endedAtMs: 20.5,
@@ -70,7 +72,7 @@ const CASES: Readonly<Record<string, Check>> = {
     same(creation?.type, 'created')
     same(await ledger.get(KEY), sampleTask())
     same(await ledger.policy('p1'), { hash: 'p1', policy: { attempts: 3 } })
-    same(await ledger.get({ run: 'mail', id: 'b' }), undefined)
+    same(await ledger.get({ scopeKind: 'task', scope: 'mail', id: 'b' }), undefined)
     same(await ledger.policy('p2'), undefined)
   },
 
@@ -102,7 +104,7 @@ const CASES: Readonly<Record<string, Check>> = {
     const letter = { ...KEY, generation: 1, atMs: 9.5, signature: 's', stopReason: 'timeout', failure: null } as const
     const event = { type: 'cancelled', ...KEY, atMs: 9.5, correlationId: 'c1', detail: { why: ['x'] } } as const
     const gate = { key: 'budget:api', kind: 'budget', state: { tokens: 1.5 } } as const
-    const changed = { ...gate, state: 2, settings: { type: 'token_bucket' }, decree: 1 }
+    const changed = { ...gate, state: 2, settings: { type: 'token_bucket' }, manualRevision: 1 }
     const result = await ledger.transact({ tasks: [KEY], gates: ['budget:api'] }, (view) => {
       same(view.task(KEY), sampleTask())
       same(view.gate('budget:api'), undefined)
@@ -111,14 +113,14 @@ const CASES: Readonly<Record<string, Check>> = {
     same(result, 'done')
     same(await ledger.get(KEY), next)
     same(await ledger.attempts(KEY), [ATTEMPT])
-    same(await ledger.tallies([{ run: 'mail', id: 'nobody' }, KEY]), [
+    same(await ledger.tallies([{ scopeKind: 'task', scope: 'mail', id: 'nobody' }, KEY]), [
       { last: 0, ended: 0 },
       { last: 1, ended: 1 },
     ])
     same(await ledger.gates(), [gate])
     same(await ledger.deadLetters(), [letter])
-    same(await ledger.deadLetters('mail'), [letter])
-    same(await ledger.deadLetters('other'), [])
+    same(await ledger.deadLetters({ scopeKind: 'task', scope: 'mail' }), [letter])
+    same(await ledger.deadLetters({ scopeKind: 'task', scope: 'other' }), [])
     const events = await ledger.events(0, 10)
     same(
       events.map(({ seq: _seq, ...rest }) => rest),
@@ -155,14 +157,22 @@ const CASES: Readonly<Record<string, Check>> = {
     const claim = ledger.claim({ queues: MAIL, limit: 9, gates: ['g'] }, (task) => {
       if (task.id === 'second') throw boom
       const row = { ...ATTEMPT, id: task.id }
-      const event = { type: 'cancelled', run: task.run, id: task.id, atMs: 10, correlationId: 'c1', detail: 1 } as const
+      const event = {
+        type: 'cancelled',
+        scopeKind: 'task',
+        scope: task.scope,
+        id: task.id,
+        atMs: 10,
+        correlationId: 'c1',
+        detail: 1,
+      } as const
       return { tasks: [{ ...task, fence: 9 }], attempts: [row], gates: [gate], events: [event], result: task.id }
     })
     const fine = ledger.create([newTask({ id: 'third' })])
     same(await rejection(claim), boom)
     same((await fine)[0]?.type, 'created')
-    same((await ledger.get({ run: 'mail', id: 'first' }))?.fence, 0)
-    same(await ledger.attempts({ run: 'mail', id: 'first' }), [])
+    same((await ledger.get({ scopeKind: 'task', scope: 'mail', id: 'first' }))?.fence, 0)
+    same(await ledger.attempts({ scopeKind: 'task', scope: 'mail', id: 'first' }), [])
     same(await ledger.gates(), [])
     same(await ledger.events(0, 9), [])
   },
@@ -193,13 +203,15 @@ const CASES: Readonly<Record<string, Check>> = {
 
   'refuses to show or change what was not named': async (ledger) => {
     await ledger.create([newTask(), newTask({ id: 'b' })])
-    const reading = ledger.transact({ tasks: [KEY] }, (view) => ({ result: view.task({ run: 'mail', id: 'b' }) }))
+    const reading = ledger.transact({ tasks: [KEY] }, (view) => ({
+      result: view.task({ scopeKind: 'task', scope: 'mail', id: 'b' }),
+    }))
     isError(await rejection(reading), 'was not named')
     const gate = ledger.transact({ tasks: [KEY] }, (view) => ({ result: view.gate('x') }))
     isError(await rejection(gate), 'was not named')
-    const missing = ledger.transact({ tasks: [{ run: 'mail', id: 'z' }] }, (view) => ({
+    const missing = ledger.transact({ tasks: [{ scopeKind: 'task', scope: 'mail', id: 'z' }] }, (view) => ({
       tasks: [sampleTask({ id: 'z' })],
-      result: view.task({ run: 'mail', id: 'z' }),
+      result: view.task({ scopeKind: 'task', scope: 'mail', id: 'z' }),
     }))
     isError(await rejection(missing), 'does not exist')
   },
@@ -297,15 +309,15 @@ const CASES: Readonly<Record<string, Check>> = {
       newTask({ id: 'a' }),
       newTask({ id: 'b', status: 'running', owner: 'x', dueAtMs: null }),
       newTask({ id: 'c', queue: 'print' }),
-      newTask({ run: 'other', id: 'a' }),
+      newTask({ scopeKind: 'task', scope: 'other', id: 'a' }),
     ])
     const ids = async (filter: Parameters<Ledger['list']>[0]): Promise<string[]> =>
-      (await ledger.list(filter)).map(({ run, id }) => `${run}/${id}`)
+      (await ledger.list(filter)).map(({ scope, id }) => `${scope}/${id}`)
     same(await ids({}), ['mail/a', 'mail/b', 'mail/c', 'other/a'])
-    same(await ids({ run: 'mail', statuses: ['waiting'] }), ['mail/a', 'mail/c'])
+    same(await ids({ scopeKind: 'task', scope: 'mail', statuses: ['waiting'] }), ['mail/a', 'mail/c'])
     same(await ids({ queue: 'print' }), ['mail/c'])
     same(await ids({ owner: 'x' }), ['mail/b'])
     same(await ids({ limit: 2 }), ['mail/a', 'mail/b'])
-    same(await ids({ limit: 2, after: { run: 'mail', id: 'b' } }), ['mail/c', 'other/a'])
+    same(await ids({ limit: 2, after: { scopeKind: 'task', scope: 'mail', id: 'b' } }), ['mail/c', 'other/a'])
   },
 }

@@ -9,7 +9,7 @@ import { sampleAttempt, writeHistory } from './sample-history.js'
 import { newTask } from './sample-task.js'
 
 const NOTHING = { tasks: 0, attempts: 0, events: 0, deadLetters: 0 }
-const KEY = { run: 'mail', id: 'long' }
+const KEY = { scopeKind: 'task', scope: 'mail', id: 'long' } as const
 const done = { dueAtMs: null, updatedAtMs: 10 } as const
 
 /** A task that has been tried `count` times, interrupted and reset on the way. */
@@ -18,7 +18,7 @@ async function writeLong(ledger: Ledger, count: number, task: Partial<TaskRecord
   await writeHistory(ledger, [
     {
       task: { ...task, id: 'long' },
-      attempts: numbers.map((number) => ({ generation: number > 5 ? 2 : 1, number, endedAtMs: number })),
+      attempts: numbers.map((attempt) => ({ generation: attempt > 5 ? 2 : 1, attempt, endedAtMs: attempt })),
       events: numbers.map((number) => ({ atMs: number })),
       dead: [{ generation: 1, atMs: 5 }],
     },
@@ -44,7 +44,7 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
       newTask({ id: 'undecided', ...done, status: 'undecided' }),
     ])
     same(await ledger.forget({ status: 'succeeded', beforeMs: 50, limit: 1 }), { ...NOTHING, tasks: 1 })
-    same(await ledger.get({ run: 'mail', id: 'better' }), undefined)
+    same(await ledger.get({ scopeKind: 'task', scope: 'mail', id: 'better' }), undefined)
     same((await ledger.forget({ status: 'succeeded', beforeMs: 50, limit: 9 })).tasks, 1)
     same(await ledger.forget({ status: 'succeeded', beforeMs: 50, limit: 9 }), NOTHING)
     same((await ledger.forget({ status: 'failed', beforeMs: 50, limit: 9 })).tasks, 1)
@@ -54,29 +54,29 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
 
   'forgets all that belongs to a task, and nothing of others': async (ledger) => {
     const rows = {
-      attempts: [{ endedAtMs: 1 }, { number: 2, endedAtMs: 2 }],
+      attempts: [{ endedAtMs: 1 }, { attempt: 2, endedAtMs: 2 }],
       events: [{ atMs: 1 }],
       dead: [{ generation: 1 }, { generation: 2 }],
     }
     await writeHistory(ledger, [
       { task: { id: 'a', ...done, status: 'failed' }, ...rows },
       { task: { id: 'b', ...done, status: 'succeeded' }, ...rows },
-      { task: { run: 'other', id: 'a', ...done, status: 'succeeded' }, ...rows },
+      { task: { scopeKind: 'task', scope: 'other', id: 'a', ...done, status: 'succeeded' }, ...rows },
     ])
     const counts = { tasks: 1, attempts: 2, events: 1, deadLetters: 2 }
     same(await ledger.forget({ status: 'failed', beforeMs: 11, limit: 9 }), counts)
-    same(await ledger.attempts({ run: 'mail', id: 'a' }), [])
-    same((await ledger.deadLetters()).map(({ run, id }) => `${run}/${id}`).toSorted(), [
+    same(await ledger.attempts({ scopeKind: 'task', scope: 'mail', id: 'a' }), [])
+    same((await ledger.deadLetters()).map(({ scope, id }) => `${scope}/${id}`).toSorted(), [
       'mail/b',
       'mail/b',
       'other/a',
       'other/a',
     ])
     same((await ledger.events(0, 9)).length, 2)
-    same((await ledger.attempts({ run: 'other', id: 'a' })).length, 2)
+    same((await ledger.attempts({ scopeKind: 'task', scope: 'other', id: 'a' })).length, 2)
     same((await ledger.analytics.totals()).attempts, 4)
     same((await ledger.create([newTask({ id: 'a' })]))[0]?.type, 'created')
-    same(await ledger.attempts({ run: 'mail', id: 'a' }), [])
+    same(await ledger.attempts({ scopeKind: 'task', scope: 'mail', id: 'a' }), [])
   },
 
   'refuses to forget what is not finished': async (ledger) => {
@@ -96,7 +96,15 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
     const seen = (await ledger.events(0, 9)).at(-1)?.seq ?? 0
     await ledger.forget({ status: 'succeeded', beforeMs: 99, limit: 9 })
     same(await ledger.events(0, 9), [])
-    const event = { type: 'retry_now', run: 'mail', id: 'b', atMs: 3, correlationId: 'c', detail: null } as const
+    const event = {
+      type: 'retry_now',
+      scopeKind: 'task',
+      scope: 'mail',
+      id: 'b',
+      atMs: 3,
+      correlationId: 'c',
+      detail: null,
+    } as const
     await ledger.transact({ tasks: [] }, () => ({ events: [event], result: 0 }))
     same((await ledger.events(seen, 9)).length, 1)
   },
@@ -109,7 +117,7 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
     same(await ledger.compact(request), { tasks: 1, attempts: 20, events: 20, deadLetters: 0, ...nothingElse })
     same(await ledger.compact(request), { ...NOTHING, ...nothingElse })
     same(
-      (await ledger.attempts(KEY)).map(({ number }) => number),
+      (await ledger.attempts(KEY)).map(({ attempt }) => attempt),
       Array.from({ length: 10 }, (_, index) => index + 21),
     )
     const compacted = { attempts: 20, untilMs: 20 }
@@ -132,7 +140,7 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
     await ledger.compact({ maxHistoryPerTask: 19, limit: 9 })
     same((await ledger.get(KEY))?.compacted, { attempts: 20, untilMs: 20 })
     await ledger.transact({ tasks: [KEY] }, () => ({
-      attempts: [sampleAttempt(KEY, { generation: 2, number: 31, endedAtMs: 31 })],
+      attempts: [sampleAttempt(KEY, { generation: 2, attempt: 31, endedAtMs: 31 })],
       result: 0,
     }))
     same((await ledger.compact({ maxHistoryPerTask: 10, limit: 9 })).attempts, 6)
@@ -145,7 +153,7 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
     })
     same((await analytics.totals({ sinceMs: 26 })).compactedAttempts, 26)
     same((await analytics.totals({ sinceMs: 26.5 })).compactedAttempts, 0)
-    same((await analytics.totals({ run: 'other' })).compactedAttempts, 0)
+    same((await analytics.totals({ scopeKind: 'task', scope: 'other' })).compactedAttempts, 0)
     same(
       (await analytics.failurePatterns()).map(({ count }) => count),
       [6],
@@ -225,8 +233,8 @@ export const RETENTION_CASES: Readonly<Record<string, Check>> = {
     same(await left(), ['p1', 'p2', 'p4', 'p5'])
     await ledger.forget({ status: 'succeeded', beforeMs: 99, limit: 9 })
     const move = (id: string): Promise<number> =>
-      ledger.transact({ tasks: [{ run: 'mail', id }] }, (view) => ({
-        tasks: [{ ...(view.task({ run: 'mail', id }) as TaskRecord), policyHash: 'p4' }],
+      ledger.transact({ tasks: [{ scopeKind: 'task', scope: 'mail', id }] }, (view) => ({
+        tasks: [{ ...(view.task({ scopeKind: 'task', scope: 'mail', id }) as TaskRecord), policyHash: 'p4' }],
         result: 0,
       }))
     await move('b')

@@ -1,6 +1,6 @@
 /** What every ledger must do with runs. Imports the ledger's types and samples. */
 import type { Ledger } from '../ledger/ledger.js'
-import type { AttemptRow, RunRecord } from '../ledger/records.js'
+import { type AttemptRow, keyIn, type RunRecord, scopeOfRun, type TaskKey } from '../ledger/records.js'
 import { type Check, isError, rejection, same } from './contract-checks.js'
 import { newTask, sampleTask } from './sample-task.js'
 
@@ -30,12 +30,12 @@ const put = (ledger: Ledger, run: RunRecord, definition?: { steps: number[] }): 
   }))
 
 const SAMPLE: AttemptRow = {
-  ...{ run: 'night-1', id: 'a', generation: 1, number: 1, execution: 1 },
+  ...{ scopeKind: 'run', scope: 'night-1', id: 'a', generation: 1, attempt: 1, execution: 1 },
   ...{ startedAtMs: 1, endedAtMs: 2, outcome: 'failure', delayBeforeMs: 0 },
   ...{ failure: { name: 'Error', message: 'no' }, signature: 'Error: no', owner: 'me' },
 }
 
-const STEP = { run: 'night-1', id: 'fetch' }
+const STEP = { scopeKind: 'run', scope: 'night-1', id: 'fetch' } as const
 
 export const RUN_CASES: Readonly<Record<string, Check>> = {
   'gives back a run, to the last field, and what it runs': async (ledger) => {
@@ -119,26 +119,26 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
   },
 
   'gives the attempts and results of one run by task, and counts its tasks': async (ledger) => {
-    const key = (id: string): { run: string; id: string } => ({ run: 'night-1', id })
+    const key = (id: string): TaskKey => keyIn(scopeOfRun('night-1'), id)
     const ends = { status: 'succeeded', dueAtMs: null } as const
     const { progress } = sampleTask()
     await ledger.create([
       newTask({ ...key('b'), ...ends, result: { sum: 3 } }),
       newTask({ ...key('c') }),
       newTask({ ...key('a'), ...ends, progress: { ...progress, retry: { ...progress.retry, failures: 2 } } }),
-      newTask({ run: 'night-2', id: 'a' }),
+      newTask({ scopeKind: 'run', scope: 'night-2', id: 'a' }),
     ])
-    const attempt = (id: string, number: number, execution = 1): AttemptRow => ({
+    const row = (id: string, attempt: number, execution = 1): AttemptRow => ({
       ...SAMPLE,
       ...key(id),
-      number,
+      attempt,
       execution,
     })
-    const other = { ...SAMPLE, run: 'night-2', id: 'a' }
-    const rows = [attempt('b', 1), attempt('b', 1, 2), attempt('a', 1), attempt('b', 2)]
-    const keys = [...['a', 'b', 'c'].map(key), { run: 'night-2', id: 'a' }]
-    for (const row of [...rows, other]) await ledger.transact({ tasks: keys }, () => ({ attempts: [row], result: 0 }))
-    same(await ledger.attemptsOfRun('night-1'), [attempt('a', 1), attempt('b', 1), attempt('b', 1, 2), attempt('b', 2)])
+    const other = { ...SAMPLE, ...keyIn(scopeOfRun('night-2'), 'a') }
+    const rows = [row('b', 1), row('b', 1, 2), row('a', 1), row('b', 2)]
+    const keys = [...['a', 'b', 'c'].map(key), keyIn(scopeOfRun('night-2'), 'a')]
+    for (const one of [...rows, other]) await ledger.transact({ tasks: keys }, () => ({ attempts: [one], result: 0 }))
+    same(await ledger.attemptsOfRun('night-1'), [row('a', 1), row('b', 1), row('b', 1, 2), row('b', 2)])
     same(await ledger.attemptsOfRun('night-2'), [other])
     same(await ledger.attemptsOfRun('nobody'), [])
     same(await ledger.results('night-1'), [
@@ -154,28 +154,28 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
     const event = { type: 'run_started', id: '', atMs: 1, correlationId: 'c9', detail: {} } as const
     await ledger.transact({ tasks: [] }, () => ({
       events: [
-        { ...event, run: 'night-1' },
-        { ...event, run: 'night-2' },
-        { ...event, run: 'night-1', id: 'fetch' },
+        { ...event, ...scopeOfRun('night-1') },
+        { ...event, ...scopeOfRun('night-2') },
+        { ...event, scopeKind: 'run', scope: 'night-1', id: 'fetch' },
       ],
       result: undefined,
     }))
-    const events = await ledger.events(0, 10, 'night-1')
+    const events = await ledger.events(0, 10, scopeOfRun('night-1'))
     same(
-      events.map(({ run, id }) => [run, id]),
+      events.map(({ scope, id }) => [scope, id]),
       [
         ['night-1', ''],
         ['night-1', 'fetch'],
       ],
     )
-    same((await ledger.events(events[0]?.seq ?? 0, 10, 'night-1')).length, 1)
-    same((await ledger.events(0, 1, 'night-1')).length, 1)
+    same((await ledger.events(events[0]?.seq ?? 0, 10, scopeOfRun('night-1'))).length, 1)
+    same((await ledger.events(0, 1, scopeOfRun('night-1'))).length, 1)
   },
 
   'forgets no task of a run: it would run again': async (ledger, setTime) => {
     await put(ledger, sampleRun(), { steps: [] })
     const done = { status: 'succeeded', dueAtMs: null, updatedAtMs: 1 } as const
-    await ledger.create([newTask({ ...STEP, ...done }), newTask({ ...done, run: 'mail', id: 'x' })])
+    await ledger.create([newTask({ ...STEP, ...done }), newTask({ ...done, scope: 'mail', id: 'x' })])
     setTime(1000)
     same((await ledger.forget({ status: 'succeeded', beforeMs: 1000, limit: 10 })).tasks, 1)
     same((await ledger.get(STEP))?.status, 'succeeded')
@@ -184,9 +184,10 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
   'removes a run with all that is its own, some at a time': async (ledger) => {
     await put(ledger, sampleRun(), { steps: [] })
     await put(ledger, sampleRun({ id: 'other' }), { steps: [] })
-    await ledger.create(['a', 'b', 'c'].map((id) => newTask({ run: 'night-1', id })))
-    await ledger.create([newTask({ run: 'other', id: 'a' })])
-    const event = { type: 'run_started', id: '', atMs: 1, correlationId: 'c9', detail: {}, run: 'night-1' } as const
+    await ledger.create(['a', 'b', 'c'].map((id) => newTask({ scopeKind: 'run', scope: 'night-1', id })))
+    await ledger.create([newTask({ scopeKind: 'run', scope: 'other', id: 'a' })])
+    const started = { type: 'run_started', id: '', atMs: 1, correlationId: 'c9', detail: {} } as const
+    const event = { ...started, ...scopeOfRun('night-1') }
     await ledger.transact({ tasks: [] }, () => ({ events: [event, { ...event, id: 'a' }], result: undefined }))
     const gate = { kind: 'budget', state: { used: 1 } } as const
     await ledger.transact({ tasks: [], gates: ['budget:few@night-1', 'budget:api'] }, () => ({
@@ -208,9 +209,9 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
     )
     same([last.tasks, last.isDone], [1, true])
     same(await ledger.run('night-1'), undefined)
-    same(await ledger.list({ run: 'night-1' }), [])
-    same(await ledger.events(0, 10, 'night-1'), [])
-    same((await ledger.list({ run: 'other' })).length, 1)
+    same(await ledger.list({ scopeKind: 'run', scope: 'night-1' }), [])
+    same(await ledger.events(0, 10, scopeOfRun('night-1')), [])
+    same((await ledger.list({ scopeKind: 'run', scope: 'other' })).length, 1)
     same((await ledger.removeRun('nobody', 2)).isDone, true)
   },
 }

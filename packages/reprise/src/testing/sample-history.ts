@@ -21,7 +21,7 @@ export async function writeHistory(ledger: Ledger, histories: readonly SampleHis
   )
   await Promise.all(
     histories.map(({ task, attempts = [], events = [], dead = [] }) => {
-      const key: TaskKey = { run: task.run ?? 'mail', id: task.id }
+      const key: TaskKey = { scopeKind: task.scopeKind ?? 'task', scope: task.scope ?? 'mail', id: task.id }
       return ledger.transact({ tasks: [key] }, () => ({
         attempts: attempts.map((row) => sampleAttempt(key, row)),
         events: events.map((event) => sampleEvent(key, event)),
@@ -38,7 +38,7 @@ export function sampleAttempt(key: TaskKey, row: Partial<AttemptRow>): AttemptRo
   return {
     ...key,
     generation: 1,
-    number: 1,
+    attempt: 1,
     execution: 1,
     startedAtMs: endedAtMs,
     endedAtMs,

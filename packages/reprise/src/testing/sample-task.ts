@@ -5,7 +5,8 @@ import type { TaskRecord } from '../ledger/records.js'
 
 export function sampleTask(changes: Partial<TaskRecord> = {}): TaskRecord {
   return {
-    run: 'mail',
+    scopeKind: 'task',
+    scope: 'mail',
     id: 'a',
     queue: 'mail',
     generation: 1,

@@ -1,17 +1,20 @@
 /**
  * A clock that stands still until it is told to go on: waits of hours pass in no time, in order.
  * Between two timers the promises they woke run to their ends, so that what they start is scheduled first.
- * Imports types of core only.
+ * Imports core only.
  */
+import { parseDuration } from '../core/duration.js'
+import { expectOptions } from '../core/options.js'
+import type { DurationInput } from '../core/policy.js'
 import type { Clock, Timer } from '../core/time.js'
 
 export interface VirtualClock extends Clock {
-  /** Lets `ms` pass, firing what becomes due on the way in order of time. */
-  advance(ms: number): Promise<void>
+  /** Lets this much time pass, milliseconds or `1h30m`, firing what becomes due on the way in order of time. */
+  advance(duration: DurationInput): Promise<void>
   /** Goes from timer to timer until none is left. */
   runAll(): Promise<void>
   /** A wait on this clock, for operations in tests. Rejects with the signal's reason when it aborts. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  sleep(duration: DurationInput, signal?: AbortSignal): Promise<void>
   /** How many timers are scheduled. */
   readonly pending: number
 }
@@ -55,7 +58,8 @@ class Virtual implements VirtualClock {
     this.entries.delete(timer)
   }
 
-  async advance(ms: number): Promise<void> {
+  async advance(duration: DurationInput): Promise<void> {
+    const ms = msOf(duration)
     if (!(ms >= 0)) throw new RangeError(`A clock cannot advance by ${ms} ms`)
     await this.runUntil(this.elapsedMs + ms)
   }
@@ -64,7 +68,8 @@ class Virtual implements VirtualClock {
     await this.runUntil(Infinity)
   }
 
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  sleep(duration: DurationInput, signal?: AbortSignal): Promise<void> {
+    const atMs = this.elapsedMs + msOf(duration)
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason as Error)
       const stop = (): void => {
@@ -77,7 +82,7 @@ class Virtual implements VirtualClock {
           resolve()
         },
       }
-      this.schedule(timer, this.elapsedMs + ms)
+      this.schedule(timer, atMs)
       signal?.addEventListener('abort', stop, { once: true })
     })
   }
@@ -108,6 +113,11 @@ class Virtual implements VirtualClock {
   }
 }
 
+/** A number is not bounded, as waits of years are of use in tests. */
+function msOf(duration: DurationInput): number {
+  return typeof duration === 'number' ? duration : parseDuration(duration)
+}
+
 /** Until every promise that can go on has gone on: a turn of the event loop lies behind all microtasks. */
 function settled(): Promise<void> {
   return new Promise((resolve) => {
@@ -118,7 +128,6 @@ function settled(): Promise<void> {
 
 /** A virtual clock whose wall time begins at `startMs` (0) and whose monotonic time begins at 0. */
 export function virtualClock(options: { readonly startMs?: number } = {}): VirtualClock {
-  const { startMs = 0 } = options
-  if (!Number.isFinite(startMs)) throw new RangeError(`startMs is a number of milliseconds, not ${String(startMs)}`)
-  return new Virtual(startMs)
+  expectOptions('virtualClock', options, { startMs: [Number.isFinite, 'a number of milliseconds since the epoch'] })
+  return new Virtual(options.startMs ?? 0)
 }

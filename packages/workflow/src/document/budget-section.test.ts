@@ -20,7 +20,7 @@ function problemsOf(work: () => unknown): readonly Problem[] {
 
 const ask = (budget: Budget, attempt: number): boolean =>
   budget.allowAttempt({
-    ...{ key: '', attempt, kind: 'retry', ref: { name: '', cost: 1 } },
+    ...{ key: '', attempt, launch: attempt, kind: 'retry', ref: { name: '', cost: 1 } },
     ...{ now: 0, deadlineMs: Infinity },
   }).allowed
 

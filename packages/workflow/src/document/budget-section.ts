@@ -4,7 +4,8 @@
  *
  * Invariant: every problem of the section is told at once, each at its own place. Imports the library and the source.
  */
-import { type Budget, nearest } from 'reprise'
+import type { Budget } from 'reprise'
+import { nearest } from 'reprise/internal'
 import { BUDGET_TYPES, type BudgetOptions, type BudgetType, examplesOf, faultOf, kindOf } from './budget-types.js'
 import { Findings } from './findings.js'
 import { InputError, type Problem } from './problem.js'
@@ -37,13 +38,6 @@ export function readBudgetSection(source: Source): BudgetDefinitions {
 /** One of the section, by itself. */
 export function checkBudget(findings: Findings, spot: Spot): void {
   new Reader(findings).budget(spot)
-}
-
-/** A budget of a type, with options by the library's names. A new one with every call. */
-export function budgetOf({ type, settings }: { readonly type: string; readonly settings: BudgetOptions }): Budget {
-  const known = BUDGET_TYPES.find((candidate) => candidate === type)
-  if (known === undefined) throw new Error(`no budget is of type ${type}`)
-  return kindOf(known).make(settings)
 }
 
 /** As a flag gives it: a type, or `{type: adaptive, bulkhead: true}`. */

@@ -5,9 +5,9 @@
 import {
   adaptiveBudget,
   type Budget,
-  BudgetError,
   concurrencyBudget,
   countBudget,
+  isRepriseError,
   ratioBudget,
   tokenBucket,
   unlimited,
@@ -110,8 +110,7 @@ export function faultOf(type: BudgetType, option: string, value: unknown): strin
   try {
     make({ ...examplesOf(type), [option]: value })
   } catch (error) {
-    // It begins with the names of the budget and the option.
-    if (error instanceof BudgetError) return error.message.replace(/^\w+(?: \w+)?: /, '')
+    if (isRepriseError(error, 'invalid_options')) return error.problems.find(({ path }) => path === option)?.message
     throw error
   }
   return undefined

@@ -4,7 +4,7 @@
  * Invariants: reading goes on after a problem; what the library knows the rules of is left to it; nothing of the value
  * is called or changed. Imports shapes, spots and findings.
  */
-import { nearest } from 'reprise'
+import { nearest } from 'reprise/internal'
 import { faultOfDuration } from './duration-fault.js'
 import type { Findings } from './findings.js'
 import { hintForKey, hintForValue } from './hints.js'

@@ -2,7 +2,8 @@
  * What to write instead, for mistakes in files that the library cannot know the cure of: words of other tools, the
  * spelling of YAML, a value left empty. Keyed by the field and what stands there. Imports `spot` and the library.
  */
-import { nearest, type PolicyProblem } from 'reprise'
+import type { PolicyProblem } from 'reprise'
+import { nearest } from 'reprise/internal'
 import { camelCase, snakeCase } from './spelling.js'
 import { hasFields } from './spot.js'
 
@@ -108,7 +109,6 @@ function forValue(field: string, { value, isWorkflow }: Around, isItem: boolean)
   if (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) && NUMBERS.test(field)) {
     return `write it without quotes: \`${shown(value)}\``
   }
-  if (field === 'jitter' && value === 'none') return 'no jitter is `false`'
   if (field === 'retry_on' && value === 429) return 'did you mean `rate_limit`?'
   if (field === 'retry_on' && typeof value === 'number' && value >= 500 && value < 600) return 'did you mean `5xx`?'
   if (!isItem && LISTS.test(field) && (typeof value === 'string' || typeof value === 'number')) {

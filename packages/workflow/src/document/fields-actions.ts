@@ -2,7 +2,7 @@
 import { HEADER_NAME } from './names.js'
 import { either, type Field, field, type FieldsShape, list, named, plain, text, whole, words } from './shape.js'
 
-export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
 const STATUS = whole(100, 599)
 

@@ -24,6 +24,6 @@ function budgetFields(type: (typeof BUDGET_TYPES)[number]): FieldsShape {
 }
 
 /** Checked by `budget-section`. */
-export const BUDGET_SHAPE: EitherShape = { kind: 'either', of: BUDGET_TYPES.map(budgetFields), checkedBy: 'budget' }
+const BUDGET_SHAPE: EitherShape = { kind: 'either', of: BUDGET_TYPES.map(budgetFields), checkedBy: 'budget' }
 
 export const BUDGETS = named(GATE_NAME, BUDGET_SHAPE, '{api: {type: adaptive}}')

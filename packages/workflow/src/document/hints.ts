@@ -2,7 +2,7 @@
  * What to write instead, for mistakes that are made often: words of other tools, keys at the wrong place, a value of the
  * wrong kind. Keyed by the title of the fields. Imports shapes and their words.
  */
-import { nearest } from 'reprise'
+import { nearest } from 'reprise/internal'
 import type { Shape } from './shape.js'
 import { kindsOf, kindOfValue, type ValueKind } from './shape-words.js'
 import { shortened } from './shortened.js'

@@ -39,7 +39,7 @@ const OF_EXPRESSIONS =
   'true false null in as break const continue else for function if import let loop package namespace return var void while'
 
 /** Roots of references that are ours. */
-export const RESERVED_ROOTS = ['env', 'steps', 'run', 'item', 'map', 'params'] as const
+const RESERVED_ROOTS = ['env', 'steps', 'run', 'item', 'map', 'params'] as const
 
 /** A parameter or a captured value. */
 export const VALUE_NAME: NameRule = {

@@ -5,7 +5,8 @@
  * Invariants: every problem of the file is told at once; defaults are merged field by field, `retry` before defaults
  * before built-in. Imports the library and the source.
  */
-import { nearest, type NormalizedPolicy } from 'reprise'
+import type { NormalizedPolicy } from 'reprise'
+import { nearest } from 'reprise/internal'
 import { BUDGETS_KEY } from './budget-section.js'
 import { shapeCheck } from './check-document.js'
 import { checkOnFailure } from './check-retry.js'

@@ -1,4 +1,11 @@
-/** What can be wrong with what people gave us: a file, its contents, a setting. Imports nothing. */
+/** What can be wrong with what people gave us: a file, its contents, a setting. Imports the errors of the library. */
+import { type ErrorCode, RepriseError } from 'reprise'
+
+declare module 'reprise' {
+  interface ErrorByCode {
+    invalid_input: InputError
+  }
+}
 
 /** The shape that `--json` prints as well. Lines and columns count from 1; without them the file as a whole is meant. */
 export interface Problem {
@@ -12,19 +19,29 @@ export interface Problem {
 }
 
 /** Carries every problem at once, and the text for showing the lines. Told to people, or as data with `--json`. */
-export abstract class ReportedError extends Error {
+export abstract class ReportedError extends RepriseError {
   readonly problems: readonly Problem[]
   readonly text: string
 
-  constructor(problems: readonly Problem[], text = '') {
-    super(problems.map((problem) => problem.message).join('; '))
+  constructor(code: ErrorCode, problems: readonly Problem[], text = '') {
+    super(code, problems.map((problem) => problem.message).join('; '))
     this.problems = problems
     this.text = text
   }
 }
 
 /** Something that was given to us is wrong: nothing was done. The command line ends with exit code 2. */
-export class InputError extends ReportedError {}
+export class InputError extends ReportedError {
+  declare readonly code: 'invalid_input'
+
+  constructor(problems: readonly Problem[], text?: string) {
+    super('invalid_input', problems, text)
+  }
+
+  override get name(): string {
+    return 'InputError'
+  }
+}
 
 /** What all of these read; if some cannot, the problems of all of them, in the order of the file. */
 export function readTogether<T extends readonly unknown[]>(...readers: { readonly [K in keyof T]: () => T[K] }): T {

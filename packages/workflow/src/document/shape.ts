@@ -81,7 +81,7 @@ export interface DataShape {
 }
 
 /** Nothing at all, where the place itself says what is meant. */
-export interface EmptyShape {
+interface EmptyShape {
   readonly kind: 'empty'
 }
 

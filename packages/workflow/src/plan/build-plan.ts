@@ -4,7 +4,8 @@
  */
 import path from 'node:path'
 import type { BreakerInput } from 'reprise'
-import { fingerprint, type Json } from 'reprise/durable'
+import type { Json } from 'reprise/durable'
+import { fingerprint } from 'reprise/internal'
 import { camelCase } from '../document/spelling.js'
 import { buildAction, runOf, shellOf } from './build-action.js'
 import { inCode } from './build-policy.js'

@@ -14,7 +14,7 @@ export interface DocumentData {
   readonly steps: readonly StepData[]
 }
 
-export type Fields = Readonly<Record<string, Json>>
+type Fields = Readonly<Record<string, Json>>
 
 export interface BudgetData extends Fields {
   readonly type: string

@@ -218,7 +218,6 @@ test.each([
   ['retry_on:', EMPTY_HELP],
   ['attempts: "5"', 'write it without quotes: `5`'],
   ['retry: "5"', 'write it without quotes: `5`'],
-  ['jitter: none', 'no jitter is `false`'],
 ])('%j is told what to write', (text, suggestion) => {
   expect(problemsOf(text)).toMatchObject([{ suggestion }])
 })

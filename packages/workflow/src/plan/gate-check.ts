@@ -1,5 +1,5 @@
 /** Whether the breakers and budgets that policies name are declared. Imports spots and findings. */
-import { nearest } from 'reprise'
+import { nearest } from 'reprise/internal'
 import type { Findings } from '../document/findings.js'
 import { fieldOf, hasFields, type Spot } from '../document/spot.js'
 

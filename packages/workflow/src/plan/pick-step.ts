@@ -1,5 +1,5 @@
 /** The step of a workflow that somebody means. Imports the library and the policies of a file. */
-import { nearest } from 'reprise'
+import { nearest } from 'reprise/internal'
 import { InputError } from '../document/problem.js'
 import type { FoundPolicy, PolicyFile } from './found-policies.js'
 

@@ -22,7 +22,7 @@ export interface Plan {
   readonly secrets: readonly string[]
   /** Settings of named breakers. */
   readonly breakers: Readonly<Record<string, BreakerInput>>
-  /** Settings of named budgets, as `budgetOf` of the document layer takes them. */
+  /** Settings of named budgets, as the section `budgets` of a document gives them. */
   readonly budgets: Readonly<Record<string, BudgetPlan>>
   readonly steps: readonly StepPlan[]
 }
@@ -56,7 +56,7 @@ export type InterruptAction = 'rerun' | 'fail' | { readonly verify: ShellAction 
 export const CAPTURE_FORMATS = ['text', 'json', 'lines', 'number'] as const
 export type CaptureFormat = (typeof CAPTURE_FORMATS)[number]
 
-export interface Capture {
+interface Capture {
   readonly name: string
   readonly format: CaptureFormat
 }
@@ -87,7 +87,7 @@ export interface HttpAction {
   readonly expect: HttpExpectation
 }
 
-export interface HttpExpectation {
+interface HttpExpectation {
   /** Empty: any of 200 to 299. */
   readonly status: readonly number[]
 }

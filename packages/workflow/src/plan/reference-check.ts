@@ -2,7 +2,7 @@
  * Whether a reference can mean something at its place: a parameter, what an earlier step captured, `env.NAME`,
  * `steps.ID.exit_code`, `run.id`. Pure. Imports the library's suggestions.
  */
-import { nearest } from 'reprise'
+import { nearest } from 'reprise/internal'
 import type { Reading } from '../document/shape.js'
 
 /** What is known where a text stands. */
@@ -22,7 +22,9 @@ export interface ReferenceFault {
   readonly suggestion?: string
 }
 
+/** @public `scripts/workflow-reference.mjs` lists them. */
 export const STEP_VALUES = ['exit_code', 'status', 'output', 'attempts'] as const
+/** @public As `STEP_VALUES`. */
 export const RUN_VALUES = ['id', 'name'] as const
 
 /** More than these are neither compared with a misspelt one nor listed. */

@@ -7,7 +7,7 @@ export type CommandInput = string | { readonly descriptor: number } | { readonly
  * Writes the input and ends it. Stops when the stream is closed: the program need not read all of it. If it rejects, the
  * program is ended rather than given the end of its input: half of an input is not the whole.
  */
-export type InputFeed = (into: InputStream) => Promise<void>
+type InputFeed = (into: InputStream) => Promise<void>
 
 /** As much of a writable stream as a feed needs. */
 export interface InputStream {

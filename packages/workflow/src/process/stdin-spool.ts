@@ -4,16 +4,24 @@
  *
  * Invariants: nothing is read that no attempt has asked for, so a program that reads little spools little. The file has no
  * name: it is removed as soon as it is open, so no ending of this process leaves it behind. An attempt never sees the end
- * of the input before that has come: if it cannot be read or kept, the attempt fails instead. Imports Node and the command.
+ * of the input before that has come: if it cannot be read or kept, the attempt fails instead. Imports Node,
+ * the errors of the library and the command.
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, openSync } from 'node:fs'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { RepriseError } from 'reprise'
 import type { CommandInput, InputStream } from './command.js'
 
-export const MAX_SPOOL_BYTES = 1024 ** 3
+declare module 'reprise' {
+  interface ErrorByCode {
+    stdin: StdinError
+  }
+}
+
+const MAX_SPOOL_BYTES = 1024 ** 3
 const CHUNK_BYTES = 64 * 1024
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -25,14 +33,19 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /** The input cannot be given to every attempt. Never retried: another attempt would not get it either. */
-export class StdinError extends Error {
-  override readonly name = 'StdinError'
-  readonly retryable = false
+export class StdinError extends RepriseError {
+  declare readonly code: 'stdin'
+  readonly retryable: false
   readonly suggestion: string | undefined
 
   constructor(message: string, suggestion?: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause })
+    super('stdin', message, cause === undefined ? undefined : { cause })
+    this.retryable = false
     this.suggestion = suggestion
+  }
+
+  override get name(): string {
+    return 'StdinError'
   }
 }
 

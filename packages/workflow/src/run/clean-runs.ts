@@ -1,5 +1,6 @@
 /** Forgets runs that have ended, with their logs. Imports the library, the state directory and the shapes. */
-import { ENDED_RUN_STATUSES, type Ledger, livingOwners, type RunRecord } from 'reprise/durable'
+import type { Ledger, RunRecord } from 'reprise/durable'
+import { ENDED_RUN_STATUSES, livingOwners } from 'reprise/internal'
 import type { StateDirectory } from '../state/state-directory.js'
 import { viewRecords } from '../view/read-runs.js'
 import type { RunView } from '../view/views.js'

@@ -4,7 +4,8 @@
  * and what has ended does not run again. Imports the library, the plan and its own layer.
  */
 import type { StopReason } from 'reprise'
-import { type DurableRun, type Json, RecordedFailureError, type StepHandle, TaskRefusedError } from 'reprise/durable'
+import { type Json, RecordedFailureError, TaskRefusedError } from 'reprise/durable'
+import type { DurableRun, StepHandle } from 'reprise/internal'
 import type { Plan, StepPlan } from '../plan/plan.js'
 import type { RunState } from '../view/views.js'
 import { compileExpression } from '../values/expression.js'

@@ -2,16 +2,8 @@
  * What is done to a run from outside the process that conducts it. Imports the library, the process runner and its own
  * layer.
  */
-import {
-  type Durable,
-  type DurableRun,
-  type Json,
-  openDurable,
-  openLedger,
-  type RunRecord,
-  TaskRefusedError,
-} from 'reprise/durable'
-import { nearest } from 'reprise'
+import { type Durable, type Json, openDurable, openLedger, type RunRecord, TaskRefusedError } from 'reprise/durable'
+import { type DurableRun, nearest } from 'reprise/internal'
 import type { Plan } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import type { StateDirectory } from '../state/state-directory.js'

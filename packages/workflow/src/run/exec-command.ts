@@ -3,7 +3,7 @@
  * library and the process runner.
  */
 import { randomUUID } from 'node:crypto'
-import { createExecutor, type Observer, type Policy } from 'reprise'
+import { createExecutor, type DurationInput, type Observer, parseDuration, type Policy } from 'reprise'
 import type { CommandEnd } from '../process/command.js'
 import { failureOfCommand } from '../process/command-error.js'
 import { runCommand } from '../process/run-command.js'
@@ -14,7 +14,8 @@ export interface ExecInput {
   readonly policy: Policy
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
-  readonly graceMs: number
+  /** From asking the command to end to making it. */
+  readonly grace: DurationInput
   readonly signal: AbortSignal
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
   readonly observer: Observer
@@ -24,21 +25,21 @@ export interface ExecInput {
 
 /** Rejects with the last attempt's error, or with what stopped the retries. */
 export async function execCommand(input: ExecInput): Promise<void> {
-  const { argv, policy, env, cwd, graceMs, signal, onOutput, observer, openStdin } = input
+  const { argv, policy, env, cwd, grace, signal, onOutput, observer, openStdin } = input
   const executor = createExecutor({ observers: [observer] })
   const id = randomUUID()
   let ending: Promise<unknown> = Promise.resolve()
-  const attempt = async (number: number, aborted: AbortSignal): Promise<void> => {
+  const start = async (attempt: number, aborted: AbortSignal): Promise<void> => {
     // The driver does not wait for an attempt whose time is over; the next one does.
     await ending
     const stdin = await openStdin?.()
     const command = runCommand({
       argv,
-      env: { ...env, REPRISE_ATTEMPT: String(number), REPRISE_IDEMPOTENCY_KEY: id, REPRISE_TASK_ID: id },
+      env: { ...env, REPRISE_ATTEMPT: String(attempt), REPRISE_IDEMPOTENCY_KEY: id, REPRISE_TASK_ID: id },
       cwd,
       tag: id,
       signal: aborted,
-      graceMs,
+      graceMs: parseDuration(grace),
       keepStdoutBytes: 0,
       onOutput,
       ...(stdin !== undefined && { stdin: stdin.input }),
@@ -49,7 +50,10 @@ export async function execCommand(input: ExecInput): Promise<void> {
     if (end.exitCode !== 0) throw failureOfCommand(end, argv[0] ?? '')
   }
   try {
-    await executor.run(argv[0] ?? 'command', (context) => attempt(context.attempt, context.signal), { policy, signal })
+    await executor.run(argv[0] ?? 'command', ({ attempt, signal: aborted }) => start(attempt, aborted), {
+      policy,
+      signal,
+    })
   } finally {
     await ending
   }

@@ -3,7 +3,8 @@
  * very many, and only what they gave is read of them. Imports the library and the shapes.
  */
 import type { StopReason } from 'reprise'
-import type { DurableRun, FailureRecord, Json, TaskRecord } from 'reprise/durable'
+import type { FailureRecord, Json, TaskRecord } from 'reprise/durable'
+import type { DurableRun } from 'reprise/internal'
 import { retryStateOf } from '../view/retry-state.js'
 import { succeededState, taskState } from '../view/step-look.js'
 import type { StepState } from '../view/views.js'

@@ -3,7 +3,8 @@
  * library, the plan and the shapes.
  */
 import type { StopReason } from 'reprise'
-import { faultsOfTasks, type Ledger, livingOwners, type RunRecord, type TaskRecord } from 'reprise/durable'
+import type { Ledger, RunRecord, TaskRecord } from 'reprise/durable'
+import { faultsOfTasks, livingOwners } from 'reprise/internal'
 import { attemptsOf } from '../plan/attempts.js'
 import { type Difference, differencesOf } from '../plan/differences.js'
 import { fallbackId } from '../plan/fallback.js'
@@ -20,13 +21,7 @@ export interface ResumeChoices {
   readonly force: boolean
 }
 
-export type RefusalReason =
-  | 'locked'
-  | 'definition_changed'
-  | 'exhausted'
-  | 'inconsistent'
-  | 'undecided'
-  | 'not_possible'
+type RefusalReason = 'locked' | 'definition_changed' | 'exhausted' | 'inconsistent' | 'undecided' | 'not_possible'
 
 export interface Refusal {
   readonly kind: RefusalReason
@@ -67,7 +62,7 @@ export async function checkResume(
 ): Promise<ResumeCheck> {
   const counts = await ledger.countTasks(run.id)
   // Those that succeeded may be very many, and nothing has to be known of them.
-  const left = await ledger.list({ run: run.id, statuses: UNSUCCESSFUL })
+  const left = await ledger.list({ scopeKind: 'run', scope: run.id, statuses: UNSUCCESSFUL })
   const open = left.filter(({ status }) => status !== 'failed' && status !== 'cancelled')
   const failed = left.filter(({ status }) => status === 'failed' || status === 'cancelled')
   // What is recorded of the document is masked; of what it was, the fingerprint tells.
@@ -230,7 +225,7 @@ function previewOf(
     kept: kept + done.length,
     rerun: again.map((task) => ({
       step: task.id,
-      attempt: task.progress.current?.number ?? 1,
+      attempt: task.progress.current?.attempt ?? 1,
       of: allowed.get(task.id) ?? 1,
     })),
     waiting: waiting.map((task) => ({

@@ -2,7 +2,8 @@
  * Takes up a run where it was: what has ended stays, the attempt in flight runs again, waits last as long as is left of
  * them. Imports the library and its own layer.
  */
-import type { DurableRun, Json } from 'reprise/durable'
+import type { Json } from 'reprise/durable'
+import type { DurableRun } from 'reprise/internal'
 import type { Difference } from '../plan/differences.js'
 import type { Plan } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'

@@ -4,9 +4,9 @@
  * gone, and gives the run up. So does a log that cannot be written, and then it says why. Imports the library and its own
  * layer.
  */
+import { type DurationInput, parseDuration } from 'reprise'
 import {
   type Durable,
-  type DurableRun,
   type Json,
   type Ledger,
   openDurable,
@@ -14,6 +14,7 @@ import {
   type TaskRecord,
   TaskRefusedError,
 } from 'reprise/durable'
+import type { DurableRun } from 'reprise/internal'
 import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
 import type { Command } from '../process/command.js'
@@ -41,14 +42,14 @@ import type { RunEvent } from './run-event.js'
 import { type Listener, RunTelling } from './telling.js'
 
 export interface RunSettings {
-  /** Where the ledger is: `sqlite:PATH` or `postgres://…`. */
-  readonly store: string
+  /** Where the ledger is: `sqlite:PATH` or `postgres://…`; or the ledger itself, which is closed at the end. */
+  readonly store: string | Ledger
   /** Where logs are kept. */
   readonly stateDirectory: string
   /** What commands inherit. */
   readonly env: Readonly<Record<string, string>>
-  /** From asking a process to end to making it; 5 s when absent. */
-  readonly graceMs?: number
+  /** From asking a process to end to making it; 5s when absent. */
+  readonly grace?: DurationInput
   readonly listener?: Listener
   /** Hears what attempts write as it is in their logs, and when a log is complete. */
   readonly output?: OutputListener
@@ -89,7 +90,7 @@ interface TimesBefore {
   readonly untilMs: number
 }
 
-const GRACE_MS = 5000
+const GRACE = '5s'
 const STARTS_PROCESSES: ReadonlySet<Action['kind']> = new Set(['run', 'shell', 'claude'])
 
 const CANCELLED: RunEnd = { state: 'cancelled', stopReason: 'aborted', failedStep: null, undecided: [] }
@@ -108,7 +109,8 @@ export class Session {
   /** `accept`: the plan may not be the one that the run was begun with. */
   static async open(plan: Plan, runId: string, settings: RunSettings, accept = false): Promise<Session> {
     const state = StateDirectory.open(settings.stateDirectory)
-    expectOwnStore(settings.store, settings.stateDirectory)
+    const { store } = settings
+    if (typeof store === 'string') expectOwnStore(store, settings.stateDirectory)
     const clock = new RunClock()
     const tell: SessionParts['tell'] = (event, atMs = monotonicMs()) => {
       clock.tell(event, atMs)
@@ -116,10 +118,10 @@ export class Session {
     }
     const telling = new RunTelling(runId, plan, (event) => tell(event), Date.now)
     const secrets = Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? '']))
-    const masker = new Masker({ ...secrets, '--store': secretAddress(settings.store) })
+    const masker = new Masker({ ...secrets, '--store': typeof store === 'string' ? secretAddress(store) : '' })
     // They are made by another process while this one opens the ledger.
     if (plan.steps.some(({ action }) => STARTS_PROCESSES.has(action.kind))) preparePipes()
-    const ledger = await openLedger(settings.store)
+    const ledger = typeof store === 'string' ? await openLedger(store) : store
     try {
       const durable = await openDurable(ledger, {
         budgets: budgetsOf(plan, runId),
@@ -211,13 +213,13 @@ export class Session {
   private handsOf(given: Given): { performer: Performer; conductor: Conductor } {
     const { run, notes, scripts, recorded, onStateFailure } = given
     const { plan, settings, state, masker, telling } = this.parts
-    const { env, graceMs = GRACE_MS, onOutput, output } = settings
+    const { env, grace = GRACE, onOutput, output } = settings
     const { cwd, documentDir, params } = notes
     const { id: runId, record } = run
     const scope = new Scope({ runId, workflow: plan.name, params, env })
     const { correlationId } = record
     const onLine = (step: string, attempt: number, line: string): void => telling.output(step, attempt, line)
-    const where = { runId, correlationId, cwd, documentDir, graceMs, env }
+    const where = { runId, correlationId, cwd, documentDir, graceMs: parseDuration(grace), env }
     const tools = {
       // What is cut to fit a message is masked before: half a secret would not be found any more.
       runCommand: async (command: Command) => maskCommandEnd(masker, await runCommand(command)),
@@ -269,7 +271,7 @@ export class Session {
     if (record.resumes === 0)
       return { times: { ...NO_TIME, activeMs: Math.max(0, now - record.createdAtMs) }, stepMs: new Map(), untilMs }
     const [events, attempts] = [await runEvents(ledger, id), await ledger.attemptsOfRun(id)]
-    const open = await ledger.list({ run: id, statuses: ['waiting', 'parked', 'running'] })
+    const open = await ledger.list({ scopeKind: 'run', scope: id, statuses: ['waiting', 'parked', 'running'] })
     const sessions = sessionsOf(record, events, attempts, now)
     const stepMs = new Map<string, number>()
     const cut = open.flatMap((task) => interruptedAttempt(task))

@@ -1,6 +1,7 @@
 /** The steps of a plan as durable tasks of its run. Imports the library, the plan and its own layer. */
 import { normalizePolicy, type Policy, type PolicyInput } from 'reprise'
-import type { DurableContext, DurableRun, Json, StepHandle, VerifyAnswer } from 'reprise/durable'
+import type { DurableContext, Json, VerifyAnswer } from 'reprise/durable'
+import type { DurableRun, StepHandle } from 'reprise/internal'
 import type { Plan, StepPlan } from '../plan/plan.js'
 import { policyFor } from './gates.js'
 

@@ -2,7 +2,8 @@
  * From what the durable driver tells of tasks to what is told of a run. Imports the library and the run's events.
  */
 import { normalizePolicy, type Observer, type RepriseEvent, type StopReason } from 'reprise'
-import { type FailureRecord, failureOf } from 'reprise/durable'
+import type { FailureRecord } from 'reprise/durable'
+import { failureOf } from 'reprise/internal'
 import { attemptsOf } from '../plan/attempts.js'
 import type { Plan, StepPlan } from '../plan/plan.js'
 import type { StepState } from '../view/views.js'
@@ -106,13 +107,12 @@ export class RunTelling implements Observer {
     const base = { timeMs, run: this.run, step, attempt, attempts }
     switch (event.type) {
       case 'attempt_started':
-        return { ...base, type: 'attempt_started', attempt: event.number }
+        return { ...base, type: 'attempt_started' }
       case 'attempt_finished':
         if (event.outcome !== 'failure' && event.outcome !== 'timeout') return undefined
         return {
           ...base,
           type: 'attempt_failed',
-          attempt: event.number,
           durationMs: event.durationMs,
           failure: failureOf(event.error),
           timedOut: event.outcome === 'timeout',
@@ -120,7 +120,7 @@ export class RunTelling implements Observer {
       case 'waiting':
         return this.waiting(event, base)
       case 'parked':
-        return { ...base, type: 'parked', attempt: event.number, budget: event.budget }
+        return { ...base, type: 'parked', budget: event.budget }
       case 'budget_decision':
         if (event.allowed) return undefined
         return { type: 'budget_denied', timeMs, run: this.run, step, budget: event.budget, reason: event.reason }

@@ -3,7 +3,7 @@
  * leading dot, no surprise. Imports nothing.
  */
 
-/** Generation, number and execution of an attempt: what its log is named after. */
+/** Generation, attempt and execution: what a log is named after. */
 export interface AttemptName {
   readonly generation: number
   readonly attempt: number

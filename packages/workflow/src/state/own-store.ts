@@ -1,12 +1,13 @@
 /**
  * The files of a ledger: SQLite opens whatever is in their place, follows links, and makes what is not there. So they are
  * looked at before. In a state directory they are plain files of our own; elsewhere a person has named the file, and may
- * have named a link. Makes nothing. And what of an address is nobody's business. Imports own files and the error.
+ * have named a link. Makes nothing. And what of an address is nobody's business. Imports own files, the error and the name.
  */
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { expectOwnDirectory, expectOwnFile, kindOf, lookIfThere } from './own-files.js'
 import { StateError } from './state-error.js'
+import { STATE_NAME } from './state-path.js'
 
 const SUFFIXES = ['', '-wal', '-shm', '-journal']
 
@@ -16,8 +17,9 @@ export function expectOwnStore(store: string, stateDirectory: string): void {
   // What is no path at all is told by whoever opens it.
   if (name === undefined || name.includes('\0')) return
   const file = path.resolve(name)
-  const isInside = path.dirname(file) === path.resolve(stateDirectory)
-  if (isInside && lookIfThere(stateDirectory) !== undefined) expectOwnDirectory(stateDirectory)
+  const directory = path.dirname(file)
+  const isInside = directory === path.resolve(stateDirectory) || path.basename(directory) === STATE_NAME
+  if (isInside && lookIfThere(directory) !== undefined) expectOwnDirectory(directory)
   for (const suffix of SUFFIXES) {
     // Looked at once: the last one to close a ledger removes some of them at any moment.
     const stats = lookIfThere(`${file}${suffix}`)

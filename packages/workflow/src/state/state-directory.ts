@@ -1,6 +1,6 @@
 /**
- * Where a run's files are: `runs/RUN/STEP/G.N.E.log` for the output of an attempt (generation, number, execution), and
- * `runs/RUN/STEP@G.N.E.group` while its processes run: a step that says nothing needs no directory.
+ * Where a run's files are: `runs/RUN/STEP/G.A.E.log` for the output of an attempt (generation, attempt, execution), and
+ * `runs/RUN/STEP@G.A.E.group` while its processes run: a step that says nothing needs no directory.
  *
  * Invariants: no path leaves the directory, since ids are names and nothing else. Directories are 0700, files 0600, all
  * of them our own; links, pipes, devices and other people's files in their place are refused. Nothing is made before it
@@ -141,7 +141,7 @@ export class StateDirectory {
     try {
       return act()
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      if (stateErrorOf(directory, error).errno !== 'ENOENT') throw error
       this.known.clear()
       this.make(directory)
       return act()

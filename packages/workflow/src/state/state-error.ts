@@ -1,18 +1,32 @@
-/** What is wrong with a file or directory of the state, and what to do about it. Imports Node's types. */
+/**
+ * What is wrong with a file or directory of the state, and what to do about it. Imports Node's types and the errors of the
+ * library.
+ */
+import { RepriseError } from 'reprise'
 
-export class StateError extends Error {
-  override readonly name = 'StateError'
+declare module 'reprise' {
+  interface ErrorByCode {
+    state: StateError
+  }
+}
+
+export class StateError extends RepriseError {
+  declare readonly code: 'state'
   readonly path: string
   readonly cure: string
-  /** Of the system, if it refused. */
-  declare readonly code?: string
+  /** The word of the system, such as `ENOSPC`, if it refused. */
+  declare readonly errno?: string
 
   constructor(path: string, problem: string, cure: string, cause?: unknown) {
-    super(`${path} ${problem}: ${cure}`, cause === undefined ? undefined : { cause })
+    super('state', `${path} ${problem}: ${cure}`, cause === undefined ? undefined : { cause })
     this.path = path
     this.cure = cure
-    const code = (cause as NodeJS.ErrnoException | undefined)?.code
-    if (code !== undefined) this.code = code
+    const errno = (cause as NodeJS.ErrnoException | undefined)?.code
+    if (errno !== undefined) this.errno = errno
+  }
+
+  override get name(): string {
+    return 'StateError'
   }
 }
 

@@ -2,10 +2,10 @@
 import type { Command, CommandEnd } from '../process/command.js'
 import type { ScriptPool } from './script-pool.js'
 
-export type RunCommand = (command: Command) => Promise<CommandEnd>
+type RunCommand = (command: Command) => Promise<CommandEnd>
 
 /** `what` names what could not be started. */
-export type FailureOfCommand = (end: CommandEnd, what: string) => Error
+type FailureOfCommand = (end: CommandEnd, what: string) => Error
 
 export interface StepTools {
   readonly runCommand: RunCommand

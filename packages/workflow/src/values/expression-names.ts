@@ -16,7 +16,7 @@ export interface ExpressionFacts {
   readonly edits: readonly Edit[]
 }
 
-export interface Edit {
+interface Edit {
   readonly start: number
   readonly end: number
   readonly text: string

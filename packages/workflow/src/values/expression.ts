@@ -8,7 +8,7 @@
  * `@marcbachmann/cel-js`, which evaluates.
  */
 import type { Environment, EvaluationError, ParseError, ParseResult } from '@marcbachmann/cel-js'
-import { nearest } from 'reprise'
+import { nearest } from 'reprise/internal'
 import type { Json } from 'reprise/durable'
 import type { Values } from '../steps/step-context.js'
 import { type ExpressionFacts, factsOf, LENGTH_CALL, nameInLanguage } from './expression-names.js'

@@ -8,12 +8,12 @@ import { compileShell } from './shell-text.js'
 import type { IsKnown } from './shell-reference.js'
 import { parseTemplate } from './template.js'
 
-export const templateReader: TextReader = {
+const templateReader: TextReader = {
   referencesIn: (text) => read(() => parseTemplate(text).references.map((reference) => reference.text)),
 }
 
 /** Of shell text the references that are ours: known names, and what only we could mean, such as `${item.id}`. */
-export function shellReader(isKnown: IsKnown): TextReader {
+function shellReader(isKnown: IsKnown): TextReader {
   return {
     referencesIn: (text) => {
       const compiled = compileShell(text, isKnown)
@@ -23,7 +23,7 @@ export function shellReader(isKnown: IsKnown): TextReader {
   }
 }
 
-export function expressionChecker(expressions: Expressions): (text: string) => References {
+function expressionChecker(expressions: Expressions): (text: string) => References {
   return (text) => read(() => expressions.compile(text).names)
 }
 

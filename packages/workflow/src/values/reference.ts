@@ -4,7 +4,7 @@
  * `name`, then any number of `.field`, `[0]` and `["any key"]`. Invariant: only own keys are followed, so `__proto__`
  * and `constructor` are keys like others and never reach a prototype. Imports types of the library and its `nearest`.
  */
-import { nearest } from 'reprise'
+import { nearest } from 'reprise/internal'
 import type { Json } from 'reprise/durable'
 import type { Values } from '../steps/step-context.js'
 import { SetupError, TextError } from './setup-error.js'

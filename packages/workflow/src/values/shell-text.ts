@@ -19,7 +19,7 @@ export interface ShellProgram {
   readonly variables: readonly ShellVariable[]
 }
 
-export interface ShellVariable {
+interface ShellVariable {
   /** `__reprise_1` … */
   readonly name: string
   readonly reference: Reference
@@ -86,9 +86,4 @@ function concernsUs(text: string, isKnown: IsKnown): boolean {
     if (name && (name[2] === '.' || isKnown(name[1]!))) return true
   }
   return false
-}
-
-/** For reading on: whether a compiled text is none. */
-export function isShellProblem(compiled: ShellProgram | ShellProblem): compiled is ShellProblem {
-  return 'problem' in compiled
 }

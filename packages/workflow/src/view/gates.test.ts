@@ -3,11 +3,12 @@ import { grantBudget, type Json, MemoryLedger, openDurable } from 'reprise/durab
 import { virtualClock } from 'reprise/testing'
 import { describe, expect, it } from 'vitest'
 import { breakerViews, budgetViews } from './gates.js'
+import { clockReading } from '../../../../test/clock-reading.js'
 
 const NOW = 1_000_000
 
 async function ledgerWith(kind: 'breaker' | 'budget', gates: Record<string, [state: Json, settings?: Json]>) {
-  const ledger = new MemoryLedger(() => NOW)
+  const ledger = new MemoryLedger({ clock: clockReading(() => NOW) })
   const records = Object.entries(gates).map(([name, [state, settings]]) => {
     return { key: `${kind}:${name}`, kind, state, ...(settings !== undefined && { settings }) }
   })
@@ -37,7 +38,7 @@ describe('the views of breakers', () => {
   })
 
   it('are none where there is none', async () => {
-    const ledger = new MemoryLedger(() => NOW)
+    const ledger = new MemoryLedger({ clock: clockReading(() => NOW) })
     expect([await breakerViews(ledger, NOW), await budgetViews(ledger)]).toEqual([[], []])
   })
 })
@@ -62,7 +63,7 @@ describe('the views of budgets', () => {
   })
 
   it('are what programs and operators made of them', async () => {
-    const ledger = new MemoryLedger(() => NOW)
+    const ledger = new MemoryLedger({ clock: clockReading(() => NOW) })
     const silent: Budget = { allowAttempt: () => ({ allowed: true, reason: 'allowed' }), peek: () => true }
     const budgets = {
       retries: countBudget({ total: 20 }),
@@ -71,7 +72,7 @@ describe('the views of budgets', () => {
     }
     const durable = await openDurable(ledger, { budgets, clock: virtualClock({ startMs: NOW }) })
     for (const budget of Object.keys(budgets)) await durable.task(budget, { budget }, () => 1).run(null)
-    await grantBudget(ledger, 'retries', 5, 'the batch matters')
+    await grantBudget(ledger, 'retries', { amount: 5, reason: 'the batch matters' })
     expect(await budgetViews(ledger)).toEqual([
       {
         name: 'each',

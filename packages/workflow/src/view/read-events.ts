@@ -4,9 +4,9 @@
  */
 import type { AttemptRow, Ledger, StoredEvent, TaskRecord } from 'reprise/durable'
 import { retryStateOf } from './retry-state.js'
-import { attemptMs, sessionsOf } from './run-times.js'
+import { attemptMs, sessionsOf, type TimeSpan } from './run-times.js'
 import { taskState } from './step-look.js'
-import type { EventView, SessionView } from './views.js'
+import type { EventView } from './views.js'
 
 const PAGE = 1000
 
@@ -20,7 +20,7 @@ export async function viewEvents(ledger: Ledger, run: string): Promise<EventView
   const sessions = record === undefined ? [] : sessionsOf(record, stored, all, Infinity)
   const events: EventView[] = stored.map(storedView)
   const rows = grouped(all)
-  for (const task of await ledger.list({ run })) {
+  for (const task of await ledger.list({ scopeKind: 'run', scope: run })) {
     const attempts = rows.get(task.id) ?? []
     events.push(
       ...attempts.flatMap((row, index) => attemptViews(row, attempts[index - 1], task.correlationId, sessions)),
@@ -39,7 +39,7 @@ function grouped(rows: readonly AttemptRow[]): Map<string, AttemptRow[]> {
 async function storedEvents(ledger: Ledger, run: string): Promise<StoredEvent[]> {
   const all: StoredEvent[] = []
   for (;;) {
-    const page = await ledger.events(all.at(-1)?.seq ?? 0, PAGE, run)
+    const page = await ledger.events(all.at(-1)?.seq ?? 0, PAGE, { scopeKind: 'run', scope: run })
     all.push(...page)
     if (page.length < PAGE) return all
   }
@@ -54,12 +54,12 @@ function attemptViews(
   row: AttemptRow,
   before: AttemptRow | undefined,
   correlationId: string,
-  sessions: readonly SessionView[],
+  sessions: readonly TimeSpan[],
 ): EventView[] {
-  const { id, number, execution, generation, startedAtMs, endedAtMs, outcome, failure, delayBeforeMs } = row
-  const base = { step: id, attempt: number, correlationId }
+  const { id, attempt, execution, generation, startedAtMs, endedAtMs, outcome, failure, delayBeforeMs } = row
+  const base = { step: id, attempt, correlationId }
   const which = { generation, execution }
-  const isAfterWait = before !== undefined && before.number < number && before.generation === generation
+  const isAfterWait = before !== undefined && before.attempt < attempt && before.generation === generation
   const waiting: EventView[] = isAfterWait
     ? [
         {
@@ -102,9 +102,9 @@ function currentViews(task: TaskRecord): EventView[] {
   const [current, retry] = [progress.current ?? null, retryStateOf(task)]
   const base = { step: id, correlationId }
   if (status === 'running' && current !== null) {
-    const { number, execution, startedAtMs } = current
+    const { attempt, execution, startedAtMs } = current
     const detail = { generation, execution, delayBeforeMs: retry.lastDelayMs }
-    return [{ ...base, timeMs: startedAtMs, type: 'attempt_started', attempt: number, detail }]
+    return [{ ...base, timeMs: startedAtMs, type: 'attempt_started', attempt, detail }]
   }
   if (status !== 'waiting' || retry.failures === 0) return []
   const detail = { generation, delayMs: retry.lastDelayMs, nextAttemptAtMs: dueAtMs }

@@ -2,12 +2,13 @@ import { type Ledger, MemoryLedger, type RunRecord } from 'reprise/durable'
 import { expect, test } from 'vitest'
 import { cleanableRuns } from '../run/clean-runs.js'
 import { viewRuns } from './read-runs.js'
+import { clockReading } from '../../../../test/clock-reading.js'
 
 const NOW = 1_000_000
 
 /** Runs without sums of their times, so that these come from their history; r0 ended first. */
 async function ledgerWith(count: number, status: RunRecord['status']): Promise<Ledger> {
-  const ledger = new MemoryLedger(() => NOW)
+  const ledger = new MemoryLedger({ clock: clockReading(() => NOW) })
   const ids = Array.from({ length: count }, (_, index) => `r${index}`)
   await ledger.transact({ tasks: [], runs: ids }, () => ({
     runs: ids.map((id, index) => ({

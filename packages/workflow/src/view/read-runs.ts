@@ -2,21 +2,26 @@
  * Runs as they are in a ledger, for people and programs to look at: nothing is written, and nobody has to conduct the run.
  * Imports the library, the plan and the shapes.
  */
-import {
-  type Ledger,
-  livingOwners,
-  type OtherOwner,
-  type RunRecord,
-  type TaskRecord,
-  type TaskStatus,
-} from 'reprise/durable'
+import type { Ledger, RunRecord, TaskRecord, TaskStatus } from 'reprise/durable'
+import { livingOwners, type OtherOwner } from 'reprise/internal'
 import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
 import type { Plan } from '../plan/plan.js'
 import { notesOf } from '../run/run-record.js'
 import { readTimes, runEvents, timesFrom } from './read-times.js'
-import { retryStateOf } from './retry-state.js'
+import { retryStateOf, waitedMsOf } from './retry-state.js'
 import { type LogFinder, Policies, STATE_OF, StepLook } from './step-look.js'
-import type { OwnerView, RetryingView, RunDetail, RunState, RunTimes, RunView, StepState, StepView } from './views.js'
+import type { TimeSpan } from './run-times.js'
+import type {
+  OwnerView,
+  RetryingView,
+  RunDetail,
+  RunState,
+  RunTimes,
+  RunView,
+  SessionView,
+  StepState,
+  StepView,
+} from './views.js'
 
 export interface RunReader {
   readonly ledger: Ledger
@@ -63,7 +68,7 @@ export async function viewRecords(
   const views: RunView[] = []
   for (let from = 0; from < runs.length; from += RUNS_AT_ONCE) {
     const some = runs.slice(from, from + RUNS_AT_ONCE).map(async (run) => {
-      return runView(run, living, await countsOf(ledger, run), await readTimes(ledger, run, living))
+      return runView(run, living, await countsOf(ledger, run, living), await readTimes(ledger, run, living))
     })
     views.push(...(await Promise.all(some)))
   }
@@ -75,7 +80,7 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
   const run = await ledger.run(id)
   if (run === undefined) return undefined
   const plan = await planOf(run)
-  const records = await ledger.list({ run: id })
+  const records = await ledger.list({ scopeKind: 'run', scope: id })
   const tasks = new Map(records.map((task) => [task.id, task]))
   const [attempts, events, living] = [
     await ledger.attemptsOfRun(id),
@@ -83,7 +88,9 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
     await livingOwners(ledger),
   ]
   const { times, sessions } = await timesFrom(ledger, run, { events, attempts, open: records }, living)
-  const look = new StepLook(await Policies.of(ledger, records), { attempts, sessions, logOf: reader.logsOf(id) })
+  const isInterrupted = stateOf(run, ownerOf(run, living)) === 'interrupted'
+  const rows = { attempts, sessions, logOf: reader.logsOf(id), isInterrupted }
+  const look = new StepLook(await Policies.of(ledger, records), rows)
   // Looked for only where there are any: a run may have very many steps.
   const hasFallbacks = records.some(({ id: task }) => isFallbackId(task))
   const known = new Set<TaskRecord>()
@@ -102,28 +109,35 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
   const counts: Partial<Record<StepState, number>> = {}
   for (const { state } of steps) counts[state] = (counts[state] ?? 0) + 1
   const resumedAtMs = events.filter(({ type }) => type === 'run_resumed').map(({ atMs }) => atMs)
-  return { ...runView(run, living, counts, times), params: notesOf(run).params, steps, resumedAtMs, sessions }
+  return {
+    ...runView(run, living, counts, times),
+    params: notesOf(run).params,
+    steps,
+    resumedAtMs,
+    sessions: sessions.map(sessionView),
+  }
 }
 
-/** What waits now, in all runs or in one; the next to come first. */
-export async function viewRetrying(ledger: Ledger, run?: string): Promise<RetryingView[]> {
-  const waiting = await ledger.list({ statuses: ['waiting', 'parked'], ...(run !== undefined && { run }) })
+/** What waits now, in runs and in programs; the next to come first. */
+export async function viewRetrying(ledger: Ledger): Promise<RetryingView[]> {
+  const waiting = await ledger.list({ statuses: ['waiting', 'parked'] })
   const policies = await Policies.of(ledger, waiting)
-  const isStopped = await stoppedRuns(ledger)
+  const [isStopped, nowMs] = [await stoppedRuns(ledger), await ledger.now()]
   return waiting
-    .filter((task) => !isStopped.has(task.run))
+    .filter((task) => task.scopeKind !== 'run' || !isStopped.has(task.scope))
     .filter((task) => task.status === 'parked' || retryStateOf(task).failures > 0)
     .map((task): RetryingView => {
       const { attempts, retryBudgetMs } = policies.of(task.policyHash)
       const [retry, { lastFailure }] = [retryStateOf(task), task.progress]
       return {
-        run: task.run,
-        step: task.id,
+        scopeKind: task.scopeKind,
+        scope: task.scope,
+        id: task.id,
         state: task.status === 'parked' ? 'parked' : 'retrying',
         attempt: retry.launched + 1,
         attemptsAllowed: attempts,
         nextAttemptAtMs: task.dueAtMs,
-        waitedMs: retry.totalDelayMs,
+        waitedMs: waitedMsOf(task, nowMs),
         retryBudgetMs,
         failure: lastFailure,
       }
@@ -173,14 +187,26 @@ function stateOf({ status }: RunRecord, owner: OtherOwner | undefined): RunState
   return status === 'running' && owner === undefined ? 'interrupted' : status
 }
 
-function ownerView({ host, pid }: OtherOwner, { updatedAtMs }: RunRecord): OwnerView {
-  return { host, pid, sinceMs: updatedAtMs }
+function sessionView({ fromMs, toMs }: TimeSpan): SessionView {
+  return { startedAtMs: fromMs, lastSeenAtMs: toMs }
 }
 
-async function countsOf(ledger: Ledger, run: RunRecord): Promise<RunView['counts']> {
+function ownerView({ host, pid }: OtherOwner, { updatedAtMs }: RunRecord): OwnerView {
+  return { host, pid, takenAtMs: updatedAtMs }
+}
+
+async function countsOf(
+  ledger: Ledger,
+  run: RunRecord,
+  living: ReadonlyMap<string, OtherOwner>,
+): Promise<RunView['counts']> {
+  const isInterrupted = stateOf(run, ownerOf(run, living)) === 'interrupted'
   const byStatus = Object.entries(await ledger.countTasks(run.id))
   const counts: Partial<Record<StepState, number>> = {}
-  for (const [status, count] of byStatus) counts[STATE_OF[status as TaskStatus]] = count
+  for (const [status, count] of byStatus) {
+    const state = STATE_OF[status as TaskStatus]
+    counts[isInterrupted && state === 'running' ? 'interrupted' : state] = count
+  }
   const pending = (notesOf(run).steps ?? 0) - byStatus.reduce((sum, [, count]) => sum + count, 0)
   return pending > 0 ? { ...counts, pending } : counts
 }

@@ -1,16 +1,9 @@
 /** Reads what the time of a run went into from a ledger. Imports the library, the run's notes and the sums. */
-import {
-  type AttemptRow,
-  type Ledger,
-  lastHeardOf,
-  type OtherOwner,
-  type RunRecord,
-  type StoredEvent,
-  type TaskRecord,
-} from 'reprise/durable'
+import type { AttemptRow, Ledger, RunRecord, StoredEvent, TaskRecord } from 'reprise/durable'
+import { lastHeardOf, type OtherOwner } from 'reprise/internal'
 import { notesOf } from '../run/run-record.js'
-import { sessionsOf, timesOf } from './run-times.js'
-import type { RunTimes, SessionView } from './views.js'
+import { sessionsOf, timesOf, type TimeSpan } from './run-times.js'
+import type { RunTimes } from './views.js'
 
 /** At most this many events of a run are looked through for its sessions. */
 const MAX_EVENTS = 10_000
@@ -23,7 +16,7 @@ export interface RunRows {
 }
 
 export function runEvents(ledger: Ledger, run: string): Promise<readonly StoredEvent[]> {
-  return ledger.events(0, MAX_EVENTS, run)
+  return ledger.events(0, MAX_EVENTS, { scopeKind: 'run', scope: run })
 }
 
 /** The sums that the last conductor recorded, if nothing has happened to the run since; else from its attempts. */
@@ -35,7 +28,7 @@ export async function readTimes(
   const recorded = recordedTimes(run)
   if (recorded !== undefined) return recorded
   const [events, attempts] = [await runEvents(ledger, run.id), await ledger.attemptsOfRun(run.id)]
-  const open = await ledger.list({ run: run.id, statuses: ['waiting', 'parked', 'running'] })
+  const open = await ledger.list({ scopeKind: 'run', scope: run.id, statuses: ['waiting', 'parked', 'running'] })
   return (await timesFrom(ledger, run, { events, attempts, open }, living)).times
 }
 
@@ -44,7 +37,7 @@ export async function timesFrom(
   run: RunRecord,
   { events, attempts, open }: RunRows,
   living: ReadonlyMap<string, OtherOwner>,
-): Promise<{ readonly times: RunTimes; readonly sessions: readonly SessionView[] }> {
+): Promise<{ readonly times: RunTimes; readonly sessions: readonly TimeSpan[] }> {
   const sessions = sessionsOf(run, events, attempts, await lastSign(ledger, run, living))
   return { times: recordedTimes(run) ?? timesOf(sessions, attempts, open), sessions }
 }

@@ -10,14 +10,14 @@ const finished = (atMs: number): StoredEvent => ({ type: 'run_finished', atMs, d
 const resumed = (atMs: number, heardOfAtMs?: number): StoredEvent =>
   ({ type: 'run_resumed', atMs, detail: heardOfAtMs === undefined ? {} : { heardOfAtMs } }) as unknown as StoredEvent
 
-const attempt = (id: string, number: number, startedAtMs: number, endedAtMs: number, more = {}): AttemptRow =>
-  ({ id, number, execution: 1, generation: 1, startedAtMs, endedAtMs, ...more }) as AttemptRow
+const row = (id: string, attempt: number, startedAtMs: number, endedAtMs: number, more = {}): AttemptRow =>
+  ({ id, attempt, execution: 1, generation: 1, startedAtMs, endedAtMs, ...more }) as AttemptRow
 
 const times = (events: StoredEvent[], attempts: AttemptRow[], lastMs: number, open: TaskRecord[] = []): unknown =>
   timesOf(sessionsOf(RUN, events, attempts, lastMs), attempts, open)
 
 test('a run without waits is active from its start to its end', () => {
-  expect(times([started, finished(100)], [attempt('a', 1, 5, 95)], 100)).toEqual({
+  expect(times([started, finished(100)], [row('a', 1, 5, 95)], 100)).toEqual({
     activeMs: 100,
     waitedMs: 0,
     downMs: 0,
@@ -25,31 +25,31 @@ test('a run without waits is active from its start to its end', () => {
 })
 
 test('the time between two attempts of a step is waited', () => {
-  const attempts = [attempt('a', 1, 0, 10), attempt('a', 2, 60, 70)]
+  const attempts = [row('a', 1, 0, 10), row('a', 2, 60, 70)]
   expect(times([started, finished(80)], attempts, 80)).toEqual({ activeMs: 30, waitedMs: 50, downMs: 0 })
 })
 
 test('a wait in which another step runs is not waited by the run', () => {
-  const attempts = [attempt('a', 1, 0, 10), attempt('a', 2, 60, 70), attempt('b', 1, 20, 50)]
+  const attempts = [row('a', 1, 0, 10), row('a', 2, 60, 70), row('b', 1, 20, 50)]
   expect(times([started, finished(70)], attempts, 70)).toEqual({ activeMs: 50, waitedMs: 20, downMs: 0 })
 })
 
 test('a fresh set of attempts, or another start of the same attempt, was not waited for', () => {
-  const again = [attempt('a', 1, 0, 10), attempt('a', 1, 60, 70, { execution: 2 })]
+  const again = [row('a', 1, 0, 10), row('a', 1, 60, 70, { execution: 2 })]
   expect(times([started, finished(70)], again, 70)).toMatchObject({ waitedMs: 0 })
-  const reset = [attempt('a', 2, 0, 10), attempt('a', 1, 60, 70, { generation: 2 })]
+  const reset = [row('a', 2, 0, 10), row('a', 1, 60, 70, { generation: 2 })]
   expect(times([started, finished(70)], reset, 70)).toMatchObject({ waitedMs: 0 })
 })
 
 test('between a stop and a resume the run is down, and the wait goes on after it', () => {
   const events = [started, finished(30), resumed(1000), finished(1100)]
-  const attempts = [attempt('a', 1, 0, 10), attempt('a', 2, 1040, 1100)]
+  const attempts = [row('a', 1, 0, 10), row('a', 2, 1040, 1100)]
   expect(times(events, attempts, 1100)).toEqual({ activeMs: 70, waitedMs: 60, downMs: 970 })
 })
 
 test('a process that was killed lived until its last heartbeat, or until what it recorded last', () => {
-  const interrupted = attempt('a', 1, 10, 1000, { outcome: 'interrupted' })
-  const again = attempt('a', 1, 1000, 1100, { execution: 2 })
+  const interrupted = row('a', 1, 10, 1000, { outcome: 'interrupted' })
+  const again = row('a', 1, 1000, 1100, { execution: 2 })
   const heard = [started, resumed(1000, 200), finished(1100)]
   expect(times(heard, [interrupted, again], 1100)).toEqual({ activeMs: 300, waitedMs: 0, downMs: 800 })
   const unheard = [started, resumed(1000), finished(1100)]
@@ -71,12 +71,12 @@ test('what waits and runs now counts up to the time of looking', () => {
     generation: 1,
     progress: { retry, current: null },
   } as unknown as TaskRecord
-  expect(times([started], [attempt('a', 1, 0, 10)], 50, [waiting])).toEqual({ activeMs: 10, waitedMs: 40, downMs: 0 })
-  const current = { number: 2, execution: 1, startedAtMs: 30 }
+  expect(times([started], [row('a', 1, 0, 10)], 50, [waiting])).toEqual({ activeMs: 10, waitedMs: 40, downMs: 0 })
+  const current = { attempt: 2, execution: 1, startedAtMs: 30 }
   const running = { ...waiting, status: 'running', progress: { retry, current } } as unknown as TaskRecord
-  expect(times([started], [attempt('a', 1, 0, 10)], 50, [running])).toEqual({ activeMs: 30, waitedMs: 20, downMs: 0 })
+  expect(times([started], [row('a', 1, 0, 10)], 50, [running])).toEqual({ activeMs: 30, waitedMs: 20, downMs: 0 })
   const parked = { ...waiting, id: 'b', status: 'parked', createdAtMs: 20 } as unknown as TaskRecord
-  expect(times([started], [attempt('a', 1, 0, 10)], 50, [parked])).toEqual({ activeMs: 20, waitedMs: 30, downMs: 0 })
+  expect(times([started], [row('a', 1, 0, 10)], 50, [parked])).toEqual({ activeMs: 20, waitedMs: 30, downMs: 0 })
 })
 
 test('told event by event the figures are the same, and go on from those of earlier processes', () => {

@@ -11,9 +11,15 @@
  */
 import type { AttemptRow, RunRecord, StoredEvent, TaskRecord } from 'reprise/durable'
 import { retryStateOf } from './retry-state.js'
-import type { RunTimes, SessionView } from './views.js'
+import type { RunTimes } from './views.js'
 
 export const NO_TIME: RunTimes = { activeMs: 0, waitedMs: 0, downMs: 0 }
+
+/** Such as the time in which one process conducted a run. */
+export interface TimeSpan {
+  readonly fromMs: number
+  readonly toMs: number
+}
 
 interface OpenSession {
   readonly fromMs: number
@@ -32,7 +38,7 @@ export function sessionsOf(
   events: readonly StoredEvent[],
   attempts: readonly AttemptRow[],
   lastMs: number,
-): SessionView[] {
+): TimeSpan[] {
   const sessions: OpenSession[] = [{ fromMs: run.createdAtMs, toMs: undefined, heardOfAtMs: run.createdAtMs }]
   for (const { type, atMs, detail } of events) {
     const last = sessions.at(-1) as OpenSession
@@ -62,14 +68,14 @@ function noteActivity(sessions: readonly OpenSession[], attempts: readonly Attem
 export type AttemptTime = Pick<AttemptRow, 'startedAtMs' | 'endedAtMs'>
 
 /** How long an attempt ran, or is known to have run: what was interrupted by a kill ended with its process. */
-export function attemptMs({ startedAtMs, endedAtMs }: AttemptTime, sessions: readonly SessionView[]): number {
+export function attemptMs({ startedAtMs, endedAtMs }: AttemptTime, sessions: readonly TimeSpan[]): number {
   const session = sessions.findLast(({ fromMs }) => fromMs <= startedAtMs)
   return Math.max(0, Math.min(endedAtMs, session?.toMs ?? endedAtMs) - startedAtMs)
 }
 
 /** `attempts`: those of a step one after another. `open`: the tasks that have not ended. */
 export function timesOf(
-  sessions: readonly SessionView[],
+  sessions: readonly TimeSpan[],
   attempts: readonly AttemptRow[],
   open: readonly TaskRecord[],
 ): RunTimes {
@@ -84,16 +90,16 @@ export function timesOf(
 }
 
 /** From the end of a failed attempt to the start of the next one of the same step. */
-function waitsBetween(attempts: readonly AttemptRow[]): SessionView[] {
+function waitsBetween(attempts: readonly AttemptRow[]): TimeSpan[] {
   return attempts.flatMap((row, index) => {
     const before = attempts[index - 1]
-    const isNext = before?.id === row.id && before.generation === row.generation && before.number < row.number
+    const isNext = before?.id === row.id && before.generation === row.generation && before.attempt < row.attempt
     return isNext ? [{ fromMs: before.endedAtMs, toMs: row.startedAtMs }] : []
   })
 }
 
 /** What waits now, and the wait before an attempt that runs now. */
-function waitsOf(open: readonly TaskRecord[], attempts: readonly AttemptRow[]): SessionView[] {
+function waitsOf(open: readonly TaskRecord[], attempts: readonly AttemptRow[]): TimeSpan[] {
   if (open.length === 0) return []
   const last = new Map(attempts.map((row) => [row.id, row]))
   return open.flatMap((task) => {
@@ -103,12 +109,12 @@ function waitsOf(open: readonly TaskRecord[], attempts: readonly AttemptRow[]): 
     if (status === 'parked' || (status === 'waiting' && retryStateOf(task).failures > 0))
       return [{ fromMs, toMs: Infinity }]
     const { current } = progress
-    const isNext = before?.generation === generation && before.number < (current?.number ?? 0)
+    const isNext = before?.generation === generation && before.attempt < (current?.attempt ?? 0)
     return status === 'running' && current && isNext ? [{ fromMs, toMs: current.startedAtMs }] : []
   })
 }
 
-function runsOf(attempts: readonly AttemptRow[], open: readonly TaskRecord[]): SessionView[] {
+function runsOf(attempts: readonly AttemptRow[], open: readonly TaskRecord[]): TimeSpan[] {
   const current = open.flatMap(({ status, progress }) =>
     status === 'running' && progress.current ? [{ fromMs: progress.current.startedAtMs, toMs: Infinity }] : [],
   )
@@ -116,11 +122,7 @@ function runsOf(attempts: readonly AttemptRow[], open: readonly TaskRecord[]): S
 }
 
 /** The time within sessions in which something waited and nothing ran. */
-function waitedAlone(
-  sessions: readonly SessionView[],
-  waits: readonly SessionView[],
-  runs: readonly SessionView[],
-): number {
+function waitedAlone(sessions: readonly TimeSpan[], waits: readonly TimeSpan[], runs: readonly TimeSpan[]): number {
   const marks = [...marksOf(sessions, waits, 'waiting'), ...marksOf(sessions, runs, 'running')]
   const count = { waiting: 0, running: 0 }
   let [waitedMs, atMs] = [0, 0]
@@ -133,8 +135,8 @@ function waitedAlone(
 }
 
 function marksOf(
-  sessions: readonly SessionView[],
-  spans: readonly SessionView[],
+  sessions: readonly TimeSpan[],
+  spans: readonly TimeSpan[],
   kind: 'waiting' | 'running',
 ): { timeMs: number; kind: 'waiting' | 'running'; change: number }[] {
   return spans.flatMap((span) =>

@@ -2,7 +2,8 @@
  * A run as another process conducts it, told in the words of one that is conducted here: what has changed since the last
  * look becomes events. Imports the library and the shapes.
  */
-import { ENDED_RUN_STATUSES, type Ledger, livingOwners, type TaskRecord } from 'reprise/durable'
+import type { Ledger, TaskRecord } from 'reprise/durable'
+import { ENDED_RUN_STATUSES, livingOwners } from 'reprise/internal'
 import { fallbackId } from '../plan/fallback.js'
 import type { RunEvent } from '../run/run-event.js'
 import type { StepResult } from '../run/run-record.js'
@@ -35,14 +36,14 @@ export class RunWatcher {
     if (mark === this.mark && this.started && !(await this.isLost(ledger))) return this.outputs(await ledger.now())
     this.mark = mark
     // Before the details, so that those of a step that has ended are complete; what comes between is told at the next look.
-    const seen = await ledger.list({ run: this.run })
+    const seen = await ledger.list({ scopeKind: 'run', scope: this.run })
     const detail = await viewRun(this.reader, this.run)
     if (detail === undefined) return undefined
     this.isOver = detail.state === 'interrupted' || ENDED_RUN_STATUSES.has(detail.state)
     const events: RunEvent[] = []
     const now = await ledger.now()
     if (!this.started) events.push(startOf(detail, now))
-    const listed = this.isOver ? await ledger.list({ run: this.run }) : seen
+    const listed = this.isOver ? await ledger.list({ scopeKind: 'run', scope: this.run }) : seen
     const tasks = new Map(listed.map((task) => [task.id, task]))
     const steps = new Map(detail.steps.map((step) => [step.id, step]))
     // In the order of the workflow: a step has ended before the next one begins.
@@ -98,7 +99,7 @@ function eventsOf(run: string, task: TaskRecord, step: StepView, now: number): R
   switch (task.status) {
     case 'running':
       return [
-        { ...base, type: 'attempt_started', attempt: current?.number ?? retry.launched, timeMs: task.updatedAtMs },
+        { ...base, type: 'attempt_started', attempt: current?.attempt ?? retry.launched, timeMs: task.updatedAtMs },
       ]
     case 'waiting':
       if (retry.failures === 0) return []

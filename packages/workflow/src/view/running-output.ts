@@ -29,21 +29,21 @@ export class RunningOutput {
       const task = tasks.get(id)
       const current = task?.progress.current
       if (task?.status !== 'running' || !current) return []
-      const { number, execution } = current
-      return [{ step: id, attempts: attemptsAllowed, generation: task.generation, number, execution }]
+      const { attempt, execution } = current
+      return [{ step: id, attempts: attemptsAllowed, generation: task.generation, attempt, execution }]
     })
   }
 
   /** Lines that were not told yet. */
   lines(logOf: LogFinder, lastLineIn: (log: string) => string): OutputLine[] {
-    return this.running.flatMap((attempt) => {
-      const { step, attempts, generation, number, execution } = attempt
-      const log = logOf(step, attempt)
+    return this.running.flatMap((running) => {
+      const { step, attempts, generation, attempt, execution } = running
+      const log = logOf(step, running)
       const line = log === null ? '' : lastLineIn(log)
-      const key = [generation, number, execution, line].join(' ')
+      const key = [generation, attempt, execution, line].join(' ')
       if (line === '' || this.told.get(step) === key) return []
       this.told.set(step, key)
-      return [{ step, attempt: number, attempts, line }]
+      return [{ step, attempt, attempts, line }]
     })
   }
 }

@@ -6,32 +6,36 @@ import type { AttemptRow, Json, Ledger, TaskRecord, TaskStatus } from 'reprise/d
 import { attemptsOf } from '../plan/attempts.js'
 import type { StepPlan } from '../plan/plan.js'
 import type { StepResult } from '../run/run-record.js'
-import { isOlder, retryStateOf } from './retry-state.js'
-import { attemptMs } from './run-times.js'
-import type { AttemptView, SessionView, StepState, StepView } from './views.js'
+import { isOlder, retryStateOf, waitedMsOf } from './retry-state.js'
+import { attemptMs, type TimeSpan } from './run-times.js'
+import type { AttemptView, StepState, StepView } from './views.js'
 
 /** Where the output of an attempt is, if there is any. */
 export type LogFinder = (step: string, attempt: AttemptMark) => string | null
 
-export type AttemptMark = Pick<AttemptRow, 'generation' | 'number' | 'execution'>
+export type AttemptMark = Pick<AttemptRow, 'generation' | 'attempt' | 'execution'>
 
 export interface StepRows {
   readonly attempts: readonly AttemptRow[]
-  readonly sessions: readonly SessionView[]
+  readonly sessions: readonly TimeSpan[]
   readonly logOf: LogFinder
+  /** No process conducts the run, which has not ended. */
+  readonly isInterrupted: boolean
 }
 
 export class StepLook {
   private readonly policies: Policies
   private readonly attempts: ReadonlyMap<string, readonly AttemptRow[]>
-  private readonly sessions: readonly SessionView[]
+  private readonly sessions: readonly TimeSpan[]
   private readonly logOf: LogFinder
+  private readonly isInterrupted: boolean
 
   /** `rows`: the attempts of all steps, and when processes conducted their run. */
   constructor(policies: Policies, rows: StepRows) {
     this.policies = policies
     this.sessions = rows.sessions
     this.logOf = rows.logOf
+    this.isInterrupted = rows.isInterrupted
     const attempts = new Map<string, AttemptRow[]>()
     for (const row of rows.attempts) {
       const known = attempts.get(row.id)
@@ -77,13 +81,13 @@ export class StepLook {
       id: task.id,
       name: task.id,
       kind,
-      state: taskState(task),
+      state: this.isInterrupted && wasStarted(task, rows.at(-1)) ? 'interrupted' : taskState(task),
       generation: task.generation,
       attempts: retry.launched,
       attemptsAllowed: attempts,
       nextAttemptAtMs: task.dueAtMs,
       activeMs: this.activeMs(task, rows),
-      waitedMs: retry.totalDelayMs,
+      waitedMs: waitedMsOf(task, this.sessions.at(-1)?.toMs ?? Infinity),
       retryBudgetMs,
       stopReason: task.stopReason,
       failure: task.status === 'succeeded' || isOlder(task) ? null : lastFailure,
@@ -106,6 +110,12 @@ export class StepLook {
     const running = isRunning ? [{ startedAtMs: current.startedAtMs, endedAtMs: Infinity }] : []
     return [...rows, ...running].reduce((sum, row) => sum + attemptMs(row, this.sessions), 0)
   }
+}
+
+/** Whether the last thing that happened to a task, before its process was stopped or killed, was the start of an attempt. */
+function wasStarted({ status, generation }: TaskRecord, last: AttemptRow | undefined): boolean {
+  if (status === 'running') return true
+  return status === 'waiting' && last?.outcome === 'interrupted' && last.generation === generation
 }
 
 export const STATE_OF: Readonly<Record<TaskStatus, StepState>> = {
@@ -134,8 +144,8 @@ export function succeededState(result: Json | undefined, failures: number): Step
 }
 
 function attemptView(row: AttemptRow, log: string | null): AttemptView {
-  const { generation, number, execution, startedAtMs, endedAtMs, outcome, delayBeforeMs, failure } = row
-  return { generation, number, execution, startedAtMs, endedAtMs, outcome, delayBeforeMs, failure, log }
+  const { generation, attempt, execution, startedAtMs, endedAtMs, outcome, delayBeforeMs, failure } = row
+  return { generation, attempt, execution, startedAtMs, endedAtMs, outcome, delayBeforeMs, failure, log }
 }
 
 interface Allowance {

@@ -1,5 +1,6 @@
 /**
- * What people and programs are shown of runs: the shapes that `--json` prints. Times are milliseconds since the epoch.
+ * What people and programs are shown of runs: the shapes that `--json` prints, with a date beside each time. Names of times
+ * end in `AtMs`, which are milliseconds since the epoch; names of durations in `Ms`.
  * Imports types of the library only.
  */
 import type { StopReason } from 'reprise'
@@ -21,6 +22,7 @@ export const STEP_STATES = [
   'running',
   'retrying',
   'parked',
+  'interrupted',
   'undecided',
   'succeeded',
   'recovered',
@@ -28,7 +30,10 @@ export const STEP_STATES = [
   'failed',
   'cancelled',
 ] as const
-/** `retrying`: waits for its next attempt. `parked`: stands in a budget's line. `recovered`: succeeded after a failure. */
+/**
+ * `retrying`: waits for its next attempt. `parked`: stands in a budget's line. `interrupted`: an attempt had started when
+ * its process was stopped or killed, and no process has taken the run up since. `recovered`: succeeded after a failure.
+ */
 export type StepState = (typeof STEP_STATES)[number]
 
 /** What the time of a run went into; the three add up to the time from its start to its end, or to its last sign of life. */
@@ -61,7 +66,8 @@ export interface RunView extends RunTimes {
 export interface OwnerView {
   readonly host: string
   readonly pid: number
-  readonly sinceMs: number
+  /** When it began to conduct the run. */
+  readonly takenAtMs: number
 }
 
 export interface RunDetail extends RunView {
@@ -74,9 +80,9 @@ export interface RunDetail extends RunView {
 }
 
 export interface SessionView {
-  readonly fromMs: number
-  /** Of one that conducts it now, the time of looking; of one that was killed, the last that is known of it. */
-  readonly toMs: number
+  readonly startedAtMs: number
+  /** Of a process that conducts it now, the time of looking; of one that was killed, the last time known of it. */
+  readonly lastSeenAtMs: number
 }
 
 export interface StepView {
@@ -91,7 +97,7 @@ export interface StepView {
   readonly nextAttemptAtMs: number | null
   /** The durations of all its attempts together, with the one that runs now. */
   readonly activeMs: number
-  /** The waits before its attempts as they were chosen, in this generation. */
+  /** The waits before its attempts as they were chosen, in this generation; of the wait that lasts, the part that is over. */
   readonly waitedMs: number
   readonly retryBudgetMs: number | null
   readonly stopReason: StopReason | null
@@ -107,7 +113,7 @@ export interface StepView {
 
 export interface AttemptView {
   readonly generation: number
-  readonly number: number
+  readonly attempt: number
   readonly execution: number
   readonly startedAtMs: number
   readonly endedAtMs: number
@@ -147,7 +153,7 @@ export interface ResumePreview {
   readonly warnings: readonly string[]
 }
 
-export interface PreviewStep {
+interface PreviewStep {
   readonly step: string
   /** The one to come. */
   readonly attempt: number
@@ -156,8 +162,11 @@ export interface PreviewStep {
 
 /** What waits now. */
 export interface RetryingView {
-  readonly run: string
-  readonly step: string
+  /** `run`: a step of a run. `task`: a task of a program. */
+  readonly scopeKind: 'run' | 'task'
+  /** The run's id, or the task's name. */
+  readonly scope: string
+  readonly id: string
   readonly state: 'retrying' | 'parked'
   /** The one to come. */
   readonly attempt: number

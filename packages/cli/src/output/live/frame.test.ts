@@ -25,11 +25,11 @@ test('a wide window shows state, name, attempt, time, what was waited of the bud
 import  run nightly-7, resumed 1×
 ✓ ok         fetch                 2.4s
 ✓ recovered  load     attempt 3/5  1.2s          waited 3s
-✗ FAILED     send     attempt 5/5  1.2s          waited 7s         (attempts_exhausted) exit code 75: no route
-- skipped    notify                                                when is false
+✗ FAILED     send     attempt 5/5  1.2s          waited 7s           (attempts_exhausted) exit code 75: no route
+- skipped    notify                                                  when is false
 ▶ running    clean    attempt 1/5  1.4s
-↻ retrying   report   attempt 2/5  next in 3.2s  waited 6s of 12s  connect ECONNREFUSED 10.0.0.1:443
-‖ parked     archive  attempt 2/5  queued 0.4s                     budget api
+↻ retrying   report   attempt 2/5  next in 3.2s  waited 2.8s of 12s  connect ECONNREFUSED 10.0.0.1:443
+‖ parked     archive  attempt 2/5  queued 0.4s                       budget api
 [███████████░░░░░░░░░]  4/7 steps  2.4s  1 FAILED  1 ok  1 recovered  1 skipped
 `)
 })
@@ -39,11 +39,11 @@ test('a usual window has no space for words beside the figures', () => {
 import  run nightly-7, resumed 1×
 ✓ ok         fetch         2.4s
 ✓ recovered  load     3/5  1.2s          waited 3s
-✗ FAILED     send     5/5  1.2s          waited 7s  (attempts_exhausted) exit…
-- skipped    notify                                 when is false
+✗ FAILED     send     5/5  1.2s          waited 7s    (attempts_exhausted) exi…
+- skipped    notify                                   when is false
 ▶ running    clean    1/5  1.4s
-↻ retrying   report   2/5  next in 3.2s  6s of 12s  connect ECONNREFUSED 10.0.…
-‖ parked     archive  2/5  queued 0.4s              budget api
+↻ retrying   report   2/5  next in 3.2s  2.8s of 12s  connect ECONNREFUSED 10.…
+‖ parked     archive  2/5  queued 0.4s                budget api
 [███████████░░░░░░░░░]  4/7 steps  2.4s  1 FAILED  1 ok  1 recovered  1 skipped
 `)
 })
@@ -58,7 +58,7 @@ import  run nightly-7, resumed 1×
 ▶ running   clean   1/5 1.4s
 ↻ retrying  report  2/5 next in 3.2s
 ‖ parked    archive 2/5 queued 0.4s
-[█████░░░░░] 4/7 2.4s 1 FAILED 1 ok
+[████░░░░] 4/7 2.4s 1 FAILED 1 ok
 `)
 })
 
@@ -137,10 +137,10 @@ import  run nightly-7
 ▶ running    s7    1/5  10s
 ▶ running    s8    1/5  10s
 ▶ running    s9    1/5  10s
-↻ retrying   s0    2/5  next now  1s  connect ECONNREFUSED 10.0.0.1:443
-↻ retrying   s1    2/5  next now  1s  connect ECONNREFUSED 10.0.0.1:443
-↻ retrying   s2    2/5  next now  1s  connect ECONNREFUSED 10.0.0.1:443
-↻ retrying   s3    2/5  next now  1s  connect ECONNREFUSED 10.0.0.1:443
+↻ retrying   s0    2/5  next now  1.0s  connect ECONNREFUSED 10.0.0.1:443
+↻ retrying   s1    2/5  next now  1.0s  connect ECONNREFUSED 10.0.0.1:443
+↻ retrying   s2    2/5  next now  1.0s  connect ECONNREFUSED 10.0.0.1:443
+↻ retrying   s3    2/5  next now  1.0s  connect ECONNREFUSED 10.0.0.1:443
   … 290 more running, 1 more retrying
 [██░░░░░░░░░░░░░░░░░░]  100/1000 steps  10s  100 ok  10/s, about 1m left
 `)
@@ -165,7 +165,7 @@ test('what had ended before a resume counts, and is not shown as ended now', () 
   const listed = steps.map((state, index) => ({ id: `s${index}`, name: `s${index}`, state }))
   expect(frame([runStarted([], { steps: listed, resumes: 2 })], 80)).toBe(`
 import  run nightly-7, resumed 2×
-[██████████░░░░░░░░░░]  2/4 steps  0.0s  1 FAILED  1 ok  waited 2.4s
+[██████████░░░░░░░░░░]  2/4 steps  0.0s  waited 2.4s  1 FAILED  1 ok
 `)
 })
 

@@ -2,7 +2,7 @@
  * One picture of a run: title, what has ended last, what is in hand, how far it is. Never higher or wider than the
  * window, and as cheap with a hundred thousand steps as with ten. Imports the model, rows, words and widths.
  */
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import { roundedDuration } from '../duration.js'
 import { plural } from '../failure-words.js'
 import type { Look } from '../look.js'
@@ -116,7 +116,10 @@ function titleLine({ name, run, resumes }: RunModel, cells: number, { style }: L
   return [style.bold(shown), style.dim(rest)].filter((text) => textWidth(text) > 0).join('  ')
 }
 
-/** `[████░░░░] 12/20 steps  1m12s  1 FAILED  9 ok  waited 4s  3.1/s, about 2m left`; what has no space is left out. */
+/**
+ * `[████░░░░] 12/20 steps  1m12s  waited 4s  1 FAILED  9 ok  3.1/s, about 2m left`; what has no space is left out. Waits
+ * are beside the time of steps, which stands still meanwhile.
+ */
 function progressLine(model: RunModel, nowMs: number, cells: number, look: Look): string {
   const isNarrow = cells < NARROW
   const { done, total, counts } = model
@@ -124,14 +127,14 @@ function progressLine(model: RunModel, nowMs: number, cells: number, look: Look)
   // Once it is over, the figures are those of every later report.
   const show = model.state === null ? elapsed : roundedDuration
   const apart = (word: string, ms: number): string => (ms < LEAST_APART_MS ? '' : `${word} ${show(ms)}`)
-  const bar = drawBar(total === 0 ? 0 : done / total, isNarrow ? 10 : 20, look)
+  const bar = drawBar(total === 0 ? 0 : done / total, isNarrow ? 8 : 20, look)
   const plain = (text: string): { text: string; painted: string } => ({ text, painted: text })
   const parts = [
     plain(`${done}/${total}${isNarrow ? '' : ' steps'}`),
     plain(show(activeMs)),
-    ...countParts(counts, look),
     plain(apart('waited', waitedMs)),
     plain(apart('down', downMs)),
+    ...countParts(counts, look),
     plain(rateText(model, nowMs)),
   ]
   const gap = isNarrow ? ' ' : '  '

@@ -4,7 +4,8 @@
  * Invariants: an event takes the same time however many steps there are; what has ended is counted and soon forgotten,
  * so that memory is that of the steps in hand and of the list the run began with. Imports the clock of a run and types.
  */
-import { RunClock, type RunEvent, type RunState, type StepState } from '@reprise/workflow'
+import type { RunEvent, RunState, StepState } from '@reprise/workflow'
+import { RunClock } from '@reprise/workflow/internal'
 import type { StopReason } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
 

@@ -3,8 +3,8 @@
  * words and widths. Text of others is made plain.
  */
 import type { StepState } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
-import { roundedDuration, waitedText } from '../duration.js'
+import { plainText } from 'reprise/internal'
+import { roundedDuration } from '../duration.js'
 import { failureText } from '../failure-words.js'
 import type { Look } from '../look.js'
 import { countdown, elapsed } from '../relative-time.js'
@@ -40,9 +40,16 @@ export function activeCells(state: ActiveState, step: ActiveStep, name: string, 
     name: plainText(name),
     attempt: attemptText(step),
     timing: timing(state, step, nowMs),
-    waited: state === 'running' ? '' : waitedText(step.waitedMs, step.retryBudgetMs),
+    waited: state === 'running' ? '' : waitedSoFar(step, nowMs),
     rest: activeRest(state, step),
   }
+}
+
+/** `2.8s of 12s`: the chosen waits, but for the part of the current one that is not over. */
+function waitedSoFar({ waitedMs, nextAttemptAtMs, retryBudgetMs }: ActiveStep, nowMs: number): string {
+  const overMs = waitedMs - Math.max(0, (nextAttemptAtMs ?? nowMs) - nowMs)
+  if (waitedMs === 0) return ''
+  return retryBudgetMs === null ? elapsed(overMs) : `${elapsed(overMs)} of ${roundedDuration(retryBudgetMs)}`
 }
 
 export function endedCells(step: EndedStep, name: string): StepCells {

@@ -1,6 +1,6 @@
 /** `reprise events RUN`: a line per event, with the time in full, so that lines of many runs can be sorted. Imports types. */
 import type { Json } from 'reprise/durable'
-import { plainText } from 'reprise/observe'
+import { plainText } from 'reprise/internal'
 import { flatText } from '../flat-text.js'
 import type { Look } from '../look.js'
 import { padText } from '../width.js'

@@ -1,6 +1,6 @@
 /** `reprise breakers list` and `reprise budgets list`. Imports tables, words and types. */
-import type { BreakerView, BudgetView } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+import type { BreakerView, BudgetView } from '@reprise/workflow/internal'
+import { plainText } from 'reprise/internal'
 import { fitTable } from '../fitted-table.js'
 import { flatText } from '../flat-text.js'
 import type { Look } from '../look.js'

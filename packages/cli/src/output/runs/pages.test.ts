@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunDetail } from '@reprise/workflow'
+import type { RunDetail } from '@reprise/workflow/internal'
 import {
   attemptView,
   EVIL,
@@ -79,8 +79,8 @@ const RUN: RunDetail = runDetail(
     waitedMs: 4000,
     downMs: 2 * HOUR - 10_000,
     sessions: [
-      { fromMs: START, toMs: START + 10_000 },
-      { fromMs: RESUMED, toMs: RESUMED + 8000 },
+      { startedAtMs: START, lastSeenAtMs: START + 10_000 },
+      { startedAtMs: RESUMED, lastSeenAtMs: RESUMED + 8000 },
     ],
     params: { day: '2026-01-31' },
   },
@@ -105,6 +105,9 @@ import  run nightly-7
   send     ✗ FAILED           1/5   3s of 12s     6s               ██░█┊█     ███████   (attempts_exhausted) exit code…
   notify   - skipped                                                   ┊
   report   · pending                                                   ┊
+
+  last error of send: exit code 75: no route
+    second line
 `)
 })
 
@@ -116,6 +119,9 @@ test('a run in a pipe is a table without pictures, and nothing is left out', () 
   send     x FAILED           1/5   3s of 12s     6s   (attempts_exhausted) exit code 75: no route
   notify   - skipped
   report   . pending
+
+  last error of send: exit code 75: no route
+    second line
 `)
 })
 
@@ -129,8 +135,8 @@ test('a run that goes on says who has it, and when what waits is tried next', ()
     nextAttemptAtMs: START + 8200,
     history: load.history.slice(0, 2),
   }
-  const owner = { host: 'vm', pid: 12, sinceMs: START }
-  const times = { activeMs: 2000, waitedMs: 3000, sessions: [{ fromMs: START, toMs: START + 5000 }] }
+  const owner = { host: 'vm', pid: 12, takenAtMs: START }
+  const times = { activeMs: 2000, waitedMs: 3000, sessions: [{ startedAtMs: START, lastSeenAtMs: START + 5000 }] }
   const run = runDetail([retrying], { state: 'running', endedAtMs: null, owner, file: null, ...times })
   expect(text(runPage(run, START + 5000, terminal(120)))).toBe(`
 import  run nightly-7
@@ -158,7 +164,7 @@ test('an attempt that runs is drawn up to now, after the wait before it', () => 
     endedAtMs: null,
     history: [attemptView(1, FAILURE)],
   })
-  const sessions = [{ fromMs: START, toMs: START + 10_000 }]
+  const sessions = [{ startedAtMs: START, lastSeenAtMs: START + 10_000 }]
   expect(drawStep(running, runAxis({ sessions }, 10), START + 10_000, { blocks: true })).toBe('█░░░░█████')
   const first = { ...running, history: [], waitedMs: 0 }
   expect(drawStep(first, runAxis({ sessions }, 10), START + 10_000, { blocks: false })).toBe('##########')
@@ -166,8 +172,8 @@ test('an attempt that runs is drawn up to now, after the wait before it', () => 
 
 test('however often it was resumed, a picture has its size', () => {
   const sessions = Array.from({ length: 31 }, (_, index) => ({
-    fromMs: START + index * 1000,
-    toMs: START + index * 1000 + 900,
+    startedAtMs: START + index * 1000,
+    lastSeenAtMs: START + index * 1000 + 900,
   }))
   for (const cells of [1, 7, 20, 200]) {
     const axis = runAxis({ sessions }, cells)
@@ -202,6 +208,9 @@ send  shell step of run nightly-7
   -- generation 2: a fresh set of attempts
             1   56s ago             -     4s   failure       exit code 75: no route
 
+  last error: exit code 75: no route
+    second line
+
   log: .reprise/runs/nightly-7/send/1.1.1.log
 `)
 })
@@ -226,6 +235,40 @@ Send it  shell step of run nightly-7
   id s1
 
   No attempt has ended.
+`)
+})
+
+test('an error that the table cuts off is below it in full, whatever the width of the window', () => {
+  const message = 'ValueError: row 17 of orders.csv has 11 columns where the header names 12, see the import guide'
+  const failure = { name: 'CommandError', message, exitCode: 3 }
+  const step = { ...send, failure, history: [attemptView(1, { outcome: 'failure', failure })] }
+  for (const columns of [40, 80]) {
+    const pages = [
+      stepPage(RUN, step, NOW, terminal(columns)),
+      runPage({ ...RUN, steps: [step] }, NOW, terminal(columns)),
+    ]
+    for (const lines of pages) expect(lines.join(' ').replaceAll(/ +/g, ' ')).toContain(`: exit code 3: ${message}`)
+  }
+  expect(stepPage(RUN, step, NOW, terminal(200)).join('\n')).not.toContain('last error')
+})
+
+test('a step that was running when its process was killed is interrupted, and the page says how to go on', () => {
+  const step = stepView('work', { state: 'interrupted', activeMs: 0, log: null, history: [] })
+  const run = runDetail([step], { state: 'interrupted', endedAtMs: null })
+  expect(text(stepPage(run, step, NOW, PIPE))).toBe(`
+work  shell step of run nightly-7
+  = interrupted
+  attempt 1/5
+
+  Attempt 1 was interrupted before it ended.
+
+next: reprise resume nightly-7
+`)
+  expect(text(runPage(run, NOW, PIPE).slice(-4))).toBe(`
+  step   state           attempts   took
+  work   = interrupted        1/5      -
+
+next: reprise resume nightly-7
 `)
 })
 

@@ -1,6 +1,6 @@
 /** `reprise ps --retrying`: what waits now, and why. Imports tables, words and types. */
-import type { RetryingView } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+import type { RetryingView } from '@reprise/workflow/internal'
+import { plainText } from 'reprise/internal'
 import { waitedText } from '../duration.js'
 import { failureText } from '../failure-words.js'
 import { type FittedColumn, fitTableWithIds } from '../fitted-table.js'
@@ -11,8 +11,8 @@ import { stepLabel, stepPaint } from '../state-words.js'
 export function retryingTable(waiting: readonly RetryingView[], nowMs: number, look: Look): string[] {
   if (waiting.length === 0) return ['No step is waiting.']
   const ids: FittedColumn<RetryingView>[] = [
-    { title: 'run', cell: (one) => plainText(one.run) },
-    { title: 'step', cell: (one) => plainText(one.step), paint: () => look.style.bold },
+    { title: 'scope', cell: (one) => plainText(`${one.scopeKind} ${one.scope}`) },
+    { title: 'id', cell: (one) => plainText(one.id), paint: () => look.style.bold },
   ]
   const columns: FittedColumn<RetryingView>[] = [
     { title: 'state', cell: (one) => stepLabel(one.state, look), paint: (one) => stepPaint(one.state, look) },

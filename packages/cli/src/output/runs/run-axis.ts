@@ -2,7 +2,7 @@
  * The time of a run on a line of cells: what lies between a stop and its resume is cut out, so that a run which was
  * resumed the next day can be seen. A cell marks each resume. Imports types only.
  */
-import type { RunDetail } from '@reprise/workflow'
+import type { RunDetail } from '@reprise/workflow/internal'
 
 export interface RunAxis {
   readonly cells: number
@@ -27,10 +27,10 @@ export function runAxis(run: Pick<RunDetail, 'sessions'>, cells: number): RunAxi
   const { sessions: conducted } = run
   const gap = conducted.length - 1 > cells * MAX_DIVIDERS ? 0 : 1
   const space = cells - gap * (conducted.length - 1)
-  const lengths = conducted.map(({ fromMs, toMs }) => Math.max(1, toMs - fromMs))
+  const lengths = conducted.map(({ startedAtMs, lastSeenAtMs }) => Math.max(1, lastSeenAtMs - startedAtMs))
   const allMs = lengths.reduce((sum, ms) => sum + ms, 0)
   let cell = 0
-  const sessions = conducted.map(({ fromMs, toMs }, index): Session => {
+  const sessions = conducted.map(({ startedAtMs: fromMs, lastSeenAtMs: toMs }, index): Session => {
     const own = { fromMs, toMs, cell, cells: ((lengths[index] ?? 0) / allMs) * space }
     cell += own.cells + gap
     return own

@@ -1,14 +1,16 @@
 /** `reprise show RUN`: a run with its steps, and on a terminal when each of them ran. Imports tables, words and types. */
-import type { RunDetail, StepView } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+import type { RunDetail, StepView } from '@reprise/workflow/internal'
+import { plainText } from 'reprise/internal'
 import { roundedDuration, timeWords, waitedText } from '../duration.js'
 import { failureReason, failureText } from '../failure-words.js'
 import { type FittedColumn, fitTable } from '../fitted-table.js'
 import { flatText } from '../flat-text.js'
 import type { Look } from '../look.js'
+import { type CommandWords, plainCommand } from '../next-commands.js'
 import { coarseDuration, countdown, relativeTime } from '../relative-time.js'
 import { countWords, runLabel, runPaint, stepLabel, stepPaint } from '../state-words.js'
 import { titleLines, wrapText } from '../wrap.js'
+import { errorLines, resumeLines } from './last-lines.js'
 import { runAxis } from './run-axis.js'
 import { drawStep, paintStep } from './waterfall.js'
 
@@ -16,12 +18,24 @@ import { drawStep, paintStep } from './waterfall.js'
 const MIN_SCREEN = 70
 const MAX_BAR = 40
 
-export function runPage(run: RunDetail, nowMs: number, look: Look): string[] {
+export function runPage(run: RunDetail, nowMs: number, look: Look, command: CommandWords = plainCommand): string[] {
   const { style } = look
   const title = titleLines(style.bold(plainText(run.name)), style.dim(`run ${plainText(run.id)}`), look)
   const table =
     run.steps.length === 0 ? ['  This run has no steps.'] : fitTable(columns(run, nowMs, look), run.steps, look)
-  return [...title, ...factLines(run, nowMs, look), '', ...table]
+  return [
+    ...title,
+    ...factLines(run, nowMs, look),
+    '',
+    ...table,
+    ...runError(run, table, look),
+    ...resumeLines(run, look, command),
+  ]
+}
+
+function runError({ steps, failedStep }: RunDetail, table: readonly string[], look: Look): string[] {
+  const failed = steps.find(({ id }) => id === failedStep)
+  return failed === undefined ? [] : errorLines(`last error of ${plainText(failed.name)}`, failed.failure, table, look)
 }
 
 function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
@@ -37,7 +51,7 @@ function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
     times.filter((text) => text !== '').join(', '),
     owner === null
       ? ''
-      : plainText(`executed by process ${owner.pid} on ${owner.host} for ${coarseDuration(nowMs - owner.sinceMs)}`),
+      : plainText(`executed by process ${owner.pid} on ${owner.host} for ${coarseDuration(nowMs - owner.takenAtMs)}`),
     file === null ? '' : `from ${plainText(file)}`,
     Object.keys(params).length === 0 ? '' : `with ${flatText(params)}`,
   ]
@@ -74,7 +88,9 @@ function attempts({ attempts: made, attemptsAllowed, state }: StepView): string 
 }
 
 function took({ activeMs, state }: StepView): string {
-  return state === 'pending' || state === 'skipped' ? '' : roundedDuration(activeMs)
+  if (state === 'pending' || state === 'skipped') return ''
+  // Of a process that was killed before its first heartbeat, it is not known how long it ran.
+  return state === 'interrupted' && activeMs === 0 ? '-' : roundedDuration(activeMs)
 }
 
 function lastWords({ state, failure, nextAttemptAtMs, stopReason, history }: StepView, nowMs: number): string {

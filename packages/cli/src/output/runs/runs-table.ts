@@ -1,34 +1,58 @@
 /** `reprise ps`: runs, a line each. Imports tables, words and types. */
 import type { RunView } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
-import { roundedDuration } from '../duration.js'
+import { plainText } from 'reprise/internal'
+import { isShownTime, roundedDuration } from '../duration.js'
 import { type FittedColumn, fitTableWithIds } from '../fitted-table.js'
 import type { Look } from '../look.js'
+import { type CommandWords, plainCommand } from '../next-commands.js'
 import { relativeTime } from '../relative-time.js'
 import { runLabel, runPaint } from '../state-words.js'
+import { resumeLines } from './last-lines.js'
 
 /** A narrower window has no space for more than the beginning of a reason. */
 const NARROW = 70
-const UNFINISHED = ['pending', 'running', 'retrying', 'parked', 'undecided'] as const
+const UNFINISHED = ['pending', 'running', 'retrying', 'parked', 'interrupted', 'undecided'] as const
 
-export function runsTable(runs: readonly RunView[], nowMs: number, look: Look): string[] {
+export function runsTable(
+  runs: readonly RunView[],
+  nowMs: number,
+  look: Look,
+  command: CommandWords = plainCommand,
+): string[] {
   if (runs.length === 0) return ['There are no runs.']
   const { style } = look
   const id: FittedColumn<RunView> = { title: 'run', cell: (run) => plainText(run.id), paint: () => style.bold }
-  return fitTableWithIds([id], runColumns(nowMs, look), runs, look)
+  const table = fitTableWithIds([id], runColumns(runs, nowMs, look), runs, look)
+  const interrupted = runs.filter(({ state }) => state === 'interrupted')
+  const [first] = interrupted
+  if (first === undefined) return table
+  return [...table, ...resumeLines(interrupted.length === 1 ? first : { ...first, id: 'RUN' }, look, command)]
 }
 
 /** The name of the workflow goes early: ids begin with it, unless they were given by hand. */
-function runColumns(nowMs: number, look: Look): FittedColumn<RunView>[] {
+function runColumns(runs: readonly RunView[], nowMs: number, look: Look): FittedColumn<RunView>[] {
   return [
     { title: 'state', cell: (run) => runLabel(run.state, look), paint: (run) => runPaint(run.state, look), least: 13 },
     { title: 'workflow', cell: (run) => plainText(run.name), least: 8, expendable: 4 },
     { title: 'steps', align: 'right', cell: stepsText, expendable: 3 },
     { title: 'started', align: 'right', cell: (run) => relativeTime(run.startedAtMs, nowMs), expendable: 1 },
     { title: 'took', align: 'right', cell: ({ activeMs }) => roundedDuration(activeMs), expendable: 2 },
+    ...timeColumn('waited', runs, ({ waitedMs }) => waitedMs),
+    ...timeColumn('down', runs, ({ downMs }) => downMs),
     { title: 'resumes', align: 'right', cell: ({ resumes }) => (resumes === 0 ? '' : String(resumes)), expendable: 5 },
     { title: 'why', cell: whyText, least: look.screen < NARROW ? 20 : 36 },
   ]
+}
+
+/** What the time went into beside `took`, which is when steps ran; no column where there is nothing of it. */
+function timeColumn(
+  title: string,
+  runs: readonly RunView[],
+  timeOf: (run: RunView) => number,
+): FittedColumn<RunView>[] {
+  if (!runs.some((run) => isShownTime(timeOf(run)))) return []
+  const cell = (run: RunView): string => (isShownTime(timeOf(run)) ? roundedDuration(timeOf(run)) : '')
+  return [{ title, align: 'right', cell, expendable: 2 }]
 }
 
 /** `3/5`: ended, of all. */

@@ -1,30 +1,49 @@
 /** `reprise show RUN STEP`: every attempt of a step, across generations and resumes. Imports tables, words and types. */
-import type { AttemptView, RunDetail, StepView } from '@reprise/workflow'
-import { plainText } from 'reprise/observe'
+import type { AttemptView, RunDetail, StepView } from '@reprise/workflow/internal'
+import { plainText } from 'reprise/internal'
 import { roundedDuration, waitedText } from '../duration.js'
 import { failureText, stopWords } from '../failure-words.js'
 import { type FittedColumn, fitTable } from '../fitted-table.js'
 import type { Look } from '../look.js'
+import { type CommandWords, plainCommand } from '../next-commands.js'
 import { pathFromHere } from '../path-from-here.js'
 import { countdown, relativeTime } from '../relative-time.js'
 import { stepLabel, stepPaint } from '../state-words.js'
 import { titleLines, wrapText } from '../wrap.js'
+import { errorLines, resumeLines } from './last-lines.js'
 
-export function stepPage(run: RunDetail, step: StepView, nowMs: number, look: Look): string[] {
+export function stepPage(
+  run: RunDetail,
+  step: StepView,
+  nowMs: number,
+  look: Look,
+  command: CommandWords = plainCommand,
+): string[] {
   const { style, width } = look
   const about = style.dim(`${plainText(step.kind)} step of run ${plainText(run.id)}`)
   const rows = withMarks(step.history, run.resumedAtMs, nowMs)
-  const table = rows.length === 0 ? ['  No attempt has ended.'] : fitTable(columns(nowMs, look), rows, look)
+  const table = rows.length === 0 ? [`  ${withoutAttempts(step)}`] : fitTable(columns(nowMs, look), rows, look)
   const { log } = step
   return [
     ...titleLines(style.bold(plainText(step.name)), about, look),
     ...facts(step, nowMs, look).flatMap((text) => wrapText('  ', text, width)),
     '',
     ...table,
+    ...lastError(step, table, look),
     ...(log === null || look.verbose
       ? []
       : ['', ...wrapText('  ', `log: ${plainText(pathFromHere(log), 1000)}`, look.screen)]),
+    ...resumeLines(run, look, command),
   ]
+}
+
+function withoutAttempts({ state, attempts }: StepView): string {
+  if (state === 'interrupted') return `Attempt ${Math.max(1, attempts)} was interrupted before it ended.`
+  return 'No attempt has ended.'
+}
+
+function lastError({ history }: StepView, table: readonly string[], look: Look): string[] {
+  return errorLines('last error', history.findLast(({ failure }) => failure !== null)?.failure ?? null, table, look)
 }
 
 function facts(step: StepView, nowMs: number, look: Look): string[] {
@@ -34,7 +53,7 @@ function facts(step: StepView, nowMs: number, look: Look): string[] {
     `attempt ${attempts}/${attemptsAllowed}`,
     waitedMs === 0 ? '' : `waited ${waitedText(waitedMs, retryBudgetMs)}`,
     generation > 1 ? `generation ${generation}: its retries were reset` : '',
-    nextAttemptAtMs === null ? '' : `next in ${countdown(nextAttemptAtMs, nowMs)}`,
+    nextAttemptAtMs === null || state === 'interrupted' ? '' : `next in ${countdown(nextAttemptAtMs, nowMs)}`,
   ]
   return [
     stopReason === null ? label : `${label}: ${stopWords(stopReason)}`,
@@ -68,7 +87,7 @@ function columns(nowMs: number, look: Look): FittedColumn<AttemptView>[] {
   const paint = (attempt: AttemptView): ((text: string) => string) =>
     isGood(attempt) ? style.green : attempt.outcome === 'interrupted' ? style.yellow : style.red
   return [
-    { title: 'attempt', align: 'right', cell: numberText, paint: () => style.bold },
+    { title: 'attempt', align: 'right', cell: attemptText, paint: () => style.bold },
     { title: 'started', align: 'right', cell: (attempt) => relativeTime(attempt.startedAtMs, nowMs), expendable: 2 },
     { title: 'wait before', align: 'right', cell: delay, expendable: 1 },
     { title: 'took', align: 'right', cell: took },
@@ -92,10 +111,10 @@ function took({ startedAtMs, endedAtMs, outcome }: AttemptView): string {
 }
 
 /** `2`, and `2 (start 2)` where an earlier start was interrupted: the number is the same. */
-function numberText({ number, execution }: AttemptView): string {
-  return execution === 1 ? String(number) : `${number} (start ${execution})`
+function attemptText({ attempt, execution }: AttemptView): string {
+  return execution === 1 ? String(attempt) : `${attempt} (start ${execution})`
 }
 
-function delay({ delayBeforeMs, number }: AttemptView): string {
-  return delayBeforeMs === 0 && number === 1 ? '-' : roundedDuration(delayBeforeMs)
+function delay({ delayBeforeMs, attempt }: AttemptView): string {
+  return delayBeforeMs === 0 && attempt === 1 ? '-' : roundedDuration(delayBeforeMs)
 }

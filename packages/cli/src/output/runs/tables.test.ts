@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { BreakerView, ResumePreview, RetryingView } from '@reprise/workflow'
+import type { BreakerView, ResumePreview, RetryingView } from '@reprise/workflow/internal'
 import { EVIL, EXIT_75, PIPE, runDetail, START, stepView, terminal } from '../../testing/sample-run.js'
 import { textWidth } from '../width.js'
 import { eventLine } from './event-line.js'
@@ -21,7 +21,7 @@ const running = runDetail([stepView('fetch'), stepView('load', { state: 'running
   id: 'nightly-8',
   state: 'running',
   endedAtMs: null,
-  owner: { host: 'vm', pid: 12, sinceMs: START },
+  owner: { host: 'vm', pid: 12, takenAtMs: START },
 })
 const interrupted = runDetail([stepView('fetch', { state: 'retrying' })], {
   id: 'a-run-that-somebody-gave-a-very-long-name',
@@ -34,6 +34,15 @@ test('runs are a line each', () => {
   run         state       workflow   steps   started    took   resumes   why
   nightly-7   x FAILED    import       2/2    3m ago   1m12s         2   step send (not_retryable)
   nightly-8   > running   import       1/2    3m ago   1m12s             pid 12 on vm
+`)
+})
+
+test('what was waited, and how long nobody conducted a run, stand beside the time that steps took', () => {
+  const waited = { ...failed, activeMs: 63, waitedMs: 5200, downMs: 30_000, resumes: 0 }
+  expect(text(runsTable([waited, running], NOW, PIPE))).toBe(`
+  run         state       workflow   steps   started    took   waited   down   why
+  nightly-7   x FAILED    import       2/2    3m ago    63ms     5.2s    30s   step send (not_retryable)
+  nightly-8   > running   import       1/2    3m ago   1m12s                   pid 12 on vm
 `)
 })
 
@@ -53,15 +62,19 @@ test('an id that leaves no space for the rest stands on a line of its own, and i
     ✗ FAILED         3m ago   step send (not_retr…
   a-run-that-somebody-gave-a-very-long-name
     ‖ interrupted    3m ago
+
+next: reprise resume \\
+        a-run-that-somebody-gave-a-very-long-name
 `)
-  const wait = { ...waiting, run: interrupted.id, step: 'a-step-with-a-name-that-is-long' }
+  const wait = { ...waiting, scope: interrupted.id, id: 'a-step-with-a-name-that-is-long' }
   for (const columns of [40, 80, 200])
-    expect(retryingTable([wait], NOW, terminal(columns)).join('\n')).toContain(wait.run)
+    expect(retryingTable([wait], NOW, terminal(columns)).join('\n')).toContain(wait.scope)
 })
 
 const waiting: RetryingView = {
-  run: 'nightly-7',
-  step: 'send',
+  scopeKind: 'run',
+  scope: 'nightly-7',
+  id: 'send',
   state: 'retrying',
   attempt: 3,
   attemptsAllowed: 5,
@@ -72,7 +85,9 @@ const waiting: RetryingView = {
 }
 const parked: RetryingView = {
   ...waiting,
-  step: 'load',
+  scopeKind: 'task',
+  scope: 'charge',
+  id: 'load',
   state: 'parked',
   nextAttemptAtMs: null,
   waitedMs: 0,
@@ -81,10 +96,10 @@ const parked: RetryingView = {
 
 test('what waits says which attempt, how long, of which budget, and why', () => {
   expect(text(retryingTable([waiting, parked, { ...waiting, nextAttemptAtMs: NOW - 1 }], NOW, PIPE))).toBe(`
-  run         step   state        attempt   next in      waited   last error
-  nightly-7   send   ~ retrying       3/5      3.2s   6s of 12s   exit code 75: no route
-  nightly-7   load   = parked         3/5    queued
-  nightly-7   send   ~ retrying       3/5       now   6s of 12s   exit code 75: no route
+  scope           id     state        attempt   next in      waited   last error
+  run nightly-7   send   ~ retrying       3/5      3.2s   6s of 12s   exit code 75: no route
+  task charge     load   = parked         3/5    queued
+  run nightly-7   send   ~ retrying       3/5       now   6s of 12s   exit code 75: no route
 `)
 })
 
@@ -171,7 +186,7 @@ test('no table is wider than the window, from 40 columns on, and nothing is obey
     const tables = [
       runsTable([failed, running, interrupted, { ...failed, id: EVIL, name: EVIL, failedStep: EVIL }], NOW, look),
       retryingTable(
-        [waiting, parked, { ...waiting, run: EVIL, step: EVIL, failure: { name: '', message: EVIL } }],
+        [waiting, parked, { ...waiting, scope: EVIL, id: EVIL, failure: { name: '', message: EVIL } }],
         NOW,
         look,
       ),

@@ -1,5 +1,5 @@
 /** A step on the line of its run's time: runs solid, waits hatched, resumes as a divider. Imports the axis and styles. */
-import type { StepView } from '@reprise/workflow'
+import type { StepView } from '@reprise/workflow/internal'
 import type { Look } from '../look.js'
 import type { RunAxis } from './run-axis.js'
 

@@ -1,7 +1,7 @@
 /** What an adaptive budget accepts as options, and what it keeps through a restart. */
 import { describe, expect, it } from 'vitest'
 import { AdaptiveFixture, START_MS } from '../../../../../test/adaptive-fixture.js'
-import { BudgetError } from '../errors.js'
+import { BudgetError, OptionsError } from '../errors.js'
 import { type AdaptiveBudgetOptions, adaptiveBudget } from './adaptive.js'
 
 const STATE = {
@@ -23,18 +23,18 @@ describe('the options of an adaptive budget', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['maxPark', 'soon', `adaptiveBudget maxPark: "soon" is not a duration such as '30s'`],
-    ['maxPark', -1, `adaptiveBudget maxPark: -1 is not a duration such as '30s'`],
-    ['maxPark', Infinity, `adaptiveBudget maxPark: Infinity is not a duration such as '30s'`],
-    ['maxParked', -1, 'adaptiveBudget maxParked: -1 is not a whole number of 0 or more such as 10000'],
-    ['maxParked', 1.5, 'adaptiveBudget maxParked: 1.5 is not a whole number of 0 or more such as 10000'],
-    ['maxParked', Infinity, 'adaptiveBudget maxParked: Infinity is not'],
-    ['strict', 'yes', 'adaptiveBudget strict: "yes" is not true or false'],
-    ['bulkhead', 1, 'adaptiveBudget bulkhead: 1 is not true or false'],
-    ['bulkheads', true, 'adaptiveBudget: unknown option bulkheads, did you mean bulkhead?'],
-    ['rate', 1, 'adaptiveBudget: unknown option rate'],
+    ['maxPark', 'soon', `adaptiveBudget: maxPark: "soon" is not a duration such as '30s'`],
+    ['maxPark', -1, `adaptiveBudget: maxPark: -1 is not a duration such as '30s'`],
+    ['maxPark', Infinity, `adaptiveBudget: maxPark: Infinity is not a duration such as '30s'`],
+    ['maxParked', -1, 'adaptiveBudget: maxParked: -1 is not a whole number of 0 or more such as 10000'],
+    ['maxParked', 1.5, 'adaptiveBudget: maxParked: 1.5 is not a whole number of 0 or more such as 10000'],
+    ['maxParked', Infinity, 'adaptiveBudget: maxParked: Infinity is not'],
+    ['strict', 'yes', 'adaptiveBudget: strict: "yes" is not true or false'],
+    ['bulkhead', 1, 'adaptiveBudget: bulkhead: 1 is not true or false'],
+    ['bulkheads', true, 'adaptiveBudget: bulkheads: unknown option (did you mean `bulkhead`?)'],
+    ['rate', 1, 'adaptiveBudget: rate: unknown option'],
   ])('are refused where %s is %o', (name, value, message) => {
-    expect(() => adaptiveBudget({ [name]: value })).toThrow(BudgetError)
+    expect(() => adaptiveBudget({ [name]: value })).toThrow(OptionsError)
     expect(() => adaptiveBudget({ [name]: value })).toThrow(message)
   })
 

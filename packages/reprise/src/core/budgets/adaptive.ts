@@ -17,13 +17,14 @@
  * Pure over `now`. Imports core only.
  */
 import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
-import { readDuration } from '../duration.js'
-import { ALLOWED } from '../gate.js'
+import { parseDuration } from '../duration.js'
+import { ALLOWED, isFirstLaunch } from '../gate.js'
+import { durationCheck, expectOptions, FLAG } from '../options.js'
 import type { DurationInput } from '../policy.js'
 import type { Random } from '../time.js'
 import { AttemptWindow, type AttemptWindowState, FAST_SHARE } from './attempt-window.js'
 import { CallRate, type CallRateState } from './call-rate.js'
-import { costOf, expectFlag, expectNumber, expectOptions, unexpected } from './numbers.js'
+import { costOf, expectNumber, numberCheck } from './numbers.js'
 import { RetryWorth, type RetryWorthState } from './retry-worth.js'
 import { type Place, type Waiter, WaitingLine } from './waiting-line.js'
 
@@ -49,7 +50,7 @@ export interface AdaptiveBudgetState {
 
 /** The reasons it gives beside those of every budget. */
 export const ADAPTIVE_REASONS = ['no_credit', 'no_slot', 'line_full', 'probe'] as const
-export type AdaptiveReason = (typeof ADAPTIVE_REASONS)[number]
+type AdaptiveReason = (typeof ADAPTIVE_REASONS)[number]
 
 /** Tokens that a success deposits, and so the share of attempts that may be waste. */
 const DEPOSIT = 0.2
@@ -99,14 +100,17 @@ export class AdaptiveBudget implements Budget {
   private patienceMs = DEFAULT_PATIENCE_MS
 
   constructor(options: AdaptiveBudgetOptions = {}) {
-    const given = expectOptions('adaptiveBudget', options, ['bulkhead', 'strict', 'maxPark', 'maxParked'])
-    const { bulkhead = false, strict = false, maxPark = '30s', maxParked = 100_000 } = given
-    const maxParkMs = readDuration(maxPark)
-    if (typeof maxParkMs === 'string') throw unexpected('adaptiveBudget maxPark', maxPark, "a duration such as '30s'")
-    this.maxParkMs = maxParkMs
-    this.maxParked = expectNumber('adaptiveBudget maxParked', maxParked, 10_000, 'a whole number of 0 or more')
-    this.strict = expectFlag('adaptiveBudget strict', strict)
-    this.bulkhead = expectFlag('adaptiveBudget bulkhead', bulkhead)
+    expectOptions('adaptiveBudget', options, {
+      bulkhead: FLAG,
+      strict: FLAG,
+      maxPark: durationCheck("a duration such as '30s'"),
+      maxParked: numberCheck(10_000, 'a whole number of 0 or more'),
+    })
+    const { bulkhead = false, strict = false, maxPark = '30s', maxParked = 100_000 } = options
+    this.maxParkMs = parseDuration(maxPark)
+    this.maxParked = maxParked
+    this.strict = strict
+    this.bulkhead = bulkhead
   }
 
   /** Attempts in flight. */
@@ -123,7 +127,7 @@ export class AdaptiveBudget implements Budget {
     const { now } = request
     this.patienceMs = patienceOf(request, now)
     this.window.patienceMs = this.patienceMs
-    if (request.attempt === 1) return this.allowFirst(request, now)
+    if (isFirstLaunch(request)) return this.allowFirst(request, now)
     const cost = costOf(request)
     if (this.parked > 0 || !this.covers(cost, now)) return NO_CREDIT
     return this.window.hasRoom(now, this.patienceMs) ? this.startPaid(cost, now) : NO_SLOT
@@ -151,7 +155,7 @@ export class AdaptiveBudget implements Budget {
       return () => undefined
     }
     const { now, deadlineMs } = request
-    const isFirst = request.attempt === 1
+    const isFirst = isFirstLaunch(request)
     // Credit that was minted while no retry waited is not for this one.
     if (this.strict && this.retries.size === 0) this.credit = 0
     const line = isFirst ? this.firsts : this.retries
@@ -193,7 +197,7 @@ export class AdaptiveBudget implements Budget {
   restore(state: unknown): void {
     const given = (state ?? {}) as Partial<AdaptiveBudgetState>
     const waste = expectNumber('adaptiveBudget snapshot waste', given.waste)
-    const used = expectNumber('adaptiveBudget snapshot used', given.used ?? 0, undefined, 'a whole number of 0 or more')
+    const used = expectNumber('adaptiveBudget snapshot used', given.used ?? 0, 'a whole number of 0 or more')
     const rate = new CallRate()
     const window = new AttemptWindow()
     const worth = new RetryWorth()
@@ -274,9 +278,9 @@ export class AdaptiveBudget implements Budget {
 
   // ── what comes back ────────────────────────────────────────────────────────────────────────────
 
-  private learn({ attempt, kind }: BudgetRequest, ok: boolean, isLate: boolean, now: number): void {
-    if (attempt === 1) this.worth.firstEnded(ok, isLate, now, this.patienceMs)
-    else if (kind === 'retry') {
+  private learn(request: BudgetRequest, ok: boolean, isLate: boolean, now: number): void {
+    if (isFirstLaunch(request)) this.worth.firstEnded(ok, isLate, now, this.patienceMs)
+    else if (request.kind === 'retry') {
       this.worth.retryEnded(ok, now, this.patienceMs)
       this.limitStock(now)
     }
@@ -285,7 +289,7 @@ export class AdaptiveBudget implements Budget {
   private deposit(request: BudgetRequest, { now, won }: AttemptOutcome, isFast: boolean): void {
     this.waste += DEPOSIT * this.worth.value
     if (!isFast) return
-    const hasHelped = request.attempt > 1 && (request.kind === 'retry' || won)
+    const hasHelped = !isFirstLaunch(request) && (request.kind === 'retry' || won)
     if (hasHelped && request !== this.probed) this.waste += this.tokensFor(costOf(request), now)
     this.lastFastMs = now
     this.credit++
@@ -296,7 +300,7 @@ export class AdaptiveBudget implements Budget {
     if (request === this.probed) {
       // It has told nothing, so the next may go at once.
       this.window.lastStartMs = -Infinity
-    } else if (request.attempt > 1) {
+    } else if (!isFirstLaunch(request)) {
       this.waste += this.tokensFor(costOf(request), now)
       this.credit++
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
-import { BudgetError } from '../errors.js'
+import { OptionsError } from '../errors.js'
 import { ALLOWED, DENIED } from '../gate.js'
 import { allOf } from './all-of.js'
 import { concurrencyBudget } from './concurrency.js'
@@ -11,6 +11,7 @@ import { unlimited } from './unlimited.js'
 const request: BudgetRequest = {
   key: 'k',
   attempt: 2,
+  launch: 2,
   kind: 'retry',
   ref: { name: 'both', cost: 1 },
   now: 7,
@@ -206,17 +207,18 @@ describe('all of several budgets', () => {
     const opaque = new Recorder(() => ({}))
     const inner = allOf(opaque, countBudget({ total: 1 }))
     expect(allOf(inner, bucket(1)).members).toHaveLength(3)
-    expect(() => allOf(inner, new Recorder(() => ({})))).toThrow('more than one budget has no peek method')
-    expect(() => allOf(inner, opaque)).toThrow('listed twice')
+    expect(() => allOf(inner, new Recorder(() => ({})))).toThrow('[2]: has no peek method, as [0]')
+    expect(() => allOf(inner, opaque)).toThrow('[2]: is listed twice (to charge it more, raise the cost)')
   })
 
   it.each([
-    [[], 'undefined is not a budget'],
-    [[undefined], 'undefined is not a budget'],
-    [[unlimited(), {}], 'is not a budget'],
+    [[], 'Invalid options of allOf: needs at least one argument, a budget such as'],
+    [[undefined], '[0]: undefined is not a budget'],
+    [[unlimited(), {}], '[1]: an object is not a budget'],
+    [[null, unlimited(), 7], /\[0\]: null is not a budget .*; \[2\]: 7 is not a budget /],
     [[new Recorder(() => ({})), new Recorder(() => ({}))], 'no peek method'],
   ])('refuse to be made of %o', (members, message) => {
-    expect(() => allOf(...(members as Budget[]))).toThrow(BudgetError)
+    expect(() => allOf(...(members as Budget[]))).toThrow(OptionsError)
     expect(() => allOf(...(members as Budget[]))).toThrow(message)
   })
 

@@ -10,8 +10,10 @@
  * Nested ones are taken apart, so that the rule about peeking holds for them together. Imports core only.
  */
 import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
-import { BudgetError } from '../errors.js'
-import { ALLOWED, askBudget, DENIED, unusedOutcome } from '../gate.js'
+import type { OptionProblem } from '../errors.js'
+import { ALLOWED, askBudget, DENIED, isBudget, unusedOutcome } from '../gate.js'
+import { expectNone } from '../options.js'
+import { isNot } from '../problems.js'
 import { unexpected } from './numbers.js'
 
 export class AllOf implements Budget {
@@ -24,7 +26,7 @@ export class AllOf implements Budget {
 
   constructor(budgets: readonly Budget[]) {
     this.members = budgets.flatMap((budget) => (budget instanceof AllOf ? budget.members : [budget]))
-    check(this.members)
+    expectNone('allOf', memberProblems(this.members))
     this.order = this.members.toSorted((a, b) => Number(canPeek(a)) - Number(canPeek(b)))
     if (this.members.some((member) => member.settle !== undefined))
       this.settle = (request, outcome) => {
@@ -81,14 +83,20 @@ function canPeek(budget: Budget): boolean {
   return budget.peek !== undefined
 }
 
-function check(members: readonly Budget[]): void {
-  const strangers = members.filter((member) => typeof member?.allowAttempt !== 'function')
-  if (members.length === 0 || strangers.length > 0)
-    throw unexpected('allOf', strangers[0], 'a budget such as concurrencyBudget({ max: 10 })')
-  if (new Set(members).size < members.length)
-    throw new BudgetError('allOf: a budget is listed twice; to charge it more, raise the cost')
-  if (members.filter(canPeek).length < members.length - 1)
-    throw new BudgetError('allOf: more than one budget has no peek method, so asking one could charge it in vain')
+/** Paths count the members from 0, those of nested ones in their place. */
+function memberProblems(members: readonly Budget[]): OptionProblem[] {
+  const example = 'a budget such as concurrencyBudget({ max: 10 })'
+  if (members.length === 0) return [{ path: '', message: `needs at least one argument, ${example}` }]
+  const silent = members.findIndex((member) => isBudget(member) && !canPeek(member))
+  return members.flatMap((member, index): OptionProblem[] => {
+    const path = `[${index}]`
+    if (!isBudget(member)) return [{ path, message: isNot(member, example) }]
+    if (members.indexOf(member) < index) {
+      return [{ path, message: 'is listed twice', suggestion: 'to charge it more, raise the cost' }]
+    }
+    if (canPeek(member) || index === silent) return []
+    return [{ path, message: `has no peek method, as [${silent}]: asking one of them could charge it in vain` }]
+  })
 }
 
 function refuser(members: readonly Budget[], request: BudgetRequest): Budget | undefined {

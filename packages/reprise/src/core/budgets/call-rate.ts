@@ -47,7 +47,7 @@ export class CallRate {
     const { perSecond, atMs } = (state ?? {}) as Partial<CallRateState>
     const place = 'adaptiveBudget snapshot rate'
     this.weight = (expectNumber(place, perSecond) * WINDOW_MS) / 1000
-    this.atMs = expectNumber(place, atMs, undefined, 'a finite number')
+    this.atMs = expectNumber(place, atMs, 'a finite number')
     this.startMs = this.weight === 0 ? undefined : -Infinity
   }
 

@@ -6,6 +6,7 @@ import { concurrencyBudget } from './concurrency.js'
 const asking = (cost = 1, attempt = 1): BudgetRequest => ({
   key: 'k',
   attempt,
+  launch: attempt,
   kind: 'retry',
   ref: { name: 'b', cost },
   now: 0,

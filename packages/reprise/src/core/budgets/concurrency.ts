@@ -6,7 +6,8 @@
  */
 import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { ALLOWED, DENIED } from '../gate.js'
-import { costOf, expectNumber, expectOptions } from './numbers.js'
+import { expectOptions } from '../options.js'
+import { costOf, expectNumber, numberCheck } from './numbers.js'
 
 export interface ConcurrencyBudgetOptions {
   readonly max: number
@@ -22,8 +23,9 @@ export class ConcurrencyBudget implements Budget {
   private readonly single = Object.freeze(this.grant(1))
 
   constructor(options: ConcurrencyBudgetOptions) {
-    const { max } = expectOptions('concurrencyBudget', options, ['max'])
-    this.max = expectNumber('concurrencyBudget max', max, 10, 'a whole number of 1 or more')
+    const checks = { max: numberCheck(10, 'a whole number of 1 or more') }
+    expectOptions('concurrencyBudget', options, checks, { required: ['max'] })
+    this.max = options.max
   }
 
   /** Costs of the attempts that run now. */

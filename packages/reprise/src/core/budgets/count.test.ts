@@ -6,6 +6,7 @@ import { type CountBudget, countBudget } from './count.js'
 const retry = (key = 'k', cost = 1, attempt = 2): BudgetRequest => ({
   key,
   attempt,
+  launch: attempt,
   kind: 'retry',
   ref: { name: 'b', cost },
   now: 0,

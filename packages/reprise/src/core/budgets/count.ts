@@ -7,12 +7,13 @@
  * the limit; what was used stays used. Imports core only.
  */
 import type { Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
-import { ALLOWED } from '../gate.js'
-import { costOf, expectList, expectNumber, expectOptions, unexpected } from './numbers.js'
+import { ALLOWED, isFirstLaunch } from '../gate.js'
+import { expectOptions } from '../options.js'
+import { costOf, expectList, expectNumber, numberCheck, unexpected } from './numbers.js'
 
 /** Why a count denies: its total is used up, or the key's share of it. A parent's denial keeps the parent's word. */
 export const COUNT_REASONS = ['count_exhausted', 'key_count_exhausted'] as const
-export type CountReason = (typeof COUNT_REASONS)[number]
+type CountReason = (typeof COUNT_REASONS)[number]
 
 export interface CountBudgetOptions {
   readonly total: number
@@ -42,13 +43,15 @@ export class CountBudget implements Budget {
   private keys = new Map<string, number>()
 
   constructor(options: CountBudgetOptions) {
-    const { total, perKey, parent } = expectOptions('countBudget', options, ['total', 'perKey', 'parent'])
-    this.total = expectNumber('countBudget total', total, 20, 'a whole number of 0 or more')
-    if (perKey !== undefined) expectNumber('countBudget perKey', perKey, 3, 'a whole number of 0 or more')
-    if (parent !== undefined && !(parent instanceof CountBudget))
-      throw unexpected('countBudget parent', parent, 'a budget such as countBudget({ total: 20 })')
-    this.perKey = perKey
-    this.parent = parent
+    const checks = {
+      total: numberCheck(20, 'a whole number of 0 or more'),
+      perKey: numberCheck(3, 'a whole number of 0 or more'),
+      parent: [(value: unknown) => value instanceof CountBudget, 'a budget such as countBudget({ total: 20 })'],
+    } as const
+    expectOptions('countBudget', options, checks, { required: ['total'] })
+    this.total = options.total
+    this.perKey = options.perKey
+    this.parent = options.parent
   }
 
   /** What has been withdrawn from this budget, by its children too. */
@@ -63,11 +66,11 @@ export class CountBudget implements Budget {
 
   /** So many more, over the total; a key's share and the parents' totals stay. */
   grant(amount: number): void {
-    this.granted += expectNumber('countBudget grant', amount, 5, 'a whole number of 1 or more')
+    this.granted += expectNumber('countBudget grant', amount, 'a whole number of 1 or more')
   }
 
   allowAttempt(request: BudgetRequest): Decision {
-    if (request.attempt === 1) return ALLOWED
+    if (isFirstLaunch(request)) return ALLOWED
     const cost = costOf(request)
     const answer = this.refusal(request.key, cost) ?? this.parent?.allowAttempt(request)
     if (answer?.allowed === false) return answer
@@ -77,7 +80,7 @@ export class CountBudget implements Budget {
   }
 
   peek(request: BudgetRequest): boolean {
-    if (request.attempt === 1) return true
+    if (isFirstLaunch(request)) return true
     return this.refusal(request.key, costOf(request)) === undefined && this.parent?.peek(request) !== false
   }
 

@@ -1,11 +1,12 @@
 /**
- * The numbers that budgets are given: parameters, costs, and fields of a snapshot.
+ * The numbers that budgets are given: options, grants, costs, and fields of a snapshot. A wrong option is a problem of an
+ * `OptionsError` with all the others; anything else throws a `BudgetError`.
  * Invariant: what passes is finite, so no comparison of a budget ever meets NaN. Imports core only.
  */
 import type { BudgetRequest } from '../budget.js'
 import { BudgetError } from '../errors.js'
+import type { OptionCheck } from '../options.js'
 import { isNot } from '../problems.js'
-import { nearest } from '../suggest.js'
 
 const KINDS = {
   'a finite number': () => true,
@@ -15,31 +16,21 @@ const KINDS = {
   'a whole number of 1 or more': (value: number) => value > 0 && Number.isInteger(value),
 }
 
-/** The value itself, or an error that names the place, the value, what is wanted and, for a parameter, an example. */
-export function expectNumber(
-  place: string,
-  value: unknown,
-  example?: number,
-  kind: keyof typeof KINDS = 'a finite number of 0 or more',
-): number {
-  if (Number.isFinite(value) && KINDS[kind](value as number)) return value as number
-  throw unexpected(place, value, example === undefined ? kind : `${kind} such as ${example}`)
+type NumberKind = keyof typeof KINDS
+
+function isKind(value: unknown, kind: NumberKind): boolean {
+  return Number.isFinite(value) && KINDS[kind](value as number)
 }
 
-/** The options themselves. A misspelt one that is ignored would be a limit that does not hold. */
-export function expectOptions<T extends object>(budget: string, options: T, names: readonly (keyof T & string)[]): T {
-  if (typeof options !== 'object' || options === null) throw unexpected(budget, options, `an object with ${names[0]}`)
-  for (const name of Object.keys(options)) {
-    if ((names as readonly string[]).includes(name)) continue
-    const near = nearest(name, names)
-    throw new BudgetError(`${budget}: unknown option ${name}${near === undefined ? '' : `, did you mean ${near}?`}`)
-  }
-  return options
+/** An option that is a number, and an example of it. */
+export function numberCheck(example: number, kind: NumberKind = 'a finite number of 0 or more'): OptionCheck {
+  return [(value) => isKind(value, kind), `${kind} such as ${example}`]
 }
 
-export function expectFlag(place: string, value: unknown): boolean {
-  if (typeof value === 'boolean') return value
-  throw unexpected(place, value, 'true or false')
+/** The value itself, or an error that names the place, the value and what is wanted. */
+export function expectNumber(place: string, value: unknown, kind: NumberKind = 'a finite number of 0 or more'): number {
+  if (isKind(value, kind)) return value as number
+  throw unexpected(place, value, kind)
 }
 
 /** A list whose items have yet to be looked at. */

@@ -7,6 +7,7 @@ const even = (): number => 0.5
 const asking = (key: string): BudgetRequest => ({
   key,
   attempt: 2,
+  launch: 2,
   kind: 'retry',
   ref: { name: 'b', cost: 1 },
   now: 0,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../budget.js'
-import { BudgetError } from '../errors.js'
+import { BudgetError, OptionsError } from '../errors.js'
 import { ALLOWED, DENIED } from '../gate.js'
 import { type AdaptiveBudget, adaptiveBudget } from './adaptive.js'
 import { concurrencyBudget } from './concurrency.js'
@@ -12,6 +12,7 @@ const even = (): number => 0.5
 const asking = (key: string, attempt = 2, now = 0): BudgetRequest => ({
   key,
   attempt,
+  launch: attempt,
   kind: 'retry',
   ref: { name: 'b', cost: 1 },
   now,
@@ -256,11 +257,20 @@ describe('a snapshot of budgets by key', () => {
 
 describe('making a budget for every key', () => {
   it.each([undefined, null, {}, adaptiveBudget()])('needs a function, not %o', (make) => {
-    expect(() => perKey(make as never)).toThrow(/^perKey: .* is not a function that makes a budget$/)
+    expect(() => perKey(make as never)).toThrow(
+      /^Invalid options of perKey: make: .* is not a function that makes a budget$/,
+    )
   })
 
   it.each([undefined, null, 7, {}, { allowAttempt: true }])('needs one that makes budgets, not %o', (made) => {
-    expect(() => perKey(() => made as never)).toThrow(
+    expect(() => perKey(() => made as never)).toThrow(OptionsError)
+    expect(() => perKey(() => made as never)).toThrow(/make: .* is not a budget: what it makes has no allowAttempt/)
+  })
+
+  it('fails the attempt of a key that the function makes no budget for', () => {
+    const made = [unlimited(), undefined]
+    const budget = perKey(() => made.shift() as Budget)
+    expect(() => budget.allowAttempt(asking('a'))).toThrow(
       new BudgetError('perKey: what the function makes has no allowAttempt method, so it is no budget'),
     )
   })
@@ -268,8 +278,9 @@ describe('making a budget for every key', () => {
   it('refuses options that are none', () => {
     for (const maxKeys of [0, -1, 1.5, Infinity, '5'])
       expect(() => adaptives({ maxKeys })).toThrow('is not a whole number of 1 or more such as 1000')
-    expect(() => adaptives({ maxKey: 5 })).toThrow('perKey: unknown option maxKey, did you mean maxKeys?')
+    expect(() => adaptives({ maxKey: 5 })).toThrow('perKey: maxKey: unknown option (did you mean `maxKeys`?)')
     expect(() => adaptives({ maxKeys: undefined })).not.toThrow()
+    expect(() => perKey(5 as never, { maxKeys: 0 })).toThrow(/make: 5 is not .*; maxKeys: 0 is not/)
   })
 })
 

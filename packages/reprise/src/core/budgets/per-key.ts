@@ -12,8 +12,11 @@
 import { BoundedMap } from '../bounded-map.js'
 import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { BudgetError } from '../errors.js'
+import { isBudget } from '../gate.js'
+import { expectNone, optionProblems } from '../options.js'
+import { isNot } from '../problems.js'
 import type { Random } from '../time.js'
-import { expectNumber, expectOptions, unexpected } from './numbers.js'
+import { numberCheck, unexpected } from './numbers.js'
 import { type HeapItem, NOT_KEPT, WakeHeap } from './wake-heap.js'
 
 export interface PerKeyOptions {
@@ -49,14 +52,14 @@ export class PerKeyBudget implements Budget {
   private readonly stale = new Set<Child>()
 
   constructor(make: () => Budget, options: PerKeyOptions = {}) {
-    if (typeof make !== 'function') throw unexpected('perKey', make, 'a function that makes a budget')
-    const { maxKeys = 1000 } = expectOptions('perKey', options, ['maxKeys'])
+    const problems = optionProblems(options, { maxKeys: numberCheck(1000, 'a whole number of 1 or more') })
+    const noFunction = { path: 'make', message: isNot(make, 'a function that makes a budget') }
+    expectNone('perKey', typeof make === 'function' ? problems : [noFunction, ...problems])
     this.make = make
-    this.children = new BoundedMap(
-      expectNumber('perKey maxKeys', maxKeys, 1000, 'a whole number of 1 or more'),
-      (child) => child.pending === 0 && child.parked === 0,
-    )
-    const sample = this.makeBudget()
+    this.children = new BoundedMap(options.maxKeys ?? 1000, (child) => child.pending === 0 && child.parked === 0)
+    const sample = make()
+    const noBudget = { path: 'make', message: `${isNot(sample, 'a budget')}: what it makes has no allowAttempt method` }
+    expectNone('perKey', isBudget(sample) ? [] : [noBudget])
     if (sample.maxParkMs !== undefined) this.maxParkMs = sample.maxParkMs
     this.each = sample.describe?.()
     this.offerWhat(sample)
@@ -212,8 +215,8 @@ export class PerKeyBudget implements Budget {
   }
 
   private makeBudget(): Budget {
-    const budget: unknown = this.make()
-    if (typeof (budget as Budget | undefined)?.allowAttempt === 'function') return budget as Budget
+    const budget = this.make()
+    if (isBudget(budget)) return budget
     throw new BudgetError('perKey: what the function makes has no allowAttempt method, so it is no budget')
   }
 }

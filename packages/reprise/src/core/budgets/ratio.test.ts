@@ -6,6 +6,7 @@ import { type RatioBudget, ratioBudget } from './ratio.js'
 const at = (now: number, attempt = 2, cost = 1, kind: 'retry' | 'hedge' = 'retry'): BudgetRequest => ({
   key: 'k',
   attempt,
+  launch: attempt + (kind === 'hedge' ? 1 : 0),
   kind,
   ref: { name: 'b', cost },
   now,
@@ -48,9 +49,9 @@ describe('a ratio budget', () => {
   it('withdraws the cost, of hedges as of retries', () => {
     const budget = ratioBudget({ ratio: 1, minPerSecond: 0 })
     call(budget, 0, 5)
-    expect(budget.allowAttempt(at(0, 2, 3, 'hedge')).allowed).toBe(true)
-    expect(budget.allowAttempt(at(0, 3, 3)).allowed).toBe(false)
-    expect(budget.allowAttempt(at(0, 4, 2, 'hedge')).allowed).toBe(true)
+    expect(budget.allowAttempt(at(0, 1, 3, 'hedge')).allowed).toBe(true)
+    expect(budget.allowAttempt(at(0, 2, 3)).allowed).toBe(false)
+    expect(budget.allowAttempt(at(0, 2, 2, 'hedge')).allowed).toBe(true)
   })
 
   it('forgets deposits after the window', () => {

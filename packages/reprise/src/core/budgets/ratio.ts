@@ -8,10 +8,11 @@
  * writes nothing, also one about a time to come. Imports core only.
  */
 import type { Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
-import { readDuration } from '../duration.js'
-import { ALLOWED, DENIED } from '../gate.js'
+import { parseDuration } from '../duration.js'
+import { ALLOWED, DENIED, isFirstLaunch } from '../gate.js'
+import { durationCheck, expectOptions } from '../options.js'
 import type { DurationInput } from '../policy.js'
-import { costOf, expectList, expectNumber, expectOptions, unexpected } from './numbers.js'
+import { costOf, expectList, expectNumber, numberCheck } from './numbers.js'
 
 export interface RatioBudgetOptions {
   /** What a first attempt deposits: 0.1 lets one call in ten be repeated. */
@@ -45,22 +46,21 @@ export class RatioBudget implements Budget {
   private slots: readonly Slot[] = []
 
   constructor(options: RatioBudgetOptions = {}) {
-    const {
-      ratio = 0.1,
-      minPerSecond = 1,
-      window = '10s',
-    } = expectOptions('ratioBudget', options, ['ratio', 'minPerSecond', 'window'])
-    this.ratio = expectNumber('ratioBudget ratio', ratio, 0.1)
-    expectNumber('ratioBudget minPerSecond', minPerSecond, 1)
-    const windowMs = Number(readDuration(window))
-    if (!(windowMs > 0)) throw unexpected('ratioBudget window', window, "a duration above 0ms such as '10s'")
+    expectOptions('ratioBudget', options, {
+      ratio: numberCheck(0.1),
+      minPerSecond: numberCheck(1),
+      window: durationCheck("a duration above 0ms such as '10s'", Number.MIN_VALUE),
+    })
+    const { ratio = 0.1, minPerSecond = 1, window = '10s' } = options
+    const windowMs = parseDuration(window)
+    this.ratio = ratio
     this.reserve = (minPerSecond * windowMs) / 1000
     this.slotMs = windowMs / SLOTS
   }
 
   allowAttempt(request: BudgetRequest): Decision {
     const index = this.indexAt(request.now)
-    if (request.attempt === 1) {
+    if (isFirstLaunch(request)) {
       this.slotOf(index).firsts++
       return ALLOWED
     }
@@ -71,7 +71,7 @@ export class RatioBudget implements Budget {
   }
 
   peek(request: BudgetRequest): boolean {
-    return request.attempt === 1 || this.covers(costOf(request), this.indexAt(request.now))
+    return isFirstLaunch(request) || this.covers(costOf(request), this.indexAt(request.now))
   }
 
   describe(): BudgetDescription {
@@ -122,11 +122,7 @@ export class RatioBudget implements Budget {
 function readSlot(slot: unknown): RatioSlotState {
   const place = 'ratioBudget snapshot slot'
   const [atMs, firsts, withdrawn] = expectList(place, slot)
-  return [
-    expectNumber(place, atMs, undefined, 'a finite number'),
-    expectNumber(place, firsts),
-    expectNumber(place, withdrawn),
-  ]
+  return [expectNumber(place, atMs, 'a finite number'), expectNumber(place, firsts), expectNumber(place, withdrawn)]
 }
 
 export function ratioBudget(options?: RatioBudgetOptions): RatioBudget {

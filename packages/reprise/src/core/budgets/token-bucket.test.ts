@@ -6,6 +6,7 @@ import { type TokenBucket, tokenBucket } from './token-bucket.js'
 const at = (now: number, cost = 1, attempt = 2): BudgetRequest => ({
   key: 'k',
   attempt,
+  launch: attempt,
   kind: 'retry',
   ref: { name: 'b', cost },
   now,

@@ -7,8 +7,9 @@
  * moves back, so no stretch of a clock that went back is counted twice. Imports core only.
  */
 import type { Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
-import { ALLOWED, DENIED } from '../gate.js'
-import { costOf, expectNumber, expectOptions, unexpected } from './numbers.js'
+import { ALLOWED, DENIED, isFirstLaunch } from '../gate.js'
+import { expectOptions, FLAG } from '../options.js'
+import { costOf, expectNumber, numberCheck } from './numbers.js'
 
 export interface TokenBucketOptions {
   readonly capacity: number
@@ -33,23 +34,22 @@ export class TokenBucket implements Budget {
   private atMs = Number.MIN_SAFE_INTEGER
 
   constructor(options: TokenBucketOptions) {
-    const {
-      capacity,
-      refillPerSecond,
-      chargeFirstAttempt = true,
-    } = expectOptions('tokenBucket', options, ['capacity', 'refillPerSecond', 'chargeFirstAttempt'])
-    this.capacity = expectNumber('tokenBucket capacity', capacity, 100, 'a finite number above 0')
-    this.refillPerSecond = expectNumber('tokenBucket refillPerSecond', refillPerSecond, 10)
-    if (typeof chargeFirstAttempt !== 'boolean')
-      throw unexpected('tokenBucket chargeFirstAttempt', chargeFirstAttempt, 'a boolean such as false')
-    this.chargeFirst = chargeFirstAttempt
-    this.tokens = capacity
+    const checks = {
+      capacity: numberCheck(100, 'a finite number above 0'),
+      refillPerSecond: numberCheck(10),
+      chargeFirstAttempt: FLAG,
+    }
+    expectOptions('tokenBucket', options, checks, { required: ['capacity', 'refillPerSecond'] })
+    this.capacity = options.capacity
+    this.refillPerSecond = options.refillPerSecond
+    this.chargeFirst = options.chargeFirstAttempt ?? true
+    this.tokens = this.capacity
   }
 
   /** Tokens on top of those there are, up to the capacity. Returns how many found room. */
   grant(amount: number, now: number): number {
-    expectNumber('tokenBucket grant', amount, 5, 'a finite number above 0')
-    const level = this.levelAt(expectNumber('tokenBucket grant now', now, undefined, 'a finite number'))
+    expectNumber('tokenBucket grant', amount, 'a finite number above 0')
+    const level = this.levelAt(expectNumber('tokenBucket grant now', now, 'a finite number'))
     this.tokens = Math.min(this.capacity, level + amount)
     this.atMs = Math.max(this.atMs, now)
     return this.tokens - level
@@ -82,12 +82,12 @@ export class TokenBucket implements Budget {
   restore(state: unknown): void {
     const { tokens, atMs } = (state ?? {}) as Partial<TokenBucketState>
     const level = expectNumber('tokenBucket snapshot tokens', tokens)
-    this.atMs = expectNumber('tokenBucket snapshot atMs', atMs, undefined, 'a finite number')
+    this.atMs = expectNumber('tokenBucket snapshot atMs', atMs, 'a finite number')
     this.tokens = level
   }
 
   private isFree(request: BudgetRequest): boolean {
-    return !this.chargeFirst && request.attempt === 1
+    return !this.chargeFirst && isFirstLaunch(request)
   }
 
   private levelAt(now: number): number {

@@ -8,6 +8,7 @@ it('always allows, with one shared decision', () => {
   const request: BudgetRequest = {
     key: 'k',
     attempt: 1,
+    launch: 1,
     kind: 'retry',
     ref: { name: 'b', cost: 1e9 },
     now: 0,

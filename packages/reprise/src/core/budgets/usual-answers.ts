@@ -53,7 +53,7 @@ export class UsualAnswers {
     const { fastShare, spells } = (state ?? {}) as Partial<UsualAnswersState>
     const place = 'adaptiveBudget snapshot window'
     const known = Math.min(1, expectNumber(place, fastShare))
-    this.spells = Math.min(expectNumber(place, spells, undefined, 'a whole number of 0 or more'), MEMORY)
+    this.spells = Math.min(expectNumber(place, spells, 'a whole number of 0 or more'), MEMORY)
     this.fastShare = known
   }
 

@@ -3,7 +3,7 @@ import type { BudgetRequest } from '../budget.js'
 import { type Place, WaitingLine, type Waiter } from './waiting-line.js'
 
 const REQUEST: BudgetRequest = {
-  ...{ key: 'k', attempt: 2, kind: 'retry', ref: { name: 'b', cost: 1 } },
+  ...{ key: 'k', attempt: 2, launch: 2, kind: 'retry', ref: { name: 'b', cost: 1 } },
   ...{ now: 0, deadlineMs: Infinity },
 }
 

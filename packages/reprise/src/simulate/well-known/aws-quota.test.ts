@@ -6,6 +6,7 @@ import { AwsQuota } from './aws-quota.js'
 const asking = (attempt: number, deadlineMs = 10_000): BudgetRequest => ({
   key: '',
   attempt,
+  launch: attempt,
   kind: 'retry',
   ref: { name: 'aws', cost: 1 },
   now: 0,

@@ -9,7 +9,7 @@
  * after it, when the contract asks. Imports core only.
  */
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../../core/budget.js'
-import { ALLOWED, DENIED } from '../../core/gate.js'
+import { ALLOWED, DENIED, isFirstLaunch } from '../../core/gate.js'
 import { CallSet } from './call-set.js'
 
 /** INITIAL_RETRY_TOKENS, which is also the most there can be. */
@@ -31,7 +31,7 @@ export class AwsQuota implements Budget {
   }
 
   allowAttempt(request: BudgetRequest): Decision {
-    if (request.attempt === 1) return ALLOWED
+    if (isFirstLaunch(request)) return ALLOWED
     const cost = this.timedOut.take(request) ? TIMEOUT_RETRY_COST : RETRY_COST
     if (this.available < cost) return DENIED
     this.available -= cost

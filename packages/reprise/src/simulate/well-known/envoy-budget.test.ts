@@ -6,6 +6,7 @@ import { EnvoyBudget } from './envoy-budget.js'
 const asking = (call: number, attempt: number): BudgetRequest => ({
   key: '',
   attempt,
+  launch: attempt,
   kind: 'retry',
   ref: { name: 'envoy', cost: 1 },
   now: call,

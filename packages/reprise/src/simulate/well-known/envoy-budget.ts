@@ -10,7 +10,7 @@
  * place. Imports core only.
  */
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../../core/budget.js'
-import { ALLOWED, DENIED } from '../../core/gate.js'
+import { ALLOWED, DENIED, isFirstLaunch } from '../../core/gate.js'
 import { CallSet } from './call-set.js'
 
 /** budget_percent: of the active and pending requests, retries included. */
@@ -36,7 +36,7 @@ export class EnvoyBudget implements Budget {
   }
 
   allowAttempt(request: BudgetRequest): Decision {
-    if (request.attempt > 1) {
+    if (!isFirstLaunch(request)) {
       if (!this.waiting.take(request)) return DENIED
       this.retries++
     }
@@ -46,7 +46,7 @@ export class EnvoyBudget implements Budget {
 
   settle(request: BudgetRequest, { result, now }: AttemptOutcome): void {
     this.active--
-    if (request.attempt > 1) this.retries--
+    if (!isFirstLaunch(request)) this.retries--
     if (request.attempt >= this.attempts || (result !== 'failure' && result !== 'timeout')) return
     this.waiting.forgetUntil(now)
     if (this.retries + this.waiting.size < this.limit) this.waiting.add(request)

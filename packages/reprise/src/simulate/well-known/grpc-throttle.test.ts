@@ -5,6 +5,7 @@ import { GrpcThrottle } from './grpc-throttle.js'
 const asking = (attempt: number): BudgetRequest => ({
   key: '',
   attempt,
+  launch: attempt,
   kind: 'retry',
   ref: { name: 'grpc', cost: 1 },
   now: 0,

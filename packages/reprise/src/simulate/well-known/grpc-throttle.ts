@@ -7,7 +7,7 @@
  * in thousandths, since A6 supports three decimal places and the threshold has to be met exactly. Imports core only.
  */
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../../core/budget.js'
-import { ALLOWED, DENIED } from '../../core/gate.js'
+import { ALLOWED, DENIED, isFirstLaunch } from '../../core/gate.js'
 
 const WHOLE = 1000
 /** maxTokens */
@@ -25,7 +25,7 @@ export class GrpcThrottle implements Budget {
   }
 
   allowAttempt(request: BudgetRequest): Decision {
-    return request.attempt === 1 || this.count > THRESHOLD ? ALLOWED : DENIED
+    return isFirstLaunch(request) || this.count > THRESHOLD ? ALLOWED : DENIED
   }
 
   settle(_request: BudgetRequest, { result }: AttemptOutcome): void {

@@ -5,6 +5,7 @@
  */
 import type { Budget } from '../../core/budget.js'
 import { adaptiveBudget } from '../../core/budgets/adaptive.js'
+import { durationCheck, expectOptions } from '../../core/options.js'
 import type { DurationInput, PolicyInput } from '../../core/policy.js'
 import { RECOMMENDED_BUDGET, recommended } from '../../core/recommended.js'
 import type { Subject } from '../subject.js'
@@ -18,6 +19,8 @@ export interface Limits {
 }
 
 export function wellKnown(limits: Limits = {}): readonly Subject[] {
+  const limit = durationCheck("a duration such as '1s'")
+  expectOptions('wellKnown', limits, { attemptTimeout: limit, timeout: limit })
   const { attemptTimeout = '1s', timeout = '10s' } = limits
   const exponential: PolicyInput = {
     backoff: 'exponential',

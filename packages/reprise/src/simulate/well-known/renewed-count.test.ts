@@ -5,6 +5,7 @@ import { RenewedCount } from './renewed-count.js'
 const asking = (attempt: number): BudgetRequest => ({
   key: '',
   attempt,
+  launch: attempt,
   kind: 'retry',
   ref: { name: 'job', cost: 1 },
   now: 0,

@@ -4,6 +4,7 @@
  * it is asked for. Imports core only.
  */
 import type { Budget, BudgetRequest, Decision } from '../../core/budget.js'
+import { isFirstLaunch } from '../../core/gate.js'
 import { type CountBudget, countBudget } from '../../core/budgets/count.js'
 
 const RETRIES_PER_JOB = 20
@@ -14,7 +15,7 @@ export class RenewedCount implements Budget {
   private calls = 0
 
   allowAttempt(request: BudgetRequest): Decision {
-    if (request.attempt === 1) this.count()
+    if (isFirstLaunch(request)) this.count()
     return this.budget.allowAttempt(request)
   }
 

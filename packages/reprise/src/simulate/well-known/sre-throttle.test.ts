@@ -5,6 +5,7 @@ import { SreThrottle } from './sre-throttle.js'
 const asking = (attempt: number, now = 0): BudgetRequest => ({
   key: '',
   attempt,
+  launch: attempt,
   kind: 'retry',
   ref: { name: 'sre', cost: 1 },
   now,

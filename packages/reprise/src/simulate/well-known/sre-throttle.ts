@@ -9,7 +9,7 @@
  * nothing. The book names no window for its retry ratio: it is the same one. Imports core only.
  */
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../../core/budget.js'
-import { ALLOWED, DENIED } from '../../core/gate.js'
+import { ALLOWED, DENIED, isFirstLaunch } from '../../core/gate.js'
 import type { Random } from '../../core/time.js'
 import { RollingCount } from './rolling-count.js'
 
@@ -39,8 +39,8 @@ export class SreThrottle implements Budget {
   }
 
   allowAttempt(request: BudgetRequest): Decision {
-    const { now, attempt } = request
-    if (attempt > 1) {
+    const { now } = request
+    if (!isFirstLaunch(request)) {
       if (this.retries.total(now) >= RETRY_SHARE * this.requests.total(now)) return DENIED
       this.retries.add(now)
     }

@@ -7,17 +7,19 @@ import { freshProgress } from '../../packages/reprise/src/durable/transitions.js
 import type { AttemptRow, Json, TaskKey, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
 import type { SqliteLedger } from '../../packages/reprise/src/sqlite/sqlite-ledger.js'
+import { clockReading } from '../clock-reading.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-known-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 let files = 0
 
 const newFile = (): string => path.join(directory, `${files++}.db`)
-const open = (file: string): Promise<SqliteLedger> => openSqlite(file, { clock: () => 1000 })
+const open = (file: string): Promise<SqliteLedger> => openSqlite(file, { clock: clockReading(() => 1000) })
 
 function running(id: string, input: Json): TaskRecord {
   return {
-    run: 'job',
+    scopeKind: 'task',
+    scope: 'job',
     id,
     queue: 'job',
     generation: 1,
@@ -25,7 +27,7 @@ function running(id: string, input: Json): TaskRecord {
     dueAtMs: null,
     owner: 'me',
     fence: 1,
-    progress: { ...freshProgress(7), current: { number: 1, startedAtMs: 1000, execution: 1 } },
+    progress: { ...freshProgress(7), current: { attempt: 1, startedAtMs: 1000, execution: 1 } },
     policyHash: 'h',
     input,
     stopReason: null,
@@ -75,10 +77,10 @@ describe('a transaction', () => {
     const input = { items: [1] }
     await create(ledger, running('t', input))
     input.items.push(2)
-    const seen = (await seenBy(ledger, { run: 'job', id: 't' })) as TaskRecord
+    const seen = (await seenBy(ledger, { scopeKind: 'task', scope: 'job', id: 't' })) as TaskRecord
     expect(seen.input).toEqual({ items: [1] })
     ;(seen.input as { items: number[] }).items.push(3)
-    expect((await seenBy(ledger, { run: 'job', id: 't' }))?.input).toEqual({ items: [1] })
+    expect((await seenBy(ledger, { scopeKind: 'task', scope: 'job', id: 't' }))?.input).toEqual({ items: [1] })
     await ledger.close()
   })
 
@@ -87,7 +89,8 @@ describe('a transaction', () => {
     const [good, bad] = [running('good', 1), running('bad', 2)]
     await Promise.all([create(ledger, good), create(ledger, bad)])
     const row: AttemptRow = {
-      ...{ run: 'job', id: 'bad', generation: 1, number: 1, execution: 1, startedAtMs: 0, endedAtMs: 1 },
+      ...{ scopeKind: 'task', scope: 'job', id: 'bad', generation: 1, attempt: 1, execution: 1 },
+      ...{ startedAtMs: 0, endedAtMs: 1 },
       ...{ outcome: 'failure', delayBeforeMs: 0, failure: null, signature: null, owner: 'me' },
     }
     // In the transaction that is undone, and then in the one without the culprit.

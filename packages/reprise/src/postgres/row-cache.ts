@@ -7,7 +7,7 @@
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import { parse, type SqlRow, taskOf } from '../ledger/rows.js'
 
-export interface KnownRow {
+export interface CachedRow {
   readonly pk: number
   /** One more with every write. */
   readonly version: number
@@ -17,15 +17,15 @@ export interface KnownRow {
   readonly payloadHash: string
 }
 
-export function knownRowOf(row: SqlRow): KnownRow {
+export function cachedRowOf(row: SqlRow): CachedRow {
   return { ...taskOf(row), version: row['version'] as number, payloadHash: row['payload_hash'] as string }
 }
 
-export class KnownRows {
-  private readonly rows = new Map<string, KnownRow>()
+export class RowCache {
+  private readonly rows = new Map<string, CachedRow>()
 
   /** With an input of its own: operations may change the one they are given. */
-  get(key: TaskKey): KnownRow | undefined {
+  get(key: TaskKey): CachedRow | undefined {
     const row = this.rows.get(nameOf(key))
     if (row === undefined) return undefined
     const { pk, version, task, input, payloadHash } = row
@@ -37,7 +37,7 @@ export class KnownRows {
   }
 
   /** Only of running ones: the next that happens to them happens here. */
-  put(row: KnownRow): void {
+  put(row: CachedRow): void {
     if (row.task.status === 'running') this.rows.set(nameOf(row.task), row)
     else this.forget(row.task)
   }

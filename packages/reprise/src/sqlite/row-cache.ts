@@ -9,7 +9,7 @@ import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import { parse, type TaskRow } from '../ledger/rows.js'
 
-export class KnownRows {
+export class RowCache {
   private readonly rows = new Map<string, TaskRow>()
   private readonly dataVersion: SqliteStatement
   private version = -1

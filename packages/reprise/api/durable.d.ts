@@ -1,0 +1,847 @@
+// reprise/durable: 84 names, 11 values and 73 types. Written by `npm run api`.
+//
+// values:
+//   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
+//   openDurable, openLedger, resetBreaker, tripBreaker,
+//
+// types:
+//   AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent, DueRequest,
+//   Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest, Forgotten,
+//   GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions,
+//   LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable,
+//   RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption,
+//   RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker,
+//   StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskHandle, TaskHistory, TaskKey,
+//   TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, Totals, TripOptions, VerifyAnswer,
+//   VerifyFunction, View,
+
+import type {
+  BreakerInput, Clock, DurationInput, ExecutorOptions, PolicyArgument, RepriseError, StopReason,
+} from 'reprise'
+import type {
+  BreakerPolicy, BreakerState, StoredState,
+} from 'reprise/core'
+
+export interface AnalyticsFilter extends ScopeFilter {
+  readonly queue?: string;
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+}
+
+export interface AttemptRow extends TaskKey {
+  readonly generation: number;
+  readonly attempt: number;
+  readonly execution: number;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly outcome: AttemptResult;
+  readonly delayBeforeMs: number;
+  readonly failure: FailureRecord | null;
+  readonly signature: string | null;
+  readonly owner: string;
+}
+
+export interface CompactRequest {
+  readonly maxHistoryPerTask?: number;
+  readonly eventsBeforeMs?: number;
+  readonly policiesBeforeMs?: number;
+  readonly ownersBeforeMs?: number;
+  readonly reclaim?: boolean;
+  readonly limit: number;
+}
+
+export interface Compacted extends Omit<Forgotten, 'tasks'> {
+  readonly tasks: number;
+  readonly policies: number;
+  readonly owners: number;
+  readonly reclaimedBytes: number;
+}
+
+export interface Creation {
+  readonly type: 'created' | 'existing' | 'conflict';
+  readonly task: TaskRecord;
+}
+
+export interface DeadLetter extends TaskKey {
+  readonly generation: number;
+  readonly atMs: number;
+  readonly signature: string;
+  readonly stopReason: StopReason;
+  readonly failure: FailureRecord | null;
+}
+
+export interface Decided<T> extends Changes {
+  readonly result: T;
+}
+
+export interface DelaySpent extends Scope {
+  readonly attempts: number;
+  readonly waits: number;
+  readonly totalMs: number;
+  readonly meanMs: number;
+  readonly maxMs: number;
+}
+
+export interface DueRequest {
+  readonly queues: readonly QueueRef[];
+  readonly limit: number;
+  readonly gates?: readonly string[];
+  readonly runs?: readonly string[];
+  readonly except?: readonly TaskKey[];
+}
+
+export declare class Durable {
+  readonly runs: Runs;
+  task<I, R>(name: string, policy: PolicyArgument, run: TaskFunction<I, R> & Recordable<I, R>, options?: TaskOptions<I, R>): TaskHandle<I, R>;
+  resume(options?: ResumeOptions): Promise<Resumption>;
+  get analytics(): LedgerAnalytics;
+  sweep(): Promise<Swept>;
+  work(): Promise<void>;
+  drain(): Promise<void>;
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DurableContext {
+  readonly attempt: number;
+  readonly launch: number;
+  readonly kind: 'retry';
+  readonly key: string;
+  readonly signal: AbortSignal;
+  readonly remainingMs?: number | undefined;
+  readonly previousError?: Error | undefined;
+  readonly taskId: string;
+  readonly generation: number;
+  readonly idempotencyKey: string;
+  readonly correlationId: string;
+  readonly execution: number;
+}
+
+export interface DurableOptions extends Shared {
+  readonly concurrency?: number;
+  readonly lease?: DurationInput;
+  readonly policyChange?: 'refuse' | 'accept';
+  readonly breakers?: Readonly<Record<string, BreakerInput>>;
+  readonly retention?: RetentionInput;
+  readonly onFailure?: (error: unknown) => void;
+  readonly synchronous?: 'full' | 'normal';
+}
+
+export type EventScope = Scope | {
+  readonly scopeKind: '';
+  readonly scope: '';
+};
+
+export interface FailurePattern {
+  readonly signature: string;
+  readonly count: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  readonly tasks: number;
+  readonly recovered: number;
+  readonly failed: number;
+  readonly examples: readonly FailureExample[];
+}
+
+export interface FailureRecord {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly exitCode?: number;
+}
+
+export interface ForgetRequest {
+  readonly status: FinishedStatus;
+  readonly beforeMs: number;
+  readonly limit: number;
+}
+
+export interface Forgotten {
+  readonly tasks: number;
+  readonly attempts: number;
+  readonly events: number;
+  readonly deadLetters: number;
+}
+
+export interface GateChange {
+  readonly gate: string;
+  readonly action: GateAction;
+  readonly reason: string;
+  readonly before: Json;
+  readonly after: Json;
+  readonly amount?: number;
+}
+
+export interface GateRecord {
+  readonly key: string;
+  readonly kind: 'budget' | 'breaker';
+  readonly state: Json;
+  readonly settings?: Json;
+  readonly manualRevision?: number;
+}
+
+export type GateRefusal = 'not_found' | 'nothing_to_grant';
+
+export declare class GateRefusedError extends RepriseError {
+  readonly code: 'gate_refused';
+  readonly kind: GateRefusal;
+  constructor(kind: GateRefusal, message: string);
+  get name(): string;
+}
+
+export interface GrantOptions {
+  readonly reason: string;
+  readonly amount: number;
+}
+
+export type Json = null | boolean | number | string | readonly Json[] | {
+  readonly [key: string]: Json;
+};
+
+export type JsonOf<T> = unknown extends T ? T : T extends Json | undefined | void ? T : T extends Date ? 'a Date is not JSON: pass date.toISOString()' : T extends bigint | symbol | ((...args: never) => unknown) ? 'not JSON' : {
+  [K in keyof T]: JsonOf<T[K]>;
+};
+
+export interface Keys {
+  readonly tasks: readonly TaskKey[];
+  readonly gates?: readonly string[];
+  readonly runs?: readonly string[];
+}
+
+export interface Ledger {
+  readonly name: string;
+  readonly spans: 'machine' | 'network';
+  readonly analytics: LedgerAnalytics;
+  now(): Promise<number>;
+  create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
+  transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
+  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
+  nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>;
+  changeMark(): Promise<number>;
+  listen(heard: () => void): Promise<() => void>;
+  leaseNow(): Promise<number>;
+  heartbeat(owner: OwnerRecord): Promise<void>;
+  owners(): Promise<readonly OwnerRecord[]>;
+  removeOwner(id: string): Promise<void>;
+  taskOwners(): Promise<readonly string[]>;
+  get(key: TaskKey): Promise<TaskRecord | undefined>;
+  list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  run(id: string): Promise<RunRecord | undefined>;
+  runs(filter: RunFilter): Promise<readonly RunRecord[]>;
+  definition(run: string): Promise<Json | undefined>;
+  policy(hash: string): Promise<PolicyRecord | undefined>;
+  keepPolicy(policy: PolicyRecord): Promise<void>;
+  attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
+  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
+  results(run: string): Promise<readonly TaskResult[]>;
+  countTasks(run: string): Promise<StatusCounts>;
+  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>;
+  gates(): Promise<readonly GateRecord[]>;
+  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
+  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
+  forget(request: ForgetRequest): Promise<Forgotten>;
+  removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>;
+  compact(request: CompactRequest): Promise<Compacted>;
+  close(): Promise<void>;
+}
+
+export interface LedgerAnalytics {
+  totals(filter?: AnalyticsFilter): Promise<Totals>;
+  failurePatterns(filter?: PatternFilter): Promise<readonly FailurePattern[]>;
+  recovery(filter?: RecoveryFilter): Promise<readonly RecoveryRate[]>;
+  delays(filter?: AnalyticsFilter): Promise<readonly DelaySpent[]>;
+  resumes(filter?: AnalyticsFilter): Promise<ResumeStats>;
+  history(key: TaskKey): Promise<TaskHistory | undefined>;
+}
+
+export declare class LedgerError extends RepriseError {
+  readonly code: 'ledger';
+  readonly problem: LedgerProblem;
+  constructor(problem: LedgerProblem, message: string, cause?: unknown);
+  get name(): string;
+}
+
+export interface LedgerOptions extends Pick<DurableOptions, 'clock' | 'synchronous'> {
+  readonly create?: boolean;
+  readonly readOnly?: boolean;
+}
+
+export type LedgerProblem = 'unusable' | 'busy' | 'unreachable' | 'missing' | 'newer_format' | 'corrupt' | 'missing_driver' | 'closed' | 'refused';
+
+export declare class MemoryLedger implements Ledger {
+  readonly name = "memory:";
+  readonly spans = "machine";
+  readonly analytics: LedgerAnalytics;
+  constructor(options?: MemoryLedgerOptions);
+  now(): Promise<number>;
+  leaseNow(): Promise<number>;
+  changeMark(): Promise<number>;
+  listen(): Promise<() => void>;
+  create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
+  transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
+  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
+  nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>;
+  heartbeat(owner: OwnerRecord): Promise<void>;
+  owners(): Promise<readonly OwnerRecord[]>;
+  taskOwners(): Promise<readonly string[]>;
+  removeOwner(id: string): Promise<void>;
+  get(key: TaskKey): Promise<TaskRecord | undefined>;
+  list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  run(id: string): Promise<RunRecord | undefined>;
+  runs(filter: RunFilter): Promise<readonly RunRecord[]>;
+  definition(run: string): Promise<Json | undefined>;
+  policy(hash: string): Promise<PolicyRecord | undefined>;
+  keepPolicy(policy: PolicyRecord): Promise<void>;
+  attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
+  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
+  results(run: string): Promise<readonly TaskResult[]>;
+  countTasks(run: string): Promise<StatusCounts>;
+  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>;
+  gates(): Promise<readonly GateRecord[]>;
+  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
+  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
+  removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>;
+  forget(request: ForgetRequest): Promise<Forgotten>;
+  compact(request: CompactRequest): Promise<Compacted>;
+  close(): Promise<void>;
+}
+
+export interface MemoryLedgerOptions {
+  readonly clock?: Clock | undefined;
+}
+
+export interface NewTask {
+  readonly task: TaskRecord;
+  readonly policy: PolicyRecord;
+  readonly payloadHash: string;
+}
+
+export interface OwnerRecord {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly processStart: string;
+  readonly bootId: string;
+  readonly startedAtMs: number;
+  readonly leaseUntilMs: number;
+  readonly leaseMs?: number;
+}
+
+export interface PatternFilter extends AnalyticsFilter {
+  readonly limit?: number;
+  readonly examples?: number;
+}
+
+export interface PolicyRecord {
+  readonly hash: string;
+  readonly policy: Json;
+}
+
+export interface QueueRef {
+  readonly queue: string;
+  readonly policyHash: string;
+}
+
+export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown : {
+  readonly notJson: {
+    readonly input: JsonOf<I>;
+    readonly result: JsonOf<R>;
+  };
+};
+
+export declare class RecordedFailureError extends RepriseError {
+  readonly code: 'recorded_failure';
+  readonly stopReason: StopReason;
+  readonly attempts: number;
+  readonly failure: FailureRecord | null;
+  readonly task: TaskKey;
+  constructor(task: TaskRecord);
+  get name(): string;
+}
+
+export interface RecoveryFilter extends AnalyticsFilter {
+  readonly generations?: 'all' | 'last';
+}
+
+export interface RecoveryRate {
+  readonly attempt: number;
+  readonly reached: number;
+  readonly succeeded: number;
+  readonly rate: number;
+}
+
+export type RefusalKind = 'conflict' | 'policy_changed' | 'not_found' | 'finished' | 'not_waiting' | 'state_refused' | 'locked' | 'run_lost' | 'closed';
+
+export interface RefusedTask extends TaskKey {
+  readonly faults: readonly string[];
+  readonly task: TaskRecord;
+}
+
+export interface ResetOptions {
+  readonly reason: string;
+}
+
+export interface ResumeOptions {
+  readonly force?: boolean;
+}
+
+export interface ResumeStats {
+  readonly interruptedTasks: number;
+  readonly interruptions: number;
+  readonly counted: number;
+  readonly reExecutions: number;
+  readonly resumedTasks: number;
+  readonly resumes: number;
+  readonly recovered: number;
+}
+
+export interface Resumption {
+  readonly resumed: number;
+  readonly waiting: number;
+  readonly migrated: number;
+  readonly skipped: readonly SkippedTask[];
+  readonly refused: readonly RefusedTask[];
+  readonly undecided: readonly TaskKey[];
+  readonly others: readonly OtherOwner[];
+  readonly elapsedMs: number;
+}
+
+export interface RetentionInput {
+  readonly succeeded?: DurationInput;
+  readonly cancelled?: DurationInput;
+  readonly failed?: DurationInput;
+  readonly events?: DurationInput;
+  readonly maxHistoryPerTask?: number;
+}
+
+export interface RunFilter {
+  readonly idPrefix?: string;
+  readonly name?: string;
+  readonly kind?: string;
+  readonly statuses?: readonly RunStatus[];
+  readonly sinceMs?: number;
+  readonly limit?: number;
+}
+
+export interface RunRecord {
+  readonly id: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly status: RunStatus;
+  readonly owner: string | null;
+  readonly fence: number;
+  readonly resumes: number;
+  readonly fingerprint: string;
+  readonly detail: Json;
+  readonly correlationId: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly endedAtMs: number | null;
+}
+
+export interface RunRemoval extends Forgotten {
+  readonly isDone: boolean;
+}
+
+export interface Scope {
+  readonly scopeKind: ScopeKind;
+  readonly scope: string;
+}
+
+export interface SkippedTask extends TaskKey {
+  readonly changes: ReturnType<typeof differences>;
+}
+
+export interface StartInput<I> extends TaskStartOptions {
+  readonly input: I;
+}
+
+export type StatusCounts = Readonly<Partial<Record<TaskStatus, number>>>;
+
+export interface StoredBreaker {
+  readonly name: string;
+  readonly state: BreakerState;
+  readonly settings: BreakerSettings | null;
+}
+
+export interface StoredBudget {
+  readonly name: string;
+  readonly type: string | null;
+  readonly settings: Json;
+  readonly state: Json;
+  readonly isGrantable: boolean;
+}
+
+export interface StoredEvent extends LedgerEvent {
+  readonly seq: number;
+}
+
+export interface StoredGates {
+  readonly breakers: readonly StoredBreaker[];
+  readonly budgets: readonly StoredBudget[];
+}
+
+export interface Swept {
+  readonly tasks: number;
+  readonly attempts: number;
+  readonly events: number;
+  readonly deadLetters: number;
+  readonly shortened: number;
+  readonly policies: number;
+  readonly owners: number;
+  readonly reclaimedBytes: number;
+  readonly more: boolean;
+}
+
+export interface Tally {
+  readonly last: number;
+  readonly ended: number;
+}
+
+export interface TaskFilter extends ScopeFilter {
+  readonly queue?: string;
+  readonly statuses?: readonly TaskStatus[];
+  readonly owner?: string;
+  readonly limit?: number;
+  readonly after?: TaskKey;
+}
+
+export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>;
+
+export interface TaskHandle<I, R> {
+  run(input: I, options?: TaskStartOptions): Promise<R>;
+  start(input: I, options?: TaskStartOptions): Promise<{
+    readonly id: string;
+  }>;
+  startAll(tasks: readonly StartInput<I>[]): Promise<readonly {
+    readonly id: string;
+  }[]>;
+  status(id: string): Promise<TaskState | undefined>;
+  cancel(id: string): Promise<void>;
+  retryNow(id: string): Promise<void>;
+  reset(id: string): Promise<void>;
+  decide(id: string, answer: 'done' | 'rerun', result?: R): Promise<void>;
+}
+
+export interface TaskHistory extends TaskKey {
+  readonly correlationId: string;
+  readonly attempts: readonly AttemptRow[];
+  readonly events: readonly StoredEvent[];
+  readonly compacted: Compaction | null;
+}
+
+export interface TaskKey extends Scope {
+  readonly id: string;
+}
+
+export interface TaskOptions<I, R> {
+  readonly onInterrupt?: 'rerun' | 'fail' | {
+    readonly verify: VerifyFunction<I, R>;
+  };
+}
+
+export interface TaskRecord extends TaskKey {
+  readonly queue: string;
+  readonly generation: number;
+  readonly status: TaskStatus;
+  readonly dueAtMs: number | null;
+  readonly owner: string | null;
+  readonly fence: number;
+  readonly progress: TaskProgress;
+  readonly policyHash: string;
+  readonly input: Json;
+  readonly result?: Json;
+  readonly stopReason: StopReason | null;
+  readonly correlationId: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly compacted?: Compaction;
+}
+
+export declare class TaskRefusedError extends RepriseError {
+  readonly code: 'task_refused';
+  readonly kind: RefusalKind;
+  readonly changes: readonly FieldChange[];
+  constructor(kind: RefusalKind, message: string, changes?: readonly FieldChange[]);
+  static ofState({ scope, id }: TaskKey, faults: readonly string[]): TaskRefusedError;
+  get name(): string;
+}
+
+export interface TaskResult {
+  readonly id: string;
+  readonly result: Json;
+  readonly failures: number;
+}
+
+export interface TaskStartOptions {
+  readonly id?: string;
+}
+
+export interface TaskState {
+  readonly id: string;
+  readonly state: TaskStatus;
+  readonly generation: number;
+  readonly attempts: number;
+  readonly attemptsAllowed: number;
+  readonly nextAttemptAtMs: number | null;
+  readonly totalDelayMs: number;
+  readonly stopReason: StopReason | null;
+  readonly lastFailure: FailureRecord | null;
+  readonly correlationId: string;
+  readonly history: readonly AttemptRow[];
+}
+
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+export interface Totals {
+  readonly tasks: number;
+  readonly byStatus: Readonly<Partial<Record<TaskStatus, number>>>;
+  readonly attempts: number;
+  readonly compactedAttempts: number;
+}
+
+export interface TripOptions {
+  readonly reason: string;
+  readonly recoveryTimeout?: DurationInput;
+}
+
+export type VerifyAnswer<R> = {
+  readonly done: R;
+} | 'rerun' | 'unknown';
+
+export type VerifyFunction<I, R> = (input: I, context: DurableContext) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>;
+
+export interface View {
+  readonly now: number;
+  task(key: TaskKey): TaskRecord | undefined;
+  gate(key: string): GateRecord | undefined;
+  run(id: string): RunRecord | undefined;
+}
+
+export declare function grantBudget(ledger: Ledger, name: string, options: GrantOptions): Promise<GateChange>;
+
+export declare function listGates(ledger: Ledger): Promise<StoredGates>;
+
+export declare function openDurable(address: string | Ledger, options?: DurableOptions): Promise<Durable>;
+
+export declare function openLedger(address: string, options?: LedgerOptions): Promise<Ledger>;
+
+export declare function resetBreaker(ledger: Ledger, name: string, options: ResetOptions): Promise<GateChange>;
+
+export declare function tripBreaker(ledger: Ledger, name: string, options: TripOptions): Promise<GateChange>;
+
+// Not exported, and referred to above.
+
+// core/words
+declare const ATTEMPT_RESULTS: readonly ['success', 'failure', 'timeout', 'aborted', 'interrupted', 'denied'];
+
+// core/words
+type AttemptResult = (typeof ATTEMPT_RESULTS)[number];
+
+// durable/gate-control
+type BreakerSettings = Omit<BreakerPolicy, 'key'>;
+
+// ledger/ledger
+interface Changes {
+  readonly runs?: readonly RunChange[];
+  readonly created?: readonly NewTask[];
+  readonly tasks?: readonly TaskRecord[];
+  readonly attempts?: readonly AttemptRow[];
+  readonly gates?: readonly GateRecord[];
+  readonly dead?: readonly DeadLetter[];
+  readonly events?: readonly LedgerEvent[];
+}
+
+// ledger/records
+interface Compaction {
+  readonly attempts: number;
+  readonly untilMs: number;
+}
+
+// ledger/records
+interface CurrentAttempt {
+  readonly attempt: number;
+  readonly startedAtMs: number;
+  readonly execution: number;
+  readonly probe?: ProbeSlot;
+}
+
+// durable/durable-run
+declare class DurableRun {
+  readonly id: string;
+  get record(): RunRecord;
+  definition(): Promise<Json>;
+  tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]>;
+  results(): Promise<readonly TaskResult[]>;
+  step<R>(id: string, policy: PolicyArgument, run: TaskFunction<null, R>, options?: StepOptions<R>): StepHandle<R>;
+  skip(id: string, result: Json): Promise<boolean>;
+  change({ detail, definition, fingerprint, because }: RunChangeInput): Promise<void>;
+  finish(status: Exclude<RunStatus, 'running' | 'interrupted' | 'removing'>, detail?: Json): Promise<void>;
+  leave(detail?: Json): Promise<void>;
+}
+
+// ledger/records
+declare const FINISHED_STATUSES: readonly ["succeeded", "failed", "cancelled"];
+
+// ledger/analytics
+interface FailureExample extends TaskKey {
+  readonly generation: number;
+  readonly attempt: number;
+  readonly execution: number;
+  readonly atMs: number;
+  readonly message: string;
+  readonly correlationId: string;
+}
+
+// durable/policy-record
+interface FieldChange {
+  readonly field: string;
+  readonly from: Json;
+  readonly to: Json;
+}
+
+// ledger/records
+type FinishedStatus = (typeof FINISHED_STATUSES)[number];
+
+// durable/gate-control
+type GateAction = 'reset' | 'trip' | 'grant';
+
+// ledger/records
+declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
+
+// ledger/records
+interface LedgerEvent {
+  readonly type: (typeof LEDGER_EVENTS)[number];
+  readonly scopeKind: EventScope['scopeKind'];
+  readonly scope: string;
+  readonly id: string;
+  readonly atMs: number;
+  readonly correlationId: string;
+  readonly detail: Json;
+}
+
+// durable/runs
+interface NewRun {
+  readonly id: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly definition: Json;
+  readonly fingerprint: string;
+  readonly detail?: Json;
+}
+
+// durable/ownership
+interface OtherOwner {
+  readonly host: string;
+  readonly pid: number;
+  readonly startedAtMs: number;
+  readonly leaseLeftMs: number;
+}
+
+// ledger/records
+interface ProbeSlot {
+  readonly breaker: string;
+  readonly epoch: number;
+}
+
+// ledger/records
+declare const RUN_STATUSES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'];
+
+// ledger/ledger
+interface RunChange {
+  readonly run: RunRecord;
+  readonly definition?: Json;
+}
+
+// durable/durable-run
+interface RunChangeInput {
+  readonly detail?: Json;
+  readonly definition?: Json;
+  readonly fingerprint?: string;
+  readonly because?: Json;
+}
+
+// ledger/records
+type RunStatus = (typeof RUN_STATUSES)[number];
+
+// durable/runs
+declare class Runs {
+  start({ id, kind, name, definition, fingerprint, detail }: NewRun): Promise<DurableRun>;
+  take(id: string, { force, fence }?: TakeOptions): Promise<DurableRun>;
+  find(id: string): Promise<DurableRun>;
+  list(filter?: RunFilter): Promise<readonly RunRecord[]>;
+  conductorOf({ owner }: RunRecord): Promise<OtherOwner | undefined>;
+  cancel(id: string): Promise<boolean>;
+}
+
+// ledger/records
+declare const SCOPE_KINDS: readonly ['task', 'run'];
+
+// ledger/ledger
+interface ScopeFilter {
+  readonly scopeKind?: ScopeKind;
+  readonly scope?: string;
+}
+
+// ledger/records
+type ScopeKind = (typeof SCOPE_KINDS)[number];
+
+// open/open-durable
+type Shared = Pick<ExecutorOptions, 'budgets' | 'missingBudgetMode' | 'observers' | 'clock' | 'random'>;
+
+// durable/durable-run
+interface StepHandle<R> {
+  run(): Promise<R>;
+  status(): ReturnType<TaskHandle<null, R>['status']>;
+  cancel(): Promise<void>;
+  retryNow(): Promise<void>;
+  reset(): Promise<void>;
+  decide(answer: 'done' | 'rerun', result?: R): Promise<void>;
+}
+
+// durable/durable-run
+interface StepOptions<R> {
+  readonly onInterrupt?: 'rerun' | 'fail' | {
+    readonly verify: VerifyFunction<null, R>;
+  };
+  readonly name?: string;
+}
+
+// ledger/records
+declare const TASK_STATUSES: readonly ['waiting', 'running', 'parked', 'undecided', 'succeeded', 'failed', 'cancelled'];
+
+// durable/runs
+interface TakeOptions {
+  readonly force?: boolean;
+  readonly fence?: number;
+}
+
+// ledger/records
+interface TaskProgress {
+  readonly retry: StoredState;
+  readonly current: CurrentAttempt | null;
+  readonly interruptions: number;
+  readonly lastFailure: FailureRecord | null;
+  readonly waitChosenBy?: string;
+  readonly unverified?: boolean;
+  readonly policyAccepted?: boolean;
+  readonly resumeId?: string;
+  readonly startEarly?: boolean;
+}
+
+// durable/policy-record
+declare function differences(from: Json, to: Json): FieldChange[];
+
+declare module '../core/error-codes.js' {
+  interface ErrorByCode {
+    recorded_failure: RecordedFailureError;
+    task_refused: TaskRefusedError;
+    gate_refused: GateRefusedError;
+  }
+}
+
+declare module '../core/error-codes.js' {
+  interface ErrorByCode {
+    ledger: LedgerError;
+  }
+}

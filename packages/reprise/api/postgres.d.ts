@@ -1,0 +1,62 @@
+// reprise/postgres: 3 names, 1 values and 2 types. Written by `npm run api`.
+//
+// values:
+//   openPostgres,
+//
+// types:
+//   PostgresLedger, PostgresOptions,
+
+import type {
+  Clock,
+} from 'reprise'
+import type {
+  AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DueRequest, EventScope, ForgetRequest,
+  Forgotten, GateRecord, Json, Keys, Ledger, LedgerAnalytics, NewTask, OwnerRecord, PolicyRecord, QueueRef, RunFilter,
+  RunRecord, RunRemoval, Scope, StatusCounts, StoredEvent, Tally, TaskFilter, TaskKey, TaskRecord, TaskResult, View,
+} from 'reprise/durable'
+
+export declare class PostgresLedger implements Ledger {
+  readonly name: string;
+  readonly spans = "network";
+  readonly analytics: LedgerAnalytics;
+  now(): Promise<number>;
+  leaseNow(): Promise<number>;
+  changeMark(): Promise<number>;
+  listen(heard: () => void): Promise<() => void>;
+  create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
+  transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
+  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
+  heartbeat(owner: OwnerRecord): Promise<void>;
+  removeOwner(id: string): Promise<void>;
+  keepPolicy({ hash, policy }: PolicyRecord): Promise<void>;
+  forget(request: ForgetRequest): Promise<Forgotten>;
+  removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>;
+  compact(request: CompactRequest): Promise<Compacted>;
+  nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>;
+  owners(): Promise<readonly OwnerRecord[]>;
+  taskOwners(): Promise<readonly string[]>;
+  get(key: TaskKey): Promise<TaskRecord | undefined>;
+  list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  run(id: string): Promise<RunRecord | undefined>;
+  runs(filter: RunFilter): Promise<readonly RunRecord[]>;
+  definition(run: string): Promise<Json | undefined>;
+  policy(hash: string): Promise<PolicyRecord | undefined>;
+  attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
+  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
+  results(run: string): Promise<readonly TaskResult[]>;
+  countTasks(run: string): Promise<StatusCounts>;
+  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>;
+  gates(): Promise<readonly GateRecord[]>;
+  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
+  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
+  close(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  readonly clock?: Clock | undefined;
+  readonly create?: boolean;
+  readonly migrate?: boolean;
+  readonly prepare?: boolean;
+}
+
+export declare function openPostgres(given: string, options?: PostgresOptions): Promise<PostgresLedger>;

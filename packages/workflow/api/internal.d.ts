@@ -1,0 +1,711 @@
+// @reprise/workflow/internal: 81 names, 54 values and 27 types. Written by `npm run api`.
+//
+// values:
+//   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, SHORTEST_SECRET, STDIN,
+//   STEP_STATES, StateDirectory, StdinError, StdinSpool, breakerViews, budgetViews, cancelRun, checkResume,
+//   cleanableRuns, describeDifference, endOfFile, execCommand, expectOwnStore, fallbackId, fillKnown, isId, isWorkflow,
+//   kebabCase, killCommands, lastLineIn, newRunId, parseSource, pickOnly, pickStep, placeOf, placesElsewhere,
+//   planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies, readText, readTogether, readersFor,
+//   recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces, snakeCase, startRun, statePathFor,
+//   viewRetrying, viewRun,
+//
+// types:
+//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput, FoundPolicy,
+//   LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag, Readers, Refusal, ResumeCheck, ResumeChoices,
+//   ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace, RunReader, RunSettings, Source, StepAttempt,
+//   StepView,
+
+import type {
+  OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
+} from '@reprise/workflow'
+import type {
+  Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, RepriseError, StopReason,
+} from 'reprise'
+import type {
+  AttemptRow, FailureRecord, Json, Ledger, RunRecord,
+} from 'reprise/durable'
+import type {
+  Node,
+} from 'yaml'
+
+export interface AttemptInput {
+  readonly input: CommandInput;
+  readonly close: () => void;
+}
+
+export interface AttemptView {
+  readonly generation: number;
+  readonly attempt: number;
+  readonly execution: number;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly outcome: string;
+  readonly delayBeforeMs: number;
+  readonly failure: FailureRecord | null;
+  readonly log: string | null;
+}
+
+export declare const BLIND_READERS: Readers;
+
+export declare const BUDGETS_KEY = "budgets";
+
+export interface BreakerView {
+  readonly name: string;
+  readonly state: 'closed' | 'open' | 'half_open';
+  readonly failures: number;
+  readonly failureThreshold: number | null;
+  readonly halfOpenAtMs: number | null;
+}
+
+export interface BudgetDefinition {
+  readonly type: BudgetType;
+  readonly options: BudgetOptions;
+  readonly make: () => Budget;
+}
+
+export type BudgetDefinitions = ReadonlyMap<string, BudgetDefinition>;
+
+export interface BudgetView {
+  readonly name: string;
+  readonly type: string | null;
+  readonly state: Json;
+}
+
+export interface ExecInput {
+  readonly argv: readonly string[];
+  readonly policy: Policy;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly grace: DurationInput;
+  readonly signal: AbortSignal;
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly observer: Observer;
+  readonly openStdin?: () => Promise<AttemptInput>;
+}
+
+export interface FoundPolicy extends NormalizedPolicy {
+  readonly step: string | null;
+  readonly name: string | null;
+}
+
+export interface LogEntry extends AttemptName {
+  readonly run: string;
+  readonly step: string;
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export declare const POLICY_FIELDS: readonly PolicyField[];
+
+export type PlanReader = (run: RunRecord, definition: Json) => Plan;
+
+export interface PolicyField {
+  readonly name: string;
+  readonly inFiles?: string;
+  readonly doc: string;
+  readonly note?: string;
+  readonly shape?: Shape;
+  readonly default?: Json;
+  readonly absent?: string;
+  readonly isRequired?: true;
+  readonly examples: readonly Json[];
+  readonly inStep?: StepWords;
+  readonly code?: string;
+  readonly flag?: PolicyFlag;
+}
+
+export interface PolicyFile {
+  readonly isWorkflow: boolean;
+  readonly policies: readonly FoundPolicy[];
+  readonly unread: readonly string[];
+}
+
+export interface PolicyFlag {
+  readonly value: '<n>' | '<time>' | '<word>' | '[word]' | '<matchers>';
+  readonly note?: string;
+  readonly choices?: readonly string[];
+}
+
+export declare const RUN_STATES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled'];
+
+export interface Readers {
+  readonly template: TextReader;
+  readonly shell: TextReader;
+  checkExpression(text: string): References;
+  readonly isBlind?: boolean;
+}
+
+export interface Refusal {
+  readonly kind: RefusalReason;
+  readonly message: string;
+  readonly flags: readonly (readonly string[])[];
+  readonly look: readonly (readonly string[])[];
+  readonly differences?: readonly Difference[];
+  readonly faults?: readonly string[];
+}
+
+export declare abstract class ReportedError extends RepriseError {
+  readonly problems: readonly Problem[];
+  readonly text: string;
+  constructor(code: ErrorCode, problems: readonly Problem[], text?: string);
+}
+
+export interface ResumeCheck {
+  readonly run: RunRecord;
+  readonly preview: ResumePreview;
+  readonly refusals: readonly Refusal[];
+  readonly isDone: boolean;
+  readonly isChanged: boolean;
+  readonly differences: readonly Difference[];
+}
+
+export interface ResumeChoices {
+  readonly resetRetries: boolean;
+  readonly acceptChanges: boolean;
+  readonly done: readonly string[];
+  readonly rerun: readonly string[];
+  readonly force: boolean;
+}
+
+export interface ResumeInput {
+  readonly choices: ResumeChoices;
+  readonly check: Pick<ResumeCheck, 'run' | 'isChanged' | 'differences'>;
+}
+
+export interface ResumePreview {
+  readonly run: string;
+  readonly kept: number;
+  readonly rerun: readonly PreviewStep[];
+  readonly waiting: readonly (PreviewStep & {
+    readonly nextAttemptAtMs: number | null;
+  })[];
+  readonly denied: readonly {
+    readonly step: string;
+    readonly reason: StopReason;
+  }[];
+  readonly reset: readonly string[];
+  readonly pending: number;
+  readonly budgetLeft: readonly {
+    readonly step: string;
+    readonly expiresAtMs: number;
+  }[];
+  readonly warnings: readonly string[];
+}
+
+export interface RetryingView {
+  readonly scopeKind: 'run' | 'task';
+  readonly scope: string;
+  readonly id: string;
+  readonly state: 'retrying' | 'parked';
+  readonly attempt: number;
+  readonly attemptsAllowed: number;
+  readonly nextAttemptAtMs: number | null;
+  readonly waitedMs: number;
+  readonly retryBudgetMs: number | null;
+  readonly failure: FailureRecord | null;
+}
+
+export declare class RunClock {
+  tell(event: RunEvent, timeMs?: number): void;
+  at(nowMs: number): RunTimes;
+}
+
+export interface RunDetail extends RunView {
+  readonly params: Readonly<Record<string, Json>>;
+  readonly steps: readonly StepView[];
+  readonly resumedAtMs: readonly number[];
+  readonly sessions: readonly SessionView[];
+}
+
+export interface RunPlace {
+  readonly host: string;
+  readonly stateDirectory: string;
+}
+
+export interface RunReader {
+  readonly ledger: Ledger;
+  readonly planOf: (run: RunRecord) => Plan | Promise<Plan>;
+  readonly logsOf: (run: string) => LogFinder;
+  readonly lastLineIn: (log: string) => string;
+}
+
+export interface RunSettings {
+  readonly store: string | Ledger;
+  readonly stateDirectory: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly grace?: DurationInput;
+  readonly listener?: Listener;
+  readonly output?: OutputListener;
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>;
+  readonly signal?: AbortSignal;
+}
+
+export declare class RunWatcher {
+  isOver: boolean;
+  constructor(reader: RunReader, run: string);
+  look(): Promise<RunEvent[] | undefined>;
+}
+
+export declare const SHORTEST_SECRET = 4;
+
+export declare const STDIN = "<stdin>";
+
+export declare const STEP_STATES: readonly ['pending', 'running', 'retrying', 'parked', 'interrupted', 'undecided', 'succeeded', 'recovered', 'skipped', 'failed', 'cancelled'];
+
+export interface Source {
+  readonly file: string;
+  readonly text: string;
+  readonly value: unknown;
+  readonly root: Node | null;
+  resolve(node: unknown): Node | undefined;
+  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>): Problem;
+}
+
+export declare class StateDirectory {
+  readonly path: string;
+  private constructor();
+  static at(directory: string): StateDirectory;
+  static open(directory: string): StateDirectory;
+  logFile(run: string, step: string, attempt: AttemptName): string;
+  openLog(run: string, step: string, attempt: AttemptName): AttemptLog;
+  groupFile(run: string, step: string, attempt: AttemptName): string;
+  logsOf(run: string, step?: string): LogEntry[];
+  groupFilesOf(run: string, step?: string): string[];
+  get hasRuns(): boolean;
+  removeRun(run: string): void;
+  stepsOf(run: string, step?: string): string[];
+}
+
+export declare class StdinError extends RepriseError {
+  readonly code: 'stdin';
+  readonly retryable: false;
+  readonly suggestion: string | undefined;
+  constructor(message: string, suggestion?: string, cause?: unknown);
+  get name(): string;
+}
+
+export declare class StdinSpool {
+  constructor(source: AsyncIterable<string | Uint8Array>, options: SpoolOptions);
+  awaitShort(mostMs: number): Promise<void>;
+  open(): Promise<AttemptInput>;
+  close(): Promise<void>;
+}
+
+export interface StepAttempt {
+  readonly step: string;
+  readonly attempt: number;
+  readonly execution: number;
+}
+
+export interface StepView {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly state: StepState;
+  readonly generation: number;
+  readonly attempts: number;
+  readonly attemptsAllowed: number;
+  readonly nextAttemptAtMs: number | null;
+  readonly activeMs: number;
+  readonly waitedMs: number;
+  readonly retryBudgetMs: number | null;
+  readonly stopReason: StopReason | null;
+  readonly failure: FailureRecord | null;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+  readonly correlationId: string | null;
+  readonly log: string | null;
+  readonly history: readonly AttemptView[];
+}
+
+export declare function breakerViews(ledger: Ledger, now: number): Promise<readonly BreakerView[]>;
+
+export declare function budgetViews(ledger: Ledger): Promise<readonly BudgetView[]>;
+
+export declare function cancelRun(store: string, runId: string, planOf: PlanReader, state: StateDirectory): Promise<boolean>;
+
+export declare function checkResume(ledger: Ledger, run: RunRecord, plans: ResumePlans, choices: ResumeChoices): Promise<ResumeCheck>;
+
+export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: readonly string[]): Promise<RunView[]>;
+
+export declare function describeDifference(difference: Difference): string;
+
+export declare function endOfFile(file: string, most: number): {
+  readonly bytes: Uint8Array;
+  readonly isCut: boolean;
+};
+
+export declare function execCommand(input: ExecInput): Promise<void>;
+
+export declare function expectOwnStore(store: string, stateDirectory: string): void;
+
+export declare function fallbackId({ id }: Pick<StepPlan, 'id'>): string;
+
+export declare function fillKnown(data: Json, values: Values): Json;
+
+export declare function isId(id: unknown): boolean;
+
+export declare function isWorkflow({ value }: Source): boolean;
+
+export declare function kebabCase(name: string): string;
+
+export declare function killCommands(): void;
+
+export declare function lastLineIn(file: string): string;
+
+export declare function newRunId(workflow: string, now: Date): string;
+
+export declare function parseSource(file: string, text: string): Source;
+
+export declare function pickOnly({ policies }: PolicyFile, file: string): FoundPolicy;
+
+export declare function pickStep({ policies, isWorkflow }: PolicyFile, step: string, file: string): FoundPolicy;
+
+export declare function placeOf({ stateDirectory }: Pick<RunSettings, 'stateDirectory'>): RunPlace;
+
+export declare function placesElsewhere(run: RunRecord, here: RunPlace): readonly RunPlace[];
+
+export declare function planFromDocument(document: Json, file: string | null, readers: Readers): Plan;
+
+export declare function planOf(source: Source, readers: Readers): Plan;
+
+export declare function readBudgetFlag(flag: string, text: string): BudgetDefinition;
+
+export declare function readBudgetSection(source: Source): BudgetDefinitions;
+
+export declare function readPolicies(source: Source, readers: Readers): PolicyFile;
+
+export declare function readText(file: string, stdin: AsyncIterable<string | Uint8Array>): Promise<{
+  readonly file: string;
+  readonly text: string;
+}>;
+
+export declare function readTogether<T extends readonly unknown[]>(...readers: {
+  readonly [K in keyof T]: () => T[K];
+}): T;
+
+export declare function readersFor({ value, text }: Pick<Source, 'value' | 'text'>): Promise<Readers>;
+
+export declare function recordedFile(run: RunRecord): string | null;
+
+export declare function recordedPlan(run: RunRecord, definition: Json): Plan;
+
+export declare function removeRuns(ledger: Ledger, state: StateDirectory, runs: readonly RunView[], planOf: PlanReader): Promise<RunView[]>;
+
+export declare function resumeRun(plan: Plan, runId: string, input: ResumeInput, settings: RunSettings): Promise<RunEnd>;
+
+export declare function retryStepNow(store: string, runId: string, stepId: string, planOf: PlanReader): Promise<void>;
+
+export declare function secretPlaces(secrets: Readonly<Record<string, string>>, kept: Readonly<Record<string, Json>>): SecretPlace[];
+
+export declare function snakeCase(name: string): string;
+
+export declare function startRun(plan: Plan, input: NewRunInput, settings: RunSettings): Promise<RunEnd>;
+
+export declare function statePathFor(store: string, cwd: string, environment?: Environment): string;
+
+export declare function viewRetrying(ledger: Ledger): Promise<RetryingView[]>;
+
+export declare function viewRun(reader: RunReader, id: string): Promise<RunDetail | undefined>;
+
+// Not exported, and referred to above.
+
+// state/attempt-log
+declare class AttemptLog {
+  readonly path: string;
+  write(_stream: 'stdout' | 'stderr', bytes: Uint8Array): void | Promise<void>;
+  close(): Promise<void>;
+}
+
+// view/step-look
+type AttemptMark = Pick<AttemptRow, 'generation' | 'attempt' | 'execution'>;
+
+// state/names
+interface AttemptName {
+  readonly generation: number;
+  readonly attempt: number;
+  readonly execution: number;
+}
+
+// document/budget-types
+declare const BUDGET_KINDS: {
+  unlimited: BudgetKind;
+  token_bucket: BudgetKind;
+  ratio: BudgetKind;
+  count: BudgetKind;
+  concurrency: BudgetKind;
+  adaptive: BudgetKind;
+};
+
+// document/budget-types
+interface BudgetKind {
+  readonly make: (options: BudgetOptions) => Budget;
+  readonly doc: string;
+  readonly options: readonly Field[];
+  readonly required: readonly string[];
+}
+
+// document/budget-types
+type BudgetOptions = Readonly<Record<string, unknown>>;
+
+// document/budget-types
+type BudgetType = keyof typeof BUDGET_KINDS;
+
+// document/shape
+type CheckedBy = 'retry' | 'breaker' | 'budget' | 'library';
+
+// process/command
+type CommandInput = string | {
+  readonly descriptor: number;
+} | {
+  readonly feed: InputFeed;
+};
+
+// document/shape
+interface DataShape {
+  readonly kind: 'data';
+  readonly reading?: Reading;
+}
+
+// plan/differences
+type Difference =
+{
+  readonly kind: 'step_added';
+  readonly step: string;
+  readonly position: number;
+} | {
+  readonly kind: 'step_removed';
+  readonly step: string;
+  readonly position: number;
+} | {
+  readonly kind: 'step_moved';
+  readonly step: string;
+  readonly from: number;
+  readonly to: number;
+} | (ValueChange & {
+  readonly kind: 'step_changed';
+  readonly step: string;
+}) | (ValueChange & {
+  readonly kind: 'policy_changed';
+  readonly step: string;
+}) | (ValueChange & {
+  readonly kind: 'document_changed';
+});
+
+// document/shape
+interface DurationShape {
+  readonly kind: 'duration';
+  readonly isAboveZero?: boolean;
+}
+
+// document/shape
+interface EitherShape {
+  readonly kind: 'either';
+  readonly of: readonly Shape[];
+  readonly checkedBy?: CheckedBy;
+}
+
+// document/shape
+interface EmptyShape {
+  readonly kind: 'empty';
+}
+
+// state/state-path
+type Environment = Readonly<Record<string, string | undefined>>;
+
+// document/shape
+interface Field {
+  readonly name: string;
+  readonly doc: string;
+  readonly shape: Shape;
+  readonly default?: string;
+  readonly examples?: readonly Json[];
+  readonly aliases?: readonly string[];
+  readonly isRequired?: boolean;
+  readonly needs?: string;
+}
+
+// document/shape
+interface FieldsShape {
+  readonly kind: 'fields';
+  readonly title: string;
+  readonly fields: readonly Field[];
+  readonly oneOf?: readonly string[];
+  readonly example: string;
+  readonly isOpen?: boolean;
+  readonly isCamelToo?: boolean;
+  readonly checkedBy?: CheckedBy;
+}
+
+// document/shape
+interface FlagShape {
+  readonly kind: 'flag';
+  readonly only?: boolean;
+}
+
+// process/command
+type InputFeed = (into: InputStream) => Promise<void>;
+
+// process/command
+interface InputStream {
+  readonly destroyed: boolean;
+  write(bytes: Uint8Array): boolean;
+  end(): unknown;
+  once(event: 'close' | 'drain', listener: () => void): unknown;
+}
+
+// document/shape
+interface ListShape {
+  readonly kind: 'list';
+  readonly of: Shape;
+  readonly least: number;
+  readonly most?: number;
+  readonly isUnique?: boolean;
+}
+
+// run/telling
+type Listener = (event: RunEvent) => void;
+
+// view/step-look
+type LogFinder = (step: string, attempt: AttemptMark) => string | null;
+
+// document/names
+interface NameRule {
+  readonly pattern: string;
+  readonly said: string;
+  readonly reserved?: readonly string[];
+  readonly reservedEnd?: string;
+  readonly filler?: string;
+}
+
+// document/shape
+interface NamedShape {
+  readonly kind: 'named';
+  readonly rule: NameRule;
+  readonly of: Shape;
+  readonly example: string;
+}
+
+// run/start-run
+interface NewRunInput {
+  readonly runId: string;
+  readonly cwd: string;
+  readonly documentDir: string;
+  readonly params: Readonly<Record<string, Json>>;
+}
+
+// document/shape
+interface NumberShape {
+  readonly kind: 'number';
+  readonly isWhole: boolean;
+  readonly least?: number;
+  readonly most?: number;
+  readonly isAbove?: boolean;
+  readonly isBelow?: boolean;
+}
+
+// view/views
+interface PreviewStep {
+  readonly step: string;
+  readonly attempt: number;
+  readonly of: number;
+}
+
+// document/shape
+type Reading = 'template' | 'shell' | 'expression';
+
+// plan/readers
+interface References {
+  readonly names: readonly string[];
+  readonly problem?: string;
+}
+
+// run/resume-check
+type RefusalReason = 'locked' | 'definition_changed' | 'exhausted' | 'inconsistent' | 'undecided' | 'not_possible';
+
+// run/resume-check
+interface ResumePlans {
+  readonly now: Plan;
+  before(): Plan;
+}
+
+// view/views
+interface RunTimes {
+  readonly activeMs: number;
+  readonly waitedMs: number;
+  readonly downMs: number;
+}
+
+// masking/secret-places
+interface SecretPlace {
+  readonly secret: string;
+  readonly place: string;
+}
+
+// view/views
+interface SessionView {
+  readonly startedAtMs: number;
+  readonly lastSeenAtMs: number;
+}
+
+// document/shape
+type Shape = TextShape | WordsShape | NumberShape | FlagShape | DurationShape | DataShape | EmptyShape | ListShape | NamedShape | FieldsShape | EitherShape;
+
+// process/stdin-spool
+interface SpoolOptions {
+  readonly directory: string;
+  readonly maxBytes?: number;
+}
+
+// document/policy-fields
+interface StepWords {
+  readonly doc?: string;
+  readonly note?: string;
+  readonly absent?: string;
+  readonly examples?: readonly Json[];
+}
+
+// plan/readers
+interface TextReader {
+  referencesIn(text: string): References;
+}
+
+// document/shape
+interface TextShape {
+  readonly kind: 'text';
+  readonly reading?: Reading;
+  readonly isPlain: boolean;
+  readonly mayBeBlank: boolean;
+  readonly rule?: NameRule;
+  readonly isLine?: boolean;
+  readonly isFree?: boolean;
+}
+
+// plan/json-difference
+interface ValueChange {
+  readonly field: string;
+  readonly from: Json;
+  readonly to: Json;
+}
+
+// steps/step-context
+type Values = Readonly<Record<string, Json>>;
+
+// document/shape
+interface WordsShape {
+  readonly kind: 'words';
+  readonly words: readonly string[];
+}
+
+declare module 'reprise' {
+  interface ErrorByCode {
+    invalid_input: InputError;
+  }
+}
+
+declare module 'reprise' {
+  interface ErrorByCode {
+    stdin: StdinError;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * `@reprise/workflow/internal`: what `@reprise/cli` needs of the package and nobody else should use: the parts that
+ * `loadWorkflow` and `runWorkflow` are made of, control of runs from outside, views, and care of files. No promise of
+ * stability: a name here may change or go in any release. Re-exports only.
+ */
+export {
+  type BudgetDefinition,
+  type BudgetDefinitions,
+  BUDGETS_KEY,
+  readBudgetFlag,
+  readBudgetSection,
+} from './document/budget-section.js'
+export { isWorkflow } from './document/policy-file.js'
+export { POLICY_FIELDS, type PolicyField, type PolicyFlag } from './document/policy-fields.js'
+export { readTogether, ReportedError } from './document/problem.js'
+export { readText, STDIN } from './document/read-text.js'
+export { parseSource, type Source } from './document/source.js'
+export { kebabCase, snakeCase } from './document/spelling.js'
+export { SHORTEST_SECRET } from './masking/secret-forms.js'
+export { secretPlaces } from './masking/secret-places.js'
+export { describeDifference } from './plan/difference-text.js'
+export { fallbackId } from './plan/fallback.js'
+export { type FoundPolicy, type PolicyFile, readPolicies } from './plan/found-policies.js'
+export { pickOnly, pickStep } from './plan/pick-step.js'
+export { planFromDocument, planOf } from './plan/plan-of.js'
+export { BLIND_READERS, type Readers } from './plan/readers.js'
+export { killCommands } from './process/keeper.js'
+export { type AttemptInput, StdinError, StdinSpool } from './process/stdin-spool.js'
+export type { StepAttempt } from './run/attempt-output.js'
+export { cleanableRuns, removeRuns } from './run/clean-runs.js'
+export { cancelRun, type PlanReader, retryStepNow } from './run/control.js'
+export { execCommand, type ExecInput } from './run/exec-command.js'
+export { placeOf, placesElsewhere } from './run/places.js'
+export { recordedFile, recordedPlan } from './run/recorded-plan.js'
+export { checkResume, type Refusal, type ResumeCheck, type ResumeChoices } from './run/resume-check.js'
+export { type ResumeInput, resumeRun } from './run/resume-run.js'
+export { RunClock } from './run/run-clock.js'
+export type { RunPlace } from './run/run-record.js'
+export type { RunSettings } from './run/session.js'
+export { newRunId, startRun } from './run/start-run.js'
+export { endOfFile, lastLineIn } from './state/last-line.js'
+export { isId } from './state/names.js'
+export { expectOwnStore } from './state/own-store.js'
+export { type LogEntry, StateDirectory } from './state/state-directory.js'
+export { statePathFor } from './state/state-path.js'
+export { fillKnown } from './values/template.js'
+export { readersFor } from './values/document-readers.js'
+export { breakerViews, budgetViews } from './view/gates.js'
+export { type RunReader, viewRetrying, viewRun } from './view/read-runs.js'
+export { RunWatcher } from './view/run-watcher.js'
+export {
+  type AttemptView,
+  type BreakerView,
+  type BudgetView,
+  type ResumePreview,
+  type RetryingView,
+  RUN_STATES,
+  type RunDetail,
+  STEP_STATES,
+  type StepView,
+} from './view/views.js'

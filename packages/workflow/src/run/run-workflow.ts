@@ -1,0 +1,159 @@
+/**
+ * Workflows for programs: run a plan, or continue a run of it, with defaults for what the command line takes from its
+ * flags. Imports the library and its own layer.
+ */
+import path from 'node:path'
+import { RepriseError } from 'reprise'
+import { type Durable, type Json, type Ledger, openLedger, TaskRefusedError } from 'reprise/durable'
+import { expectOptions, type OptionCheck, sharedLedger } from 'reprise/internal'
+import type { Plan } from '../plan/plan.js'
+import type { OutputListener } from './attempt-output.js'
+import type { RunEnd } from './conductor.js'
+import { recordedPlan } from './recorded-plan.js'
+import { checkResume, type Refusal, type ResumeCheck, type ResumeChoices } from './resume-check.js'
+import { resumeRun } from './resume-run.js'
+import type { RunEvent } from './run-event.js'
+import type { RunSettings } from './session.js'
+import { newRunId, startRun } from './start-run.js'
+
+interface WorkflowOptions {
+  /** The store: an address, `sqlite:PATH` or `postgres://…`, or open durable tasks, whose store is shared and stays open. */
+  readonly durable: string | Durable
+  /** Directory of logs. Default: `.reprise`. */
+  readonly stateDirectory?: string
+  /** What commands inherit. Default: the environment of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Time from asking a command to end to killing it. Default: 5000. */
+  readonly graceMs?: number
+  /** Called with what happens, after it is recorded. */
+  readonly onEvent?: (event: RunEvent) => void
+  /** Gets the output of attempts as it goes into their logs. */
+  readonly output?: OutputListener
+  /** Stops the run when aborted: attempts in flight are interrupted, and the run can be resumed. */
+  readonly signal?: AbortSignal
+}
+
+export interface RunWorkflowOptions extends WorkflowOptions {
+  /** Letters, digits, dots, dashes and underscores. Default: the name of the workflow with the date and random digits. */
+  readonly runId?: string
+  /** Parameters; the document has the defaults of others. */
+  readonly params?: Readonly<Record<string, Json>>
+}
+
+export interface ResumeWorkflowOptions extends WorkflowOptions, Partial<ResumeChoices> {}
+
+declare module 'reprise' {
+  interface ErrorByCode {
+    resume_refused: ResumeRefusedError
+  }
+}
+
+/** The run is not resumed, and nothing was touched. */
+export class ResumeRefusedError extends RepriseError {
+  declare readonly code: 'resume_refused'
+  readonly runId: string
+  readonly refusals: readonly Pick<Refusal, 'kind' | 'message'>[]
+
+  constructor(runId: string, refusals: ResumeRefusedError['refusals']) {
+    super('resume_refused', refusals.map(({ message }) => message).join(' '))
+    this.runId = runId
+    this.refusals = refusals
+  }
+
+  override get name(): string {
+    return 'ResumeRefusedError'
+  }
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+const isTruth = (value: unknown): boolean => typeof value === 'boolean'
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+const isDurable = (value: unknown): boolean => isText(value) || (isObject(value) && 'runs' in (value as object))
+
+const CHECKS: Readonly<Record<keyof WorkflowOptions, OptionCheck>> = {
+  durable: [isDurable, 'an address, such as sqlite:.reprise/ledger.db, or what openDurable gives'],
+  stateDirectory: [isText, 'a path'],
+  env: [isObject, 'an object with a text for each variable'],
+  graceMs: [(value) => Number.isSafeInteger(value) && (value as number) >= 0, 'a whole number of 0 or more'],
+  onEvent: [isFunction, 'a function'],
+  output: [isObject, 'an object with onEnd'],
+  signal: [(value) => value instanceof AbortSignal, 'an AbortSignal'],
+}
+const RUN_CHECKS = { ...CHECKS, runId: [isText, 'a text'], params: [isObject, 'an object'] } as const
+const RESUME_CHECKS = {
+  ...CHECKS,
+  resetRetries: [isTruth, 'true or false'],
+  acceptChanges: [isTruth, 'true or false'],
+  done: [isTexts, 'a list of ids of steps'],
+  rerun: [isTexts, 'a list of ids of steps'],
+  force: [isTruth, 'true or false'],
+} as const
+
+/** Runs the plan to its end. A step that fails is an end of the run, not an error. */
+export async function runWorkflow(plan: Plan, options: RunWorkflowOptions): Promise<RunEnd> {
+  expectOptions('runWorkflow', options, RUN_CHECKS, { required: ['durable'] })
+  const { runId = newRunId(plan.name, new Date()), params = {} } = options
+  expectParams(plan, params)
+  const documentDir = plan.file === null ? process.cwd() : path.dirname(plan.file)
+  return startRun(plan, { runId, params, cwd: documentDir, documentDir }, settingsOf(options))
+}
+
+/**
+ * Continues a run: steps that have ended stay, the attempt in flight runs again, waits last as long as is left of them.
+ * `plan`: the document as it is now. Rejects with a `ResumeRefusedError` if something stands against it.
+ */
+export async function resumeWorkflow(plan: Plan, runId: string, options: ResumeWorkflowOptions): Promise<RunEnd> {
+  expectOptions('resumeWorkflow', options, RESUME_CHECKS, { required: ['durable'] })
+  const { resetRetries = false, acceptChanges = false, done = [], rerun = [], force = false } = options
+  const choices: ResumeChoices = { resetRetries, acceptChanges, done, rerun, force }
+  const check = await lookAt(plan, runId, options, choices)
+  if (check.isDone) return { state: 'succeeded', stopReason: null, failedStep: null, undecided: [] }
+  if (check.refusals.length > 0) throw new ResumeRefusedError(runId, check.refusals)
+  return resumeRun(plan, runId, { choices, check }, settingsOf(options))
+}
+
+/** A parameter whose default is null has to be given. */
+function expectParams({ name, params }: Plan, given: Readonly<Record<string, Json>>): void {
+  const checks = Object.fromEntries(Object.keys(params).map((param) => [param, [() => true, 'a value'] as const]))
+  const required = Object.keys(params).filter((param) => params[param] === null)
+  expectOptions(`the workflow ${name}`, given, checks, { required })
+}
+
+async function lookAt(
+  plan: Plan,
+  runId: string,
+  { durable }: WorkflowOptions,
+  choices: ResumeChoices,
+): Promise<ResumeCheck> {
+  const store = storeOf(durable)
+  const ledger: Ledger = typeof store === 'string' ? await openLedger(store, { create: false }) : store
+  try {
+    const record = await ledger.run(runId)
+    if (record === undefined) throw new TaskRefusedError('not_found', `There is no run ${runId}`)
+    const definition = (await ledger.definition(runId)) ?? null
+    const plans = { now: plan, before: () => recordedPlan(record, definition) }
+    return await checkResume(ledger, record, plans, choices)
+  } finally {
+    await ledger.close()
+  }
+}
+
+function settingsOf(options: WorkflowOptions): RunSettings {
+  const { durable, stateDirectory = '.reprise', env = process.env, onEvent, graceMs, output, signal } = options
+  const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return {
+    store: storeOf(durable),
+    stateDirectory: path.resolve(stateDirectory),
+    env: Object.fromEntries(given),
+    ...(onEvent && { listener: onEvent }),
+    ...(graceMs !== undefined && { graceMs }),
+    ...(output && { output }),
+    ...(signal && { signal }),
+  }
+}
+
+function storeOf(durable: string | Durable): string | Ledger {
+  return typeof durable === 'string' ? durable : sharedLedger(durable)
+}

@@ -1,0 +1,151 @@
+/** Workflows from a program, as the package's page shows them: load, run, stop, resume. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import {
+  InputError,
+  loadWorkflow,
+  type Plan,
+  resumeWorkflow,
+  runWorkflow,
+  viewEvents,
+  viewRuns,
+} from '@reprise/workflow'
+import { OptionsError } from 'reprise'
+import { openDurable, openLedger } from 'reprise/durable'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+let directory = ''
+let durable = ''
+let stateDirectory = ''
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'reprise-programs-'))
+  stateDirectory = path.join(directory, '.reprise')
+  durable = `sqlite:${path.join(stateDirectory, 'ledger.db')}`
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+const load = (text: string): Promise<Plan> => loadWorkflow(text, { file: path.join(directory, 'flow.yaml') })
+const linesOf = (name: string): string[] => {
+  const file = path.join(directory, name)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+}
+
+/** The second step goes on once there is a file `open`. */
+const GATED = `
+name: gated
+steps:
+  - { name: first, shell: echo first >> done.txt }
+  - { name: second, shell: 'until test -e open; do sleep 0.05; done; echo second >> done.txt' }
+`
+
+async function interrupted(plan: Plan): Promise<string> {
+  const stop = new AbortController()
+  let runId = ''
+  const end = await runWorkflow(plan, {
+    durable,
+    stateDirectory,
+    graceMs: 100,
+    signal: stop.signal,
+    onEvent: (event) => {
+      runId = event.run
+      if (event.type === 'attempt_started' && event.step === 'second') stop.abort()
+    },
+  })
+  expect(end.state).toBe('interrupted')
+  return runId
+}
+
+describe('a workflow of a program', () => {
+  it('is refused with every problem, each at its line and column', async () => {
+    const error: unknown = await load('name: x\nsteps:\n  - { nam: a, shell: echo }\n  - { shell: 7 }\n').catch(
+      (reason: unknown) => reason,
+    )
+    expect(error).toBeInstanceOf(InputError)
+    const { problems } = error as InputError
+    expect(problems.map(({ line, column }) => [line, column])).toEqual([
+      [3, 7],
+      [4, 14],
+    ])
+    expect(problems[0]).toMatchObject({ file: path.join(directory, 'flow.yaml'), suggestion: expect.any(String) })
+  })
+
+  it('runs in the directory of its file, with its parameters, and is told and listed', async () => {
+    const plan = await load(
+      'name: greet\nparams: { who: null }\nsteps:\n  - { name: say, shell: "echo ${who} > said.txt" }\n',
+    )
+    const told: string[] = []
+    const onEvent = ({ type }: { readonly type: string }): void => void told.push(type)
+    const end = await runWorkflow(plan, { durable, stateDirectory, params: { who: 'Ada' }, runId: 'greet-1', onEvent })
+    expect(end).toMatchObject({ state: 'succeeded', failedStep: null })
+    expect(linesOf('said.txt')).toEqual(['Ada'])
+    expect(told).toEqual(['run_started', 'attempt_started', 'step_finished', 'run_finished'])
+    const ledger = await openLedger(durable)
+    expect(await viewRuns(ledger, {})).toMatchObject([{ id: 'greet-1', state: 'succeeded', name: 'greet' }])
+    expect((await viewEvents(ledger, 'greet-1')).map(({ type }) => type)).toContain('attempt_started')
+    await ledger.close()
+  })
+
+  it('shares the store of open durable tasks, which stays open', async () => {
+    const tasks = await openDurable('memory:')
+    const double = tasks.task('double', { attempts: 1 }, (value: number) => value * 2)
+    const plan = await load('name: shared\nsteps:\n  - { name: one, shell: "true" }\n')
+    const run = { durable: tasks, stateDirectory, runId: 'shared-1' }
+    expect(await runWorkflow(plan, run)).toMatchObject({ state: 'succeeded' })
+    // The run is in the same store: it has ended there, and there is nothing left to resume.
+    expect(await resumeWorkflow(plan, 'shared-1', { durable: tasks, stateDirectory })).toMatchObject({
+      state: 'succeeded',
+    })
+    expect(await double.run(21)).toBe(42)
+    await tasks.close()
+  })
+
+  it('continues where it was stopped', async () => {
+    const plan = await load(GATED)
+    const runId = await interrupted(plan)
+    writeFileSync(path.join(directory, 'open'), '')
+    expect(await resumeWorkflow(plan, runId, { durable, stateDirectory })).toMatchObject({ state: 'succeeded' })
+    expect(linesOf('done.txt')).toEqual(['first', 'second'])
+  })
+
+  it('is not resumed with another document, unless the change is accepted', async () => {
+    const runId = await interrupted(await load(GATED))
+    const changed = await load(GATED.replace('echo second', 'echo other'))
+    writeFileSync(path.join(directory, 'open'), '')
+    await expect(resumeWorkflow(changed, runId, { durable, stateDirectory })).rejects.toMatchObject({
+      code: 'resume_refused',
+      runId,
+      refusals: [{ kind: 'definition_changed' }],
+    })
+    expect(linesOf('done.txt')).toEqual(['first'])
+    const end = await resumeWorkflow(changed, runId, { durable, stateDirectory, acceptChanges: true })
+    expect(end.state).toBe('succeeded')
+    expect(linesOf('done.txt')).toEqual(['first', 'other'])
+  })
+
+  it('is not resumed where there is no such run, and no store is made', async () => {
+    const plan = await load(GATED)
+    await expect(resumeWorkflow(plan, 'none', { durable, stateDirectory })).rejects.toMatchObject({ code: 'ledger' })
+    expect(existsSync(stateDirectory)).toBe(false)
+    await interrupted(plan)
+    await expect(resumeWorkflow(plan, 'none', { durable, stateDirectory })).rejects.toMatchObject({
+      code: 'task_refused',
+      kind: 'not_found',
+    })
+  })
+
+  it('is refused before anything is made when an option or a parameter is wrong', async () => {
+    const plan = await load('name: greet\nparams: { who: null }\nsteps:\n  - { shell: "echo ${who}" }\n')
+    const refused = async (options: object): Promise<string> => {
+      const error: unknown = await runWorkflow(plan, options as never).catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(OptionsError)
+      return (error as Error).message
+    }
+    expect(await refused({ stateDirectory, params: { who: 'Ada' } })).toContain('durable: is missing')
+    expect(await refused({ durable, stateDirectory, onevent: () => undefined })).toContain('onEvent')
+    expect(await refused({ durable, stateDirectory, params: { whom: 'Ada' } })).toMatch(
+      /workflow greet: who: is missing[^]*whom/,
+    )
+    expect(existsSync(stateDirectory)).toBe(false)
+  })
+})

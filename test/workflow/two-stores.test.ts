@@ -1,0 +1,31 @@
+/** Two SQLite files in one directory are two stores: runs of the same id have nothing in common. Starts the command line. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Scene } from './scene.js'
+
+let scene: Scene
+
+beforeEach(() => {
+  scene = new Scene()
+  for (const name of ['a', 'b'])
+    scene.write(`${name}.yaml`, `name: ${name}\nsteps: [{ id: work, shell: "echo output of ${name}" }]\n`)
+})
+
+afterEach(() => scene.remove())
+
+test('runs of one id in two SQLite files have separate logs, and clean of one keeps those of the other', async () => {
+  for (const name of ['a', 'b']) {
+    const { code, stderr } = await scene.reprise(
+      'run',
+      `${name}.yaml`,
+      '--run-id',
+      'same',
+      '--store',
+      `sqlite:${name}.db`,
+    )
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+  }
+  expect((await scene.reprise('logs', 'same', '--store', 'sqlite:a.db')).stdout).toBe('output of a\n')
+  expect((await scene.reprise('clean', 'same', '--yes', '--store', 'sqlite:b.db')).code).toBe(0)
+  expect((await scene.reprise('logs', 'same', '--store', 'sqlite:a.db')).stdout).toBe('output of a\n')
+  expect(scene.has('.reprise/sqlite-b.db/runs/same')).toBe(false)
+})
