@@ -9,7 +9,7 @@ test('parcels of dense traffic arrive in the order in which they were sent, none
   let early = 0
   const line = new DelayLine<number>((parcel) => {
     received.push(parcel)
-    if (performance.now() - (sentAtMs[parcel] as number) < 1.5) early++
+    if (performance.now() - (sentAtMs[parcel] ?? 0) < 1.5) early++
   })
   for (let turn = 0; turn < 600; turn++) {
     for (let nth = 0; nth < 100; nth++) {

@@ -4,6 +4,7 @@
  * layer.
  */
 import type { Timer } from '../core/time.js'
+import { QueueTurns } from '../ledger/fair-share.js'
 import type { Decided, QueueRef, View } from '../ledger/ledger.js'
 import { keyOf, nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Started } from './beginning.js'
@@ -33,6 +34,7 @@ interface Refused {
 export class DueTasks implements Timer {
   private readonly worker: Worker
   private readonly refused = new Map<string, Refused>()
+  private readonly turns = new QueueTurns()
   private claiming = false
   private again = false
   /** The last claim took all there was room for. */
@@ -165,6 +167,7 @@ export class DueTasks implements Timer {
   private follow(claimed: readonly Claimed[]): void {
     const { worker } = this
     for (const one of claimed) {
+      if ('task' in one) this.turns.serve(one.task.queue)
       if ('faults' in one) this.refuse(worker.definitions.get(one.task.queue) as Definition, one.task, one.faults)
       else if ('lost' in one) this.leave(one.lost)
       else if ('epoch' in one) worker.follow(one)
@@ -199,10 +202,11 @@ export class DueTasks implements Timer {
     }
   }
 
-  private queues(): QueueRef[] {
+  /** Those first that were served longest ago. */
+  private queues(): readonly QueueRef[] {
     const { definitions, parts, hasRoomInLine } = this.worker
     const claimed = [...definitions.values()].filter((one) => hasRoomInLine || parts.gates.isShared(one))
-    return claimed.map(({ queue, record }) => ({ queue, policyHash: record.hash }))
+    return this.turns.inOrder(claimed.map(({ queue, record }) => ({ queue, policyHash: record.hash })))
   }
 
   private except(): readonly TaskKey[] {
