@@ -1,19 +1,21 @@
-// @reprise/workflow/internal: 82 names, 55 values and 27 types. Written by `npm run api`.
+// @reprise/workflow/internal: 108 names, 79 values and 29 types. Written by `npm run api`.
 //
 // values:
 //   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, SHORTEST_SECRET, STDIN,
-//   STEP_STATES, StateDirectory, StdinError, StdinSpool, breakerViews, budgetViews, cancelRun, checkResume,
-//   cleanableRuns, describeDifference, endOfFile, execCommand, expectOwnStore, fallbackId, fillKnown, isId, isWorkflow,
-//   kebabCase, killCommands, lastLineIn, newRunId, parseSource, pickOnly, pickStep, placeOf, placesElsewhere,
-//   planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies, readText, readTogether, readersFor,
-//   recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces, snakeCase, startRun, statePathFor,
-//   stepsOf, viewRetrying, viewRun,
+//   STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsText, breakerViews, budgetViews, byteText, cancelRun,
+//   checkResume, cleanableRuns, countText, describeDifference, endOfFile, execCommand, expectOwnStore, explain, factor,
+//   failureLines, failureReason, failureText, fallbackId, fillKnown, isId, isShownTime, isWorkflow, kebabCase,
+//   killCommands, lastLineIn, matcherWords, meanOf, newRunId, parseSource, percent, pickOnly, pickStep, placeOf,
+//   placesElsewhere, plainNumber, planFromDocument, planOf, plural, possible, readBudgetFlag, readBudgetSection,
+//   readPolicies, readText, readTogether, readersFor, recordedFile, recordedPlan, removeRuns, resample, resumeRun,
+//   retryStepNow, roundUp, roundedDuration, secretPlaces, snakeCase, startRun, statePathFor, stepsOf, stopWords,
+//   summarize, timeTicks, timeWords, viewRetrying, viewRun, waitLimitMs, waitedText,
 //
 // types:
-//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput, FoundPolicy,
-//   LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag, Readers, Refusal, ResumeCheck, ResumeChoices,
-//   ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace, RunReader, RunSettings, Source, StepAttempt,
-//   StepView,
+//   AttemptInput, AttemptRow, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput,
+//   Explanation, FoundPolicy, LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag, Readers, Refusal, ResumeCheck,
+//   ResumeChoices, ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace, RunReader, RunSettings, Source,
+//   StepAttempt, StepView,
 
 import type {
   OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
@@ -31,6 +33,17 @@ import type {
 export interface AttemptInput {
   readonly input: CommandInput;
   readonly close: () => void;
+}
+
+export interface AttemptRow {
+  readonly attempt: number;
+  readonly waitMs: number;
+  readonly minWaitMs: number;
+  readonly maxWaitMs: number;
+  readonly waitedMs: number;
+  readonly minWaitedMs: number;
+  readonly maxWaitedMs: number;
+  readonly budgetShare: number | null;
 }
 
 export interface AttemptView {
@@ -81,6 +94,18 @@ export interface ExecInput {
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
   readonly observer: Observer;
   readonly openStdin?: () => Promise<AttemptInput>;
+}
+
+export interface Explanation {
+  readonly step: string | null;
+  readonly summary: string;
+  readonly policy: Policy;
+  readonly attempts: readonly AttemptRow[];
+  readonly stop: Stop;
+  readonly mostWaitedMs: number;
+  readonly longestMs: number | null;
+  readonly hints: readonly Hint[];
+  readonly notes: readonly string[];
 }
 
 export interface FoundPolicy extends NormalizedPolicy {
@@ -320,15 +345,21 @@ export interface StepView {
   readonly history: readonly AttemptView[];
 }
 
+export declare function attemptsText(count: number): string;
+
 export declare function breakerViews(ledger: Ledger, now: number): Promise<readonly BreakerView[]>;
 
 export declare function budgetViews(ledger: Ledger): Promise<readonly BudgetView[]>;
+
+export declare function byteText(bytes: number): string;
 
 export declare function cancelRun(store: string, runId: string, planOf: PlanReader, state: StateDirectory): Promise<boolean>;
 
 export declare function checkResume(ledger: Ledger, run: RunRecord, plans: ResumePlans, choices: ResumeChoices): Promise<ResumeCheck>;
 
 export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: readonly string[]): Promise<RunView[]>;
+
+export declare function countText(count: number): string;
 
 export declare function describeDifference(difference: Difference): string;
 
@@ -341,11 +372,23 @@ export declare function execCommand(input: ExecInput): Promise<void>;
 
 export declare function expectOwnStore(store: string, stateDirectory: string): void;
 
+export declare function explain({ step, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation;
+
+export declare function factor(value: number): string;
+
+export declare function failureLines(failure: FailureRecord): string[];
+
+export declare function failureReason(step: string | null, reason: StopReason | null): string;
+
+export declare function failureText(failure: FailureRecord | null, max?: number): string;
+
 export declare function fallbackId({ id }: Pick<StepPlan, 'id'>): string;
 
 export declare function fillKnown(data: Json, values: Values): Json;
 
 export declare function isId(id: unknown): boolean;
+
+export declare function isShownTime(ms: number): boolean;
 
 export declare function isWorkflow({ value }: Source): boolean;
 
@@ -355,9 +398,15 @@ export declare function killCommands(): void;
 
 export declare function lastLineIn(file: string): string;
 
+export declare function matcherWords(policy: Policy): string;
+
+export declare function meanOf(values: readonly number[]): number;
+
 export declare function newRunId(workflow: string, now: Date): string;
 
 export declare function parseSource(file: string, text: string): Source;
+
+export declare function percent(share: number): string;
 
 export declare function pickOnly({ policies }: PolicyFile, file: string): FoundPolicy;
 
@@ -367,9 +416,15 @@ export declare function placeOf({ stateDirectory }: Pick<RunSettings, 'stateDire
 
 export declare function placesElsewhere(run: RunRecord, here: RunPlace): readonly RunPlace[];
 
+export declare function plainNumber(value: number): string;
+
 export declare function planFromDocument(document: Json, file: string | null, readers: Readers): Plan;
 
 export declare function planOf(source: Source, readers: Readers): Plan;
+
+export declare function plural(count: number, noun: string): string;
+
+export declare function possible(share: number): string;
 
 export declare function readBudgetFlag(flag: string, text: string): BudgetDefinition;
 
@@ -394,9 +449,15 @@ export declare function recordedPlan(run: RunRecord, definition: Json): Plan;
 
 export declare function removeRuns(ledger: Ledger, state: StateDirectory, runs: readonly RunView[], planOf: PlanReader): Promise<RunView[]>;
 
+export declare function resample(values: readonly number[], parts: number): number[];
+
 export declare function resumeRun(plan: Plan, runId: string, input: ResumeInput, settings: RunSettings): Promise<RunEnd>;
 
 export declare function retryStepNow(store: string, runId: string, stepId: string, planOf: PlanReader): Promise<void>;
+
+export declare function roundUp(value: number): number;
+
+export declare function roundedDuration(ms: number): string;
 
 export declare function secretPlaces(secrets: Readonly<Record<string, string>>, kept: Readonly<Record<string, Json>>): SecretPlace[];
 
@@ -408,9 +469,25 @@ export declare function statePathFor(store: string, cwd: string, environment?: E
 
 export declare function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[];
 
+export declare function stopWords(reason: StopReason | null): string;
+
+export declare function summarize(policy: Policy, budgetWords?: (name: string) => string): string;
+
+export declare function timeTicks(endSeconds: number, most: number): number[];
+
+export declare function timeWords(times: {
+  readonly activeMs: number;
+  readonly waitedMs: number;
+  readonly downMs: number;
+}): string[];
+
 export declare function viewRetrying(ledger: Ledger): Promise<RetryingView[]>;
 
 export declare function viewRun(reader: RunReader, id: string): Promise<RunDetail | undefined>;
+
+export declare function waitLimitMs({ retryBudgetMs, timeoutMs }: Policy): number;
+
+export declare function waitedText(waitedMs: number, budgetMs: number | null): string;
 
 // Not exported, and referred to above.
 
@@ -547,6 +624,12 @@ interface FlagShape {
   readonly only?: boolean;
 }
 
+// explain/hints
+interface Hint {
+  readonly code: string;
+  readonly message: string;
+}
+
 // process/command
 type InputFeed = (into: InputStream) => Promise<void>;
 
@@ -680,6 +763,15 @@ interface StepWords {
   readonly note?: string;
   readonly absent?: string;
   readonly examples?: readonly Json[];
+}
+
+// explain/explanation
+interface Stop {
+  readonly attempt: number;
+  readonly reason: StopReason;
+  readonly sentence: string;
+  readonly earliestAttempt: number;
+  readonly latestAttempt: number;
 }
 
 // plan/readers

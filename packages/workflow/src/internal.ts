@@ -16,6 +16,9 @@ export { readTogether, ReportedError } from './document/problem.js'
 export { readText, STDIN } from './document/read-text.js'
 export { parseSource, type Source } from './document/source.js'
 export { kebabCase, snakeCase } from './document/spelling.js'
+export { type Explanation, explain } from './explain/explanation.js'
+export { type AttemptRow, waitLimitMs } from './explain/facts.js'
+export { matcherWords, summarize } from './explain/summary.js'
 export { SHORTEST_SECRET } from './masking/secret-forms.js'
 export { secretPlaces } from './masking/secret-places.js'
 export { describeDifference } from './plan/difference-text.js'
@@ -60,3 +63,14 @@ export {
   STEP_STATES,
   type StepView,
 } from './view/views.js'
+export { isShownTime, roundedDuration, timeWords, waitedText } from './words/duration.js'
+export {
+  attemptsText,
+  failureLines,
+  failureReason,
+  failureText,
+  plural,
+  stopWords,
+} from './words/failure-words.js'
+export { byteText, countText, factor, percent, plainNumber, possible } from './words/figures.js'
+export { meanOf, resample, roundUp, timeTicks } from './words/scale.js'

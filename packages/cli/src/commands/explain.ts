@@ -1,10 +1,16 @@
 /** `reprise explain [FILE] [STEP]`: what a policy does, before it does it. Imports input, explanation and output. */
-import { type FoundPolicy, pickStep, readersFor, readPolicies } from '@reprise/workflow/internal'
+import {
+  explain,
+  type Explanation,
+  type FoundPolicy,
+  pickStep,
+  readersFor,
+  readPolicies,
+} from '@reprise/workflow/internal'
 import { normalizePolicy, type PolicyInput } from 'reprise'
 import { plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
-import { type Explanation, explain } from '../explain/explanation.js'
 import { UsageError } from '../failures.js'
 import type { PolicyFlagTexts } from '../flag-table.js'
 import { openSource } from '../input/open-source.js'

@@ -2,9 +2,7 @@ import { expect, test } from 'vitest'
 import { readScenarioFlags } from '../input/scenario-flags.js'
 import type { SimulatedPolicy, Simulation } from '../simulate/simulation.js'
 import { drawLoad, type LoadOverTime } from './chart.js'
-import { factor, percent, plainNumber, possible } from './figures.js'
 import { type Look, lookFor } from './look.js'
-import { resample, roundUp, timeTicks } from './scale.js'
 import { showSimulation } from './simulation.js'
 import { PLAIN, styleFor } from './style.js'
 import { stormTable } from './storm-table.js'
@@ -46,48 +44,6 @@ function simulationOf(policies: Simulation['policies']): Simulation {
   const { scenario } = readScenarioFlags({})
   return { scenario, seed: 1, summary: 'up to 5 attempts', policies, verdict: ['It collapses.'], notes: ['Mind this.'] }
 }
-
-// ── numbers ──────────────────────────────────────────────────────────────────────────────────────
-
-test.each([
-  [1, '100 %'],
-  [0.99999, '99.99 %'],
-  [0.99, '99.00 %'],
-  [0.8006, '80.0 %'],
-  [0.07, '7.0 %'],
-  [0.00123, '0.12 %'],
-  [0.00001, '<0.01 %'],
-  [0, '0 %'],
-  [1.14, '114 %'],
-])('a share of %f reads %s: never all or nothing if it is not', (share, text) => {
-  expect(percent(share)).toBe(text)
-})
-
-test('no more than all that is possible is shown', () => {
-  expect([0.5, 1.14].map(possible)).toEqual(['50.0 %', '100 %'])
-})
-
-test('factors have three digits, other numbers those that say something', () => {
-  expect([0, 1, 9.999, 12.34, 104.2].map(factor)).toEqual(['0.00', '1.00', '10.00', '12.3', '104'])
-  expect([750, 0.5, 1 / 3].map(plainNumber)).toEqual(['750', '0.5', '0.33'])
-})
-
-// ── scales ───────────────────────────────────────────────────────────────────────────────────────
-
-test('an axis ends at a round number that nothing exceeds', () => {
-  expect([0, 0.07, 1, 749, 1001, 6850].map(roundUp)).toEqual([1, 0.08, 1, 800, 1200, 8000])
-})
-
-test('ticks stand at round times, however long it takes', () => {
-  expect(timeTicks(180, 8)).toEqual([0, 30, 60, 90, 120, 150, 180])
-  expect(timeTicks(160, 5)).toEqual([0, 60, 120])
-  for (const end of [1, 59, 4000, 90_000, 900_000]) expect(timeTicks(end, 6).length).toBeLessThanOrEqual(6)
-})
-
-test('more or fewer parts than values keep their means', () => {
-  expect(resample([1, 3, 5, 7], 2)).toEqual([2, 6])
-  expect(resample([1, 3], 4)).toEqual([1, 1, 3, 3])
-})
 
 // ── the chart ────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,8 +1,8 @@
 /** A scenario in words. Imports durations and numbers. */
+import { plainNumber } from '@reprise/workflow/internal'
 import { formatDuration } from 'reprise'
 import type { FaultKind } from 'reprise/simulate'
 import type { StormScenario } from '../input/scenario-flags.js'
-import { plainNumber } from '../output/figures.js'
 
 /** What happens to the server. */
 const FAULTS: Readonly<Record<FaultKind, (amount: number, time: string) => string>> = {

@@ -2,11 +2,16 @@
  * The policy that is put to the test: of a file, of flags, of a file with flags over it, or the recommended one.
  * Imports the library, the simulator and what was read.
  */
-import { type BudgetDefinition, type BudgetDefinitions, type FoundPolicy, snakeCase } from '@reprise/workflow/internal'
+import {
+  type BudgetDefinition,
+  type BudgetDefinitions,
+  type FoundPolicy,
+  snakeCase,
+  summarize,
+} from '@reprise/workflow/internal'
 import { type NormalizedPolicy, normalizePolicy, type Policy, type PolicyInput } from 'reprise'
 import { nearest } from 'reprise/internal'
 import { type BudgetMaker, type Limits, type Subject, wellKnown } from 'reprise/simulate'
-import { summarize } from '../explain/summary.js'
 import type { PolicyFlags } from '../input/policy-flags.js'
 import { policyInput } from './policy-input.js'
 

@@ -2,11 +2,10 @@
  * What the figures say about the policy under test, in a sentence or two. Imports words and numbers.
  * Invariant: a sentence claims only what the report shows.
  */
+import { factor, meanOf, percent, plainNumber, possible } from '@reprise/workflow/internal'
 import { formatDuration } from 'reprise'
 import type { Report } from 'reprise/simulate'
 import type { StormScenario } from '../input/scenario-flags.js'
-import { factor, percent, plainNumber, possible } from '../output/figures.js'
-import { meanOf } from '../output/scale.js'
 import { FAULT_NOUNS } from './scenario-words.js'
 
 /** Chance alone makes a second this much worse than the others. */
