@@ -36,6 +36,7 @@ const WORKFLOW: Table = {
   run: ['document', 'plan', 'values', 'masking', 'state', 'process', 'steps', 'view', ...LIBRARY, 'node'],
   words: [...LIBRARY],
   explain: ['plan', 'words', ...LIBRARY],
+  simulate: ['document', 'plan', 'values', 'words', 'explain', ...LIBRARY, 'reprise/simulate'],
 }
 
 const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres']
@@ -47,10 +48,9 @@ const COMMAND_LINE: Table = {
   templates: [],
   completion: ['frame', ...PACKAGES, 'node:fs'],
   input: ['frame', ...PACKAGES],
-  simulate: ['input', ...PACKAGES],
-  output: ['simulate', 'frame', ...PACKAGES, 'node'],
+  output: ['frame', ...PACKAGES, 'node'],
   runs: ['input', 'output', 'frame', ...PACKAGES, 'node'],
-  commands: ['templates', 'completion', 'input', 'simulate', 'output', 'runs', 'frame', ...PACKAGES, 'node'],
+  commands: ['templates', 'completion', 'input', 'output', 'runs', 'frame', ...PACKAGES, 'node'],
 }
 
 interface Import {

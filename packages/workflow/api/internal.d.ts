@@ -1,31 +1,35 @@
-// @reprise/workflow/internal: 108 names, 79 values and 29 types. Written by `npm run api`.
+// @reprise/workflow/internal: 120 names, 87 values and 33 types. Written by `npm run api`.
 //
 // values:
 //   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, SHORTEST_SECRET, STDIN,
 //   STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsText, breakerViews, budgetViews, byteText, cancelRun,
-//   checkResume, cleanableRuns, countText, describeDifference, endOfFile, execCommand, expectOwnStore, explain, factor,
-//   failureLines, failureReason, failureText, fallbackId, fillKnown, isId, isShownTime, isWorkflow, kebabCase,
-//   killCommands, lastLineIn, matcherWords, meanOf, newRunId, parseSource, percent, pickOnly, pickStep, placeOf,
-//   placesElsewhere, plainNumber, planFromDocument, planOf, plural, possible, readBudgetFlag, readBudgetSection,
-//   readPolicies, readText, readTogether, readersFor, recordedFile, recordedPlan, removeRuns, resample, resumeRun,
-//   retryStepNow, roundUp, roundedDuration, secretPlaces, snakeCase, startRun, statePathFor, stepsOf, stopWords,
-//   summarize, timeTicks, timeWords, viewRetrying, viewRun, waitLimitMs, waitedText,
+//   checkResume, chooseCompared, cleanableRuns, countText, describeDifference, endOfFile, execCommand, expectOwnStore,
+//   explain, factor, failureLines, failureReason, failureText, fallbackId, fillKnown, isId, isShownTime, isWorkflow,
+//   kebabCase, killCommands, lastLineIn, limitsOf, matcherWords, meanOf, newRunId, parseSource, percent, pickOnly,
+//   pickStep, placeOf, placesElsewhere, plainNumber, planFromDocument, planOf, plural, policyInput, possible,
+//   readBudgetFlag, readBudgetSection, readFilePolicy, readPolicies, readText, readTogether, readersFor, recordedFile,
+//   recordedPlan, removeRuns, resample, resumeRun, retryStepNow, roundUp, roundedDuration, runSimulation,
+//   scenarioWithUnits, scenarioWords, secretPlaces, snakeCase, startRun, statePathFor, stepsOf, stopWords, summarize,
+//   timeTicks, timeWords, underTest, viewRetrying, viewRun, waitLimitMs, waitedText,
 //
 // types:
 //   AttemptInput, AttemptRow, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput,
-//   Explanation, FoundPolicy, LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag, Readers, Refusal, ResumeCheck,
-//   ResumeChoices, ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace, RunReader, RunSettings, Source,
-//   StepAttempt, StepView,
+//   Explanation, FieldWords, FoundPolicy, LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag, Readers, Refusal,
+//   ResumeCheck, ResumeChoices, ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace, RunReader, RunSettings,
+//   SimulatedPolicy, Simulation, Source, StepAttempt, StepView, UnderTest,
 
 import type {
   OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
 } from '@reprise/workflow'
 import type {
-  Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, RepriseError, StopReason,
+  Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
 import type {
   AttemptRow, FailureRecord, Json, Ledger, RunRecord,
 } from 'reprise/durable'
+import type {
+  CompleteScenario, Limits, Report, ScenarioInput, Subject,
+} from 'reprise/simulate'
 import type {
   Node,
 } from 'yaml'
@@ -107,6 +111,8 @@ export interface Explanation {
   readonly hints: readonly Hint[];
   readonly notes: readonly string[];
 }
+
+export type FieldWords = (field: string, value?: string) => string;
 
 export interface FoundPolicy extends NormalizedPolicy {
   readonly step: string | null;
@@ -278,6 +284,20 @@ export declare const STDIN = "<stdin>";
 
 export declare const STEP_STATES: readonly ['pending', 'running', 'retrying', 'parked', 'interrupted', 'undecided', 'succeeded', 'recovered', 'skipped', 'failed', 'cancelled'];
 
+export interface SimulatedPolicy extends Report {
+  readonly title: string;
+  readonly isSubject: boolean;
+}
+
+export interface Simulation {
+  readonly scenario: CompleteScenario;
+  readonly seed: number;
+  readonly summary: string;
+  readonly policies: readonly [SimulatedPolicy, ...SimulatedPolicy[]];
+  readonly verdict: readonly string[];
+  readonly notes: readonly string[];
+}
+
 export interface Source {
   readonly file: string;
   readonly text: string;
@@ -345,6 +365,13 @@ export interface StepView {
   readonly history: readonly AttemptView[];
 }
 
+export interface UnderTest {
+  readonly subject: Subject;
+  readonly policy: Policy;
+  readonly summary: string;
+  readonly notes: readonly string[];
+}
+
 export declare function attemptsText(count: number): string;
 
 export declare function breakerViews(ledger: Ledger, now: number): Promise<readonly BreakerView[]>;
@@ -356,6 +383,8 @@ export declare function byteText(bytes: number): string;
 export declare function cancelRun(store: string, runId: string, planOf: PlanReader, state: StateDirectory): Promise<boolean>;
 
 export declare function checkResume(ledger: Ledger, run: RunRecord, plans: ResumePlans, choices: ResumeChoices): Promise<ResumeCheck>;
+
+export declare function chooseCompared(text: string | undefined, known: readonly Subject[], under: string): readonly Subject[];
 
 export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: readonly string[]): Promise<RunView[]>;
 
@@ -398,6 +427,8 @@ export declare function killCommands(): void;
 
 export declare function lastLineIn(file: string): string;
 
+export declare function limitsOf({ attemptTimeoutMs, timeoutMs }: Policy): Limits;
+
 export declare function matcherWords(policy: Policy): string;
 
 export declare function meanOf(values: readonly number[]): number;
@@ -424,11 +455,15 @@ export declare function planOf(source: Source, readers: Readers): Plan;
 
 export declare function plural(count: number, noun: string): string;
 
+export declare function policyInput(policy: Policy): PolicyInput;
+
 export declare function possible(share: number): string;
 
 export declare function readBudgetFlag(flag: string, text: string): BudgetDefinition;
 
 export declare function readBudgetSection(source: Source): BudgetDefinitions;
+
+export declare function readFilePolicy(source: Source, step: string | undefined): Promise<FilePolicy>;
 
 export declare function readPolicies(source: Source, readers: Readers): PolicyFile;
 
@@ -459,6 +494,12 @@ export declare function roundUp(value: number): number;
 
 export declare function roundedDuration(ms: number): string;
 
+export declare function runSimulation({ scenario: given, seed, under, compared, words }: SimulationInput, onProgress: (name: string, number: number, of: number) => void): Simulation;
+
+export declare function scenarioWithUnits(scenario: CompleteScenario): ScenarioInput;
+
+export declare function scenarioWords(scenario: CompleteScenario): string;
+
 export declare function secretPlaces(secrets: Readonly<Record<string, string>>, kept: Readonly<Record<string, Json>>): SecretPlace[];
 
 export declare function snakeCase(name: string): string;
@@ -480,6 +521,8 @@ export declare function timeWords(times: {
   readonly waitedMs: number;
   readonly downMs: number;
 }): string[];
+
+export declare function underTest(file: FilePolicy | undefined, given: GivenPolicy, words: FieldWords): UnderTest;
 
 export declare function viewRetrying(ledger: Ledger): Promise<RetryingView[]>;
 
@@ -618,10 +661,25 @@ interface FieldsShape {
   readonly checkedBy?: CheckedBy;
 }
 
+// simulate/file-policy
+interface FilePolicy {
+  readonly title: string;
+  readonly found: FoundPolicy;
+  readonly budgets: BudgetDefinitions;
+  readonly unread: readonly string[];
+}
+
 // document/shape
 interface FlagShape {
   readonly kind: 'flag';
   readonly only?: boolean;
+}
+
+// simulate/under-test
+interface GivenPolicy {
+  readonly title: string;
+  readonly fields: PolicyInput;
+  readonly budget: BudgetDefinition | undefined;
 }
 
 // explain/hints
@@ -743,6 +801,15 @@ interface SessionView {
 
 // document/shape
 type Shape = TextShape | WordsShape | NumberShape | FlagShape | DurationShape | DataShape | EmptyShape | ListShape | NamedShape | FieldsShape | EitherShape;
+
+// simulate/simulation
+interface SimulationInput {
+  readonly scenario: ScenarioInput;
+  readonly seed: number;
+  readonly under: UnderTest;
+  readonly compared: readonly Subject[];
+  readonly words: FieldWords;
+}
 
 // process/stdin-spool
 interface SpoolOptions {

@@ -4,6 +4,7 @@ import {
   type Explanation,
   type FoundPolicy,
   pickStep,
+  policyInput,
   readersFor,
   readPolicies,
 } from '@reprise/workflow/internal'
@@ -20,7 +21,6 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
 import { wrapText } from '../output/wrap.js'
-import { policyInput } from '../simulate/policy-input.js'
 import { writePage } from '../output/github-commands.js'
 
 type Given = ParsedArguments<{ readonly file?: string; readonly step?: string }, PolicyFlagTexts>

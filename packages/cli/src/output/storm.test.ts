@@ -1,8 +1,9 @@
+import type { SimulatedPolicy, Simulation } from '@reprise/workflow/internal'
+import { completeScenario } from 'reprise/simulate'
 import { expect, test } from 'vitest'
-import { readScenarioFlags } from '../input/scenario-flags.js'
-import type { SimulatedPolicy, Simulation } from '../simulate/simulation.js'
 import { drawLoad, type LoadOverTime } from './chart.js'
 import { type Look, lookFor } from './look.js'
+import { pictured } from './pictured.js'
 import { showSimulation } from './simulation.js'
 import { PLAIN, styleFor } from './style.js'
 import { stormTable } from './storm-table.js'
@@ -41,7 +42,7 @@ const CALM = policyWith({
 })
 
 function simulationOf(policies: Simulation['policies']): Simulation {
-  const { scenario } = readScenarioFlags({})
+  const scenario = completeScenario()
   return { scenario, seed: 1, summary: 'up to 5 attempts', policies, verdict: ['It collapses.'], notes: ['Mind this.'] }
 }
 
@@ -189,7 +190,7 @@ test('no more than six panels, and no coordinate that is none', () => {
 
 test('a policy without calls, and a scenario without a fault, can be drawn', () => {
   const empty = policyWith({ seconds: { calls: [0], attempts: [0], useful: [0] } })
-  const { scenario } = readScenarioFlags({ fault: 'none' })
+  const scenario = completeScenario({ fault: 'none' })
   const svg = drawStorm({ ...simulationOf([empty]), scenario })
   expect(svg).not.toMatch(/NaN|Infinity|undefined/)
   expect(svg).toContain('no fault')
@@ -199,4 +200,12 @@ test('whatever stands in a name, the XML stays whole', () => {
   expect(xmlText('<a b="c">&\u0000\u001b[31m\ud800')).toBe('&lt;a b=&quot;c&quot;&gt;&amp;')
   expect(tag('a', { b: '<"&', c: 1.04, d: -0.01 }, '')).toBe('<a b="&lt;&quot;&amp;" c="1" d="0"></a>')
   expect(drawStorm(simulationOf([policyWith({ title: '</text><script>' })]))).not.toContain('<script>')
+})
+
+test('a picture shows six at most: the one under test, those that say most, then the others', () => {
+  const policy = (name: string, isSubject = false): SimulatedPolicy => ({ name, isSubject }) as SimulatedPolicy
+  const many = ['none', 'a', 'b', 'exponential-5', 'c', 'd', 'recommended'].map((name) => policy(name))
+  expect(pictured([policy('yours', true), ...many]).map(({ name }) => name)).toEqual([
+    ...['yours', 'none', 'a', 'b', 'exponential-5', 'recommended'],
+  ])
 })
