@@ -87,8 +87,8 @@ export class Adoption {
     return [...faultsOfState(task, attempts), ...faultsOfHistory(task, tally)]
   }
 
-  private takes({ record }: Definition, task: TaskRecord): boolean {
-    return task.policyHash === record.hash || this.policyChange === 'accept'
+  private takes({ record, policyChange = this.policyChange }: Definition, task: TaskRecord): boolean {
+    return task.policyHash === record.hash || policyChange === 'accept'
   }
 
   /** Whoever asks for a task that this program will not run is told why. */

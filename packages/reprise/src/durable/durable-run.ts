@@ -5,6 +5,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { normalizePolicy } from '../core/normalize.js'
+import type { Budget } from '../core/budget.js'
+import type { Observer } from '../core/event.js'
 import type { Policy, PolicyArgument } from '../core/policy.js'
 import type { Ledger, TaskResult } from '../ledger/ledger.js'
 import {
@@ -18,15 +20,24 @@ import {
   type TaskRecord,
   type TaskStatus,
 } from '../ledger/records.js'
+import type { Environment } from '../runtime/environment.js'
 import type { Adoption } from './adoption.js'
-import { type Definition, expectConductor, type TaskFunction, type VerifyFunction } from './definition.js'
+import {
+  type Conductor,
+  type Definition,
+  expectConductor,
+  type TaskFunction,
+  type VerifyFunction,
+} from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
 import type { Ownership } from './ownership.js'
 import { recordOf } from './policy-record.js'
+import type { RunBudgets } from './run-budgets.js'
 import { expectId, type TaskHandle, type Tasks } from './tasks.js'
 import { freshProgress } from './transitions.js'
-import { isOver } from './waiters.js'
+import { isOver, type Waiters } from './waiters.js'
+import type { Worker } from './worker.js'
 
 export interface StepOptions<R> {
   readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<null, R> }
@@ -54,6 +65,10 @@ export interface RunChangeInput {
 
 export interface RunParts {
   readonly ledger: Ledger
+  readonly environment: Environment
+  readonly budgets: RunBudgets
+  readonly worker: Worker
+  readonly waiters: Waiters
   /** By queue: tasks of these are claimed. */
   readonly definitions: Map<string, Definition>
   readonly tasks: Tasks
@@ -68,8 +83,18 @@ export interface RunParts {
   readonly expectOpen: () => void
 }
 
+/** What a process brings along for a run that it conducts; gone when the run is released. */
+export interface ConductOptions {
+  /** Budgets that the steps of the run name, beside those of the process. Runs that use one name share its budget. */
+  readonly budgets?: ReadonlyMap<string, Budget>
+  /** Gets the events of this process, those of other runs and tasks too. */
+  readonly observer?: Observer
+  /** What to do with steps that were recorded with another policy; the setting of the process when absent. */
+  readonly policyChange?: 'refuse' | 'accept'
+}
+
 /** How this process came to conduct the run. */
-export interface Conducting {
+export interface Conducting extends ConductOptions {
   /** Of the resume; undefined if it began the run. */
   readonly resumeId: string | undefined
   readonly force: boolean
@@ -83,12 +108,36 @@ export class DurableRun {
   private readonly parts: RunParts
   private current: RunRecord
   private readonly conducting: Conducting | undefined
+  private readonly conductor: Conductor
+  /** Steps that a caller waits for, by queue. */
+  private readonly active = new Map<string, TaskKey>()
+  private readonly releases: (() => void)[] = []
 
   constructor(parts: RunParts, record: RunRecord, conducting: Conducting | undefined) {
     this.parts = parts
     this.id = record.id
     this.current = record
     this.conducting = conducting
+    this.conductor = { fence: record.fence, isStopped: false }
+    if (conducting?.budgets !== undefined) this.releases.push(parts.budgets.add(conducting.budgets))
+    if (conducting?.observer !== undefined) this.releases.push(parts.environment.observe(conducting.observer))
+  }
+
+  /**
+   * Attempts of its steps are told to end and recorded as interrupted on purpose, and callers that wait for a step are
+   * refused with `closed`. Other runs and tasks of this process go on. The run itself is left or finished afterwards.
+   */
+  async stop(): Promise<void> {
+    const { worker, waiters } = this.parts
+    const reason = new TaskRefusedError('closed', `This process stops run ${this.id}`)
+    this.conductor.isStopped = true
+    await worker.stopConducted(this.conductor, reason)
+    for (const key of this.active.values()) waiters.gone(key, reason)
+  }
+
+  /** Takes back what the run has added to this process: its budgets and its observer. */
+  release(): void {
+    for (const release of this.releases.splice(0)) release()
   }
 
   /** As this process knows it. */
@@ -213,7 +262,8 @@ export class DurableRun {
       run,
       onInterrupt: rule,
       verify,
-      ...(this.conducting !== undefined && { conductor: { fence: this.current.fence } }),
+      ...(this.conducting !== undefined && { conductor: this.conductor }),
+      ...(this.conducting?.policyChange && { policyChange: this.conducting.policyChange }),
     }
   }
 
@@ -223,11 +273,13 @@ export class DurableRun {
     this.expectConducting()
     if (definitions.has(definition.queue)) throw new TypeError(`Step ${id} of run ${this.id} runs already`)
     definitions.set(definition.queue, definition)
+    this.active.set(definition.queue, keyIn(scopeOfRun(this.id), id))
     try {
       await this.takeOver(definition, id)
       return await run()
     } finally {
       definitions.delete(definition.queue)
+      this.active.delete(definition.queue)
     }
   }
 

@@ -21,6 +21,7 @@ import { type Identity, ownIdentity } from './identity.js'
 import { type OtherOwner, Ownership } from './ownership.js'
 import { isTransient } from './persistence.js'
 import { type InterruptRule, recordOf } from './policy-record.js'
+import { RunBudgets } from './run-budgets.js'
 import { Runs } from './runs.js'
 import { Retention, retentionOf, type RetentionSettings, type Swept } from './retention.js'
 import { Sweeper } from './sweeper.js'
@@ -110,7 +111,12 @@ export class Durable {
   private endWork: (error?: unknown) => void = () => undefined
   private stopListening: () => void = () => undefined
 
-  private constructor(ledger: Ledger, environment: Environment, settings: DurableSettings, gates: GateBook) {
+  private constructor(
+    ledger: Ledger,
+    environment: Environment,
+    settings: DurableSettings,
+    { gates, budgets }: { readonly gates: GateBook; readonly budgets: RunBudgets },
+  ) {
     this.ledger = ledger
     this.environment = environment
     this.settings = settings
@@ -157,12 +163,14 @@ export class Durable {
     this.tasks = new Tasks({ ...common, changes, watching, lookForLost, onFailure })
     const { tasks, ownership } = this
     const policyOf = (name: string, input: PolicyArgument): Policy => this.policyOf(name, input)
-    const known = { ledger, definitions, tasks, adoption, ownership, owner }
+    const known = { ledger, environment, budgets, worker, waiters, definitions, tasks, adoption, ownership, owner }
     this.runs = new Runs({ ...known, policyOf, interruptRule, expectOpen })
   }
 
   static async open(ledger: Ledger, environment: Environment, settings: DurableSettings): Promise<Durable> {
-    const durable = new Durable(ledger, environment, settings, new GateBook(environment, await ledger.gates()))
+    const budgets = new RunBudgets(environment.budgets)
+    const gates = new GateBook(environment, budgets, await ledger.gates())
+    const durable = new Durable(ledger, environment, settings, { gates, budgets })
     await durable.ownership.begin()
     durable.worker.begin()
     durable.sweeper.begin()

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Ledger, RunFilter } from '../ledger/ledger.js'
 import type { Json, RunRecord } from '../ledger/records.js'
-import { DurableRun, runEvent, type RunParts } from './durable-run.js'
+import { type ConductOptions, DurableRun, runEvent, type RunParts } from './durable-run.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
 import { lastHeardOf, type OtherOwner, type Ownership } from './ownership.js'
@@ -24,7 +24,7 @@ export interface NewRun {
   readonly detail?: Json
 }
 
-export interface TakeOptions {
+export interface TakeOptions extends ConductOptions {
   /** Takes it from a process that still holds its lease too; what that one does with the run is not written any more. */
   readonly force?: boolean
   /** As it was when somebody looked: taken meanwhile, or removed, it is refused. */
@@ -45,7 +45,10 @@ export class Runs {
   }
 
   /** Begins a run, conducted by this process; refused if the id is taken. */
-  async start({ id, kind, name, definition, fingerprint, detail = null }: NewRun): Promise<DurableRun> {
+  async start(
+    { id, kind, name, definition, fingerprint, detail = null }: NewRun,
+    options: ConductOptions = {},
+  ): Promise<DurableRun> {
     const { ledger, owner } = this.parts
     this.parts.expectOpen()
     expectId('run', id)
@@ -70,11 +73,12 @@ export class Runs {
       const events = [runEvent('run_started', run, view.now, { kind, name })]
       return { runs: [{ run, definition: kept.definition }], events, result: run }
     })
-    return new DurableRun(this.parts, record, { resumeId: undefined, force: false })
+    return new DurableRun(this.parts, record, { ...options, resumeId: undefined, force: false })
   }
 
   /** Takes up a run that nobody conducts any more, whatever became of it; refused while somebody does. */
-  async take(id: string, { force = false, fence }: TakeOptions = {}): Promise<DurableRun> {
+  async take(id: string, options: TakeOptions = {}): Promise<DurableRun> {
+    const { force = false, fence } = options
     const { ledger, owner } = this.parts
     const seen = await this.expectRun(id)
     if (!force) await this.expectFree(seen)
@@ -103,7 +107,7 @@ export class Runs {
       const events = [runEvent('run_resumed', run, view.now, { resumeId, ...before })]
       return { runs: [{ run: next }], events, result: next }
     })
-    return new DurableRun(this.parts, record, { resumeId, force })
+    return new DurableRun(this.parts, record, { ...options, resumeId, force })
   }
 
   /** A run to look at and to change tasks of, without conducting it. */

@@ -18,6 +18,7 @@ import {
   type TaskRecord,
   type TaskStatus,
 } from '../ledger/records.js'
+import { isStopped } from './activity.js'
 import type { Adoption } from './adoption.js'
 import { type Definition, expectConductor } from './definition.js'
 import { RecordedFailureError, TaskRefusedError } from './errors.js'
@@ -142,7 +143,7 @@ export class Tasks {
     const isFree = definition.policy.budget === undefined && definition.policy.breaker === undefined
     const hasRoom = isFree && worker.slots.take()
     try {
-      if (worker.isStopped) await this.expectOver(definition, id)
+      if (isStopped(worker.activity, definition)) await this.expectOver(definition, id)
       const { type, task } = await this.create(definition, input, id, hasRoom)
       if (type === 'existing') this.expectWillRun(definition, task)
       // Its process may be gone: the caller does not wait until the next look for lost owners.

@@ -10,7 +10,7 @@ import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { Activity } from './activity.js'
 import { type Started, TaskAdmission } from './admission.js'
-import type { Definition } from './definition.js'
+import type { Conductor, Definition } from './definition.js'
 import { DueTasks } from './due.js'
 import type { GateBook } from './gate-book.js'
 import { LedgerClock } from './ledger-clock.js'
@@ -48,7 +48,7 @@ export class Worker {
   private readonly ports: WorkerPorts
   private readonly attempts: RunningAttempts
   private readonly parked: ParkedTasks
-  private idle: (() => void)[] = []
+  private onAttemptLeft: (() => void)[] = []
   private mark: number | undefined = undefined
   private isLooking = false
 
@@ -79,7 +79,7 @@ export class Worker {
       taken,
       rested: (task) => this.rested(task),
       isHere: (task) => this.isHere(task),
-      left: () => this.checkIdle(),
+      left: () => this.attemptLeft(),
     })
     this.parked = new ParkedTasks({ ...common, follow, taken, onRoom: () => this.wake() })
   }
@@ -121,10 +121,10 @@ export class Worker {
   async drain(): Promise<void> {
     const { activity } = this
     this.close()
-    await this.parked.releaseAll()
+    await this.parked.release(() => true)
     while (this.attempts.size > 0 || activity.hasPending) {
       if (activity.hasPending) await activity.settled()
-      else await new Promise<void>((resolve) => this.idle.push(resolve))
+      else await new Promise<void>((resolve) => this.onAttemptLeft.push(resolve))
     }
   }
 
@@ -142,8 +142,18 @@ export class Worker {
     this.attempts.stop(reason)
   }
 
-  private checkIdle(): void {
-    if (this.attempts.size === 0) for (const resolve of this.idle.splice(0)) resolve()
+  /** The same for the tasks of one run; the others go on. */
+  async stopConducted(conductor: Conductor, reason: unknown): Promise<void> {
+    const isOfRun = (definition: Definition): boolean => definition.conductor === conductor
+    this.attempts.stopWhere(isOfRun, reason)
+    await this.parked.release(isOfRun)
+    // Tasks that were being recorded when the run was stopped begin by now, and end at once.
+    await this.activity.settled()
+    while (this.attempts.some(isOfRun)) await new Promise<void>((resolve) => this.onAttemptLeft.push(resolve))
+  }
+
+  private attemptLeft(): void {
+    for (const resolve of this.onAttemptLeft.splice(0)) resolve()
   }
 
   /** Whether this process executes the task, or holds it in a line: then it learns of its end by itself. */
