@@ -72,6 +72,7 @@ import {
 import { SqliteAnalytics } from './sqlite-analytics.js'
 import { listQuery, prepareStatements, runsQuery, type Statements } from './statements.js'
 
+/** A store in a SQLite file, for processes of one machine. */
 export class SqliteLedger implements Ledger {
   readonly name: string
   readonly spans = 'machine'
