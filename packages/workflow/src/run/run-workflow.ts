@@ -3,9 +3,9 @@
  * flags. Imports the library and its own layer.
  */
 import path from 'node:path'
-import { RepriseError } from 'reprise'
+import { type DurationInput, RepriseError } from 'reprise'
 import { type Durable, type Json, type Ledger, openLedger, TaskRefusedError } from 'reprise/durable'
-import { expectOptions, type OptionCheck, sharedLedger } from 'reprise/internal'
+import { durationCheck, expectOptions, type OptionCheck, sharedLedger } from 'reprise/internal'
 import type { Plan } from '../plan/plan.js'
 import type { OutputListener } from './attempt-output.js'
 import type { RunEnd } from './conductor.js'
@@ -24,11 +24,11 @@ interface WorkflowOptions {
   /** What commands inherit. @default `process.env` @example { env: { PATH: '/usr/bin', REGION: 'eu' } } */
   readonly env?: Readonly<Record<string, string | undefined>>
   /**
-   * Time from asking a command to end to killing it: a whole number of 0 or more.
-   * @default 5000
-   * @example { graceMs: 10_000 }
+   * Time from asking a command to end to killing it, with its whole process tree.
+   * @default '5s'
+   * @example { grace: '10s' }
    */
-  readonly graceMs?: number
+  readonly grace?: DurationInput
   /**
    * Called with what happens, after it is recorded.
    * @default none
@@ -104,7 +104,7 @@ const CHECKS: Readonly<Record<keyof WorkflowOptions, OptionCheck>> = {
   durable: [isDurable, 'an address, such as sqlite:.reprise/ledger.db, or what openDurable gives'],
   stateDirectory: [isText, 'a path'],
   env: [isObject, 'an object with a text for each variable'],
-  graceMs: [(value) => Number.isSafeInteger(value) && (value as number) >= 0, 'a whole number of 0 or more'],
+  grace: durationCheck("a duration such as '5s'"),
   onEvent: [isFunction, 'a function'],
   output: [isObject, 'an object with onEnd'],
   signal: [(value) => value instanceof AbortSignal, 'an AbortSignal'],
@@ -175,14 +175,14 @@ async function lookAt(
 }
 
 function settingsOf(options: WorkflowOptions): RunSettings {
-  const { durable, stateDirectory = '.reprise', env = process.env, onEvent, graceMs, output, signal } = options
+  const { durable, stateDirectory = '.reprise', env = process.env, onEvent, grace, output, signal } = options
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return {
     store: storeOf(durable),
     stateDirectory: path.resolve(stateDirectory),
     env: Object.fromEntries(given),
     ...(onEvent && { listener: onEvent }),
-    ...(graceMs !== undefined && { graceMs }),
+    ...(grace !== undefined && { grace }),
     ...(output && { output }),
     ...(signal && { signal }),
   }
