@@ -78,9 +78,8 @@ function parametersOf(node) {
  */
 function shownOf(declaration, byId) {
   const { file, nodes, isType } = declaration
-  return nodes.flatMap((node, index) => {
+  return nodes.flatMap((node) => {
     const kind = kindOf(node)
-    const [first] = nodes
     /** @type {Part} */
     const itself = {
       member: '',
@@ -88,8 +87,8 @@ function shownOf(declaration, byId) {
       isOptional: false,
       isArgument: false,
       isDiscriminant: false,
-      // Overloads are one name: editors show the comment of each, and the first stands for those without.
-      doc: docOf(file, node) ?? (index > 0 && first !== undefined ? docOf(file, first) : undefined),
+      // Of each overload: editors show the comment of the one that is called.
+      doc: docOf(file, node),
     }
     const members = [...membersIn(node, isType, '', false)].map(({ member, name, isArgument }) => ({
       member: name,

@@ -42,8 +42,7 @@ export abstract class RepriseError extends Error {
 }
 
 /**
- * Whether `error` comes from Reprise, from any copy of it, and, if asked, carries this code. Without a code, comparing
- * `error.code` narrows to the class as well.
+ * Whether `error` comes from Reprise, from any copy of it, and carries this code.
  * @example
  * try {
  *   await executor.run('price', () => fetchPrice('tea'))
@@ -53,6 +52,10 @@ export abstract class RepriseError extends Error {
  * }
  */
 export function isRepriseError<C extends ErrorCode>(error: unknown, code: C): error is ErrorByCode[C]
+/**
+ * Whether `error` comes from Reprise, from any copy of it. Comparing `error.code` then narrows to the class.
+ * @example if (isRepriseError(error) && error.code === 'timeout') console.log(error.timeoutMs)
+ */
 export function isRepriseError(error: unknown): error is AnyRepriseError
 export function isRepriseError(error: unknown, code?: ErrorCode): boolean {
   if (typeof error !== 'object' || error === null) return false
