@@ -45,7 +45,7 @@ async function interrupted(plan: Plan): Promise<string> {
   const end = await runWorkflow(plan, {
     durable,
     stateDirectory,
-    graceMs: 100,
+    grace: '100ms',
     signal: stop.signal,
     onEvent: (event) => {
       runId = event.run
@@ -98,6 +98,19 @@ describe('a workflow of a program', () => {
     })
     expect(await double.run(21)).toBe(42)
     await tasks.close()
+  })
+
+  it('kills a command that does not end within the grace', async () => {
+    const slowly = 'trap "sleep 3; echo late > late.txt; exit" TERM; touch started; while :; do sleep 0.05; done'
+    const plan = await load(`name: slow\nsteps:\n  - { name: slow, shell: '${slowly}' }\n`)
+    const stop = new AbortController()
+    const ended = runWorkflow(plan, { durable, stateDirectory, grace: 0, signal: stop.signal })
+    await expect.poll(() => existsSync(path.join(directory, 'started')), { timeout: 20_000 }).toBe(true)
+    stop.abort()
+    expect(await ended).toMatchObject({ state: 'interrupted' })
+    expect(linesOf('late.txt')).toEqual([])
+    const wrong = runWorkflow(plan, { durable, stateDirectory, grace: 'soon' })
+    await expect(wrong).rejects.toThrow(OptionsError)
   })
 
   it('continues where it was stopped', async () => {

@@ -1,8 +1,8 @@
-// reprise/internal: 28 names, 12 values and 16 types. Written by `npm run api`.
+// reprise/internal: 29 names, 13 values and 16 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, checkLedger, describeError, expectOptions, failureOf, faultsOfTasks, fingerprint, lastHeardOf,
-//   livingOwners, nearest, plainText, sharedLedger,
+//   ENDED_RUN_STATUSES, checkLedger, describeError, durationCheck, expectOptions, failureOf, faultsOfTasks,
+//   fingerprint, lastHeardOf, livingOwners, nearest, plainText, sharedLedger,
 //
 // types:
 //   ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, FaultPlace, LedgerCheck, LedgerFault, LostRows, OptionCheck,
@@ -135,6 +135,8 @@ export interface TableFacts {
 export declare function checkLedger(source: CopiedRows): Promise<LedgerCheck>;
 
 export declare function describeError(error: unknown, max?: number): string;
+
+export declare function durationCheck(expected: string, leastMs?: number, mostMs?: number): OptionCheck;
 
 export declare function expectOptions(subject: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>, names?: OptionNames): void;
 

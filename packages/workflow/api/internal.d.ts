@@ -516,11 +516,7 @@ export declare function summarize(policy: Policy, budgetWords?: (name: string) =
 
 export declare function timeTicks(endSeconds: number, most: number): number[];
 
-export declare function timeWords(times: {
-  readonly activeMs: number;
-  readonly waitedMs: number;
-  readonly downMs: number;
-}): string[];
+export declare function timeWords({ activeMs, waitedMs, downMs }: RunTimes): string[];
 
 export declare function underTest(file: FilePolicy | undefined, given: GivenPolicy, words: FieldWords): UnderTest;
 

@@ -29,26 +29,50 @@ import { freshProgress } from './transitions.js'
 import { isOver } from './waiters.js'
 
 export interface StepOptions<R> {
-  readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<null, R> }
-  /** What observers are told it is called; the step's id when absent. */
+  /**
+   * What becomes of an attempt whose process was lost while it ran: see `TaskOptions`.
+   * @default 'rerun'
+   * @example { onInterrupt: 'fail' }
+   */
+  readonly onInterrupt?:
+    | 'rerun'
+    | 'fail'
+    | {
+        /** Looks whether the interrupted attempt happened. */
+        readonly verify: VerifyFunction<null, R>
+      }
+  /** What observers are told it is called. @default the step's id @example { name: 'Fetch prices' } */
   readonly name?: string
 }
 
 /** A step of a run; `run` begins it, joins it, or gives what is recorded of it. */
 export interface StepHandle<R> {
+  /** Runs the step, joins it, or gives its recorded result. @example const rows = await step.run() */
   run(): Promise<R>
+  /** What is known of the step; undefined if it has not begun. @example const status = await step.status() */
   status(): ReturnType<TaskHandle<null, R>['status']>
+  /** Cancels the step; its attempt is aborted if it runs. @example await step.cancel() */
   cancel(): Promise<void>
+  /** Ends the wait of the step: its next attempt starts at once. @example await step.retryNow() */
   retryNow(): Promise<void>
+  /** Grants a fresh set of attempts to a step that has ended without success. @example await step.reset() */
   reset(): Promise<void>
+  /** Says whether an interrupted attempt of an undecided step happened. @example await step.decide('rerun') */
   decide(answer: 'done' | 'rerun', result?: R): Promise<void>
 }
 
 export interface RunChangeInput {
+  /** What the run's kind wants to know again. @default as it is @example { detail: { done: 3 } } */
   readonly detail?: Json
-  /** What it runs from now on, and what is to be told of the change. */
+  /** What the run runs from now on. @default as it is @example { definition: { steps: ['fetch'] } } */
   readonly definition?: Json
+  /** The fingerprint of the new definition. @default as it is @example { fingerprint: '9f2c' } */
   readonly fingerprint?: string
+  /**
+   * What the event `run_changed` tells of the change.
+   * @default no event is recorded
+   * @example { because: { accepted: 'by hand' } }
+   */
   readonly because?: Json
 }
 
@@ -79,6 +103,7 @@ export interface Conducting {
 const SKIPPED_POLICY = /* @__PURE__ */ normalizePolicy({ attempts: 1 }).policy
 
 export class DurableRun {
+  /** The id of the run. */
   readonly id: string
   private readonly parts: RunParts
   private current: RunRecord
@@ -96,21 +121,25 @@ export class DurableRun {
     return this.current
   }
 
-  /** What it runs, as it was written. */
+  /** What it runs, as it was written. @example const document = await run.definition() */
   async definition(): Promise<Json> {
     return (await this.parts.ledger.definition(this.id)) ?? null
   }
 
-  /** In the order of their ids; those of some statuses, or all. */
+  /** In the order of their ids; those of some statuses, or all. @example const failed = await run.tasks(['failed']) */
   tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]> {
     return this.parts.ledger.list({ ...scopeOfRun(this.id), ...(statuses && { statuses }) })
   }
 
-  /** What its steps that succeeded have given. */
+  /** What its steps that succeeded have given. @example const results = await run.results() */
   results(): Promise<readonly TaskResult[]> {
     return this.parts.ledger.results(this.id)
   }
 
+  /**
+   * A step of the run, as a durable task: its id is unique within the run.
+   * @example const rows = await run.step('fetch', { attempts: 5 }, () => fetchPrice('tea')).run()
+   */
   step<R>(id: string, policy: PolicyArgument, run: TaskFunction<null, R>, options: StepOptions<R> = {}): StepHandle<R> {
     this.parts.expectOpen()
     expectId('step', id)
@@ -126,7 +155,10 @@ export class DurableRun {
     }
   }
 
-  /** Records that a step is not needed, with what stands in its place; true if nothing was recorded of it before. */
+  /**
+   * Records that a step is not needed, with what stands in its place; true if nothing was recorded of it before.
+   * @example const isNew = await run.skip('fetch', null)
+   */
   async skip(id: string, result: Json): Promise<boolean> {
     const { ledger } = this.parts
     const conductor = this.expectConducting()
@@ -142,7 +174,10 @@ export class DurableRun {
     })
   }
 
-  /** Writes what has changed; refused once somebody else conducts the run. */
+  /**
+   * Writes what has changed; refused once somebody else conducts the run.
+   * @example await run.change({ detail: { done: 3 } })
+   */
   async change({ detail, definition, fingerprint, because }: RunChangeInput): Promise<void> {
     await this.write(
       (run, now) => ({
@@ -156,7 +191,7 @@ export class DurableRun {
     )
   }
 
-  /** The run has ended so. */
+  /** Records how the run ended. @example await run.finish('succeeded') */
   async finish(status: Exclude<RunStatus, 'running' | 'interrupted' | 'removing'>, detail?: Json): Promise<void> {
     await this.write(
       (run, now) => ({ ...run, status, owner: null, detail: detail ?? run.detail, updatedAtMs: now, endedAtMs: now }),
@@ -165,7 +200,7 @@ export class DurableRun {
     )
   }
 
-  /** This process goes, and another may take it up. */
+  /** Stops conducting the run, so that another process may take it. @example await run.leave() */
   async leave(detail?: Json): Promise<void> {
     await this.write(
       (run, now) => ({ ...run, status: 'interrupted', owner: null, detail: detail ?? run.detail, updatedAtMs: now }),

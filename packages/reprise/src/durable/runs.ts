@@ -12,22 +12,36 @@ import { lastHeardOf, type OtherOwner, type Ownership } from './ownership.js'
 import { expectId } from './tasks.js'
 
 export interface NewRun {
+  /** Unique within the store: up to 128 letters, digits, dots, dashes and underscores. */
   readonly id: string
   /** Whose it is: what a program calls its own. */
   readonly kind: string
+  /** Its name for people; runs may share it. */
   readonly name: string
   /** What it runs; kept with it, and given to whoever takes it up again. */
   readonly definition: Json
   /** Whether a later program would run the same. */
   readonly fingerprint: string
-  /** What is short and changes. */
+  /**
+   * What the run's kind wants to know again: short, since every step reads it.
+   * @default null
+   * @example { detail: { done: 0 } }
+   */
   readonly detail?: Json
 }
 
 export interface TakeOptions {
-  /** Takes it from a process that still holds its lease too; what that one does with the run is not written any more. */
+  /**
+   * Takes it from a process that still holds its lease too; what that one does with the run is not written any more.
+   * @default false
+   * @example { force: true }
+   */
   readonly force?: boolean
-  /** As it was when somebody looked: taken meanwhile, or removed, it is refused. */
+  /**
+   * The run's fence as it was when it was read: if it has changed since, the run is not taken.
+   * @default not compared
+   * @example { fence: 3 }
+   */
   readonly fence?: number
 }
 
@@ -44,7 +58,17 @@ export class Runs {
     this.parts = parts
   }
 
-  /** Begins a run, conducted by this process; refused if the id is taken. */
+  /**
+   * Begins a run, conducted by this process; refused if the id is taken.
+   * @example
+   * const { id } = await durable.runs.start({
+   *   id: 'nightly-1',
+   *   kind: 'report',
+   *   name: 'nightly',
+   *   definition: { steps: ['fetch'] },
+   *   fingerprint: '9f2c',
+   * })
+   */
   async start({ id, kind, name, definition, fingerprint, detail = null }: NewRun): Promise<DurableRun> {
     const { ledger, owner } = this.parts
     this.parts.expectOpen()
@@ -73,7 +97,10 @@ export class Runs {
     return new DurableRun(this.parts, record, { resumeId: undefined, force: false })
   }
 
-  /** Takes up a run that nobody conducts any more, whatever became of it; refused while somebody does. */
+  /**
+   * Takes up a run that nobody conducts any more, whatever became of it; refused while somebody does.
+   * @example const taken = await durable.runs.take('nightly-1')
+   */
   async take(id: string, { force = false, fence }: TakeOptions = {}): Promise<DurableRun> {
     const { ledger, owner } = this.parts
     const seen = await this.expectRun(id)
@@ -106,22 +133,32 @@ export class Runs {
     return new DurableRun(this.parts, record, { resumeId, force })
   }
 
-  /** A run to look at and to change tasks of, without conducting it. */
+  /**
+   * A run to look at and to change tasks of, without conducting it.
+   * @example const found = await durable.runs.find('nightly-1')
+   */
   async find(id: string): Promise<DurableRun> {
     return new DurableRun(this.parts, await this.expectRun(id), undefined)
   }
 
+  /** Runs of the store, the latest first. @example const latest = await durable.runs.list({ limit: 20 }) */
   list(filter: RunFilter = {}): Promise<readonly RunRecord[]> {
     this.parts.expectOpen()
     return this.parts.ledger.runs(filter)
   }
 
-  /** Who conducts it now; undefined if nobody does, or if he is lost. */
+  /**
+   * The process that conducts the run now; undefined if none does, or if it is lost.
+   * @example const conductor = await durable.runs.conductorOf(run.record)
+   */
   async conductorOf({ owner }: RunRecord): Promise<OtherOwner | undefined> {
     return owner === null ? undefined : this.parts.ownership.holderOf(owner)
   }
 
-  /** Nobody begins anything of it any more; its tasks are cancelled one by one. False if it had ended. */
+  /**
+   * Nobody begins anything of it any more; its tasks are cancelled one by one. False if it had ended.
+   * @example const isCancelled = await durable.runs.cancel('nightly-1')
+   */
   async cancel(id: string): Promise<boolean> {
     await this.expectRun(id)
     return this.parts.ledger.transact({ tasks: [], runs: [id] }, (view) => {
