@@ -25,7 +25,7 @@ import type {
   Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
 import type {
-  AttemptRow, FailureRecord, Json, Ledger, RunRecord,
+  AttemptRow, Durable, FailureRecord, Json, Ledger, RunRecord,
 } from 'reprise/durable'
 import type {
   CompleteScenario, Limits, Report, ScenarioInput, Subject,
@@ -261,7 +261,7 @@ export interface RunReader {
 }
 
 export interface RunSettings {
-  readonly store: string | Ledger;
+  readonly store: string | Durable;
   readonly stateDirectory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly grace?: DurationInput;
@@ -516,11 +516,7 @@ export declare function summarize(policy: Policy, budgetWords?: (name: string) =
 
 export declare function timeTicks(endSeconds: number, most: number): number[];
 
-export declare function timeWords(times: {
-  readonly activeMs: number;
-  readonly waitedMs: number;
-  readonly downMs: number;
-}): string[];
+export declare function timeWords({ activeMs, waitedMs, downMs }: RunTimes): string[];
 
 export declare function underTest(file: FilePolicy | undefined, given: GivenPolicy, words: FieldWords): UnderTest;
 

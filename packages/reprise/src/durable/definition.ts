@@ -25,13 +25,21 @@ export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>]
   ? unknown
   : { readonly notJson: { readonly input: JsonOf<I>; readonly result: JsonOf<R> } }
 
+/** The function that a task runs, once for each attempt. */
 export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>
 
 /**
  * Whether an attempt that was interrupted has happened, and with what result: `unknown` leaves it to a person, as does
  * an error or a look that takes longer than an attempt may.
  */
-export type VerifyAnswer<R> = { readonly done: R } | 'rerun' | 'unknown'
+export type VerifyAnswer<R> =
+  | {
+      /** It happened, with this result. */
+      readonly done: R
+    }
+  | 'rerun'
+  | 'unknown'
+/** Looks whether an interrupted attempt happened, before anything is run again. */
 export type VerifyFunction<I, R> = (input: I, context: DurableContext) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>
 
 /** The process that conducts a run may begin its tasks, as long as no other process has taken the run. */

@@ -46,19 +46,34 @@ export interface DurableSettings {
   readonly identity?: Identity
 }
 
+/** Options of a task. `I`: its input, `R`: its result. */
 export interface TaskOptions<I, R> {
   /**
-   * What becomes of an attempt whose process was lost while it ran: it runs again (the default), a person decides
-   * (`fail`), or the program looks whether it happened (`verify`).
+   * What becomes of an attempt whose process was lost while it ran: it runs again (`rerun`), a person decides (`fail`),
+   * or the program looks whether it happened (`verify`).
+   * @default 'rerun'
+   * @example { onInterrupt: 'fail' }
    */
-  readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<I, R> }
+  readonly onInterrupt?:
+    | 'rerun'
+    | 'fail'
+    | {
+        /** Looks whether the interrupted attempt happened. */
+        readonly verify: VerifyFunction<I, R>
+      }
 }
 
+/** Options of `resume`. */
 export interface ResumeOptions {
-  /** Takes over from processes that still hold their lease too; what they do with those tasks is not written any more. */
+  /**
+   * Takes over from processes that still hold their lease too; what they do with those tasks is not written any more.
+   * @default false
+   * @example { force: true }
+   */
   readonly force?: boolean
 }
 
+/** What a resume found and did. */
 export interface Resumption {
   /** Taken over from lost owners. */
   readonly resumed: number
@@ -74,6 +89,7 @@ export interface Resumption {
   readonly undecided: readonly TaskKey[]
   /** Processes that hold a lease; what they own goes on there. */
   readonly others: readonly OtherOwner[]
+  /** How long it took. */
   readonly elapsedMs: number
 }
 
@@ -87,6 +103,7 @@ const MOST_WAIT_MS = 5000
 /** Of Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** Durable tasks on one store: what `openDurable` resolves to. */
 export class Durable {
   private readonly ledger: Ledger
   private readonly environment: Environment
@@ -178,6 +195,15 @@ export class Durable {
     return durable
   }
 
+  /**
+   * Registers a kind of task and gives the handle that runs it. `name` is up to 128 letters, digits, dots, dashes and
+   * underscores, begins with a letter or digit, and is used once. Throws a `PolicyError` for a wrong policy.
+   * @example
+   * const send = durable.task('send', { attempts: 5 }, async ({ to }: { to: string }, { idempotencyKey }) => {
+   *   return `sent to ${to} as ${idempotencyKey}`
+   * })
+   * await send.run({ to: 'ada' }, { id: 'welcome-ada' })
+   */
   task<I, R>(
     name: string,
     policy: PolicyArgument,
@@ -208,7 +234,10 @@ export class Durable {
     return this.tasks.handle<I, R>(definition)
   }
 
-  /** Takes over what lost processes left, and looks at what waits. */
+  /**
+   * Takes over what lost processes left, and looks at what waits. Call it once all tasks are registered.
+   * @example const { resumed, skipped } = await durable.resume()
+   */
   async resume(options: ResumeOptions = {}): Promise<Resumption> {
     this.expectOpen()
     expectOptions('resume', options, { force: FLAG })
@@ -242,13 +271,21 @@ export class Durable {
     return this.ledger.analytics
   }
 
-  /** Removes what the option `retention` does not keep, at once; by itself that happens now and then. */
+  /**
+   * Removes what the option `retention` does not keep, at once; the process also does so from time to time.
+   * @example const { tasks, more } = await durable.sweep()
+   */
   sweep(): Promise<Swept> {
     this.expectOpen()
     return this.retention.sweep()
   }
 
-  /** Keeps the process here until `drain` or `close`; rejects if the ledger fails. What a worker waits for. */
+  /**
+   * Keeps the process running until `drain`, `stop` or `close`; rejects if the store fails.
+   * @example
+   * process.once('SIGTERM', () => void durable.drain())
+   * await durable.work()
+   */
   work(): Promise<void> {
     this.expectOpen()
     this.working ??= new Promise((resolve, reject) => {
@@ -263,7 +300,13 @@ export class Durable {
     return this.working
   }
 
-  /** No new attempts; resolves when those that run have ended. Who still waits for a task is told. */
+  /**
+   * Starts no new attempts; resolves when those that run have ended. Callers that still wait for a task are rejected
+   * with a `TaskRefusedError`.
+   * @example
+   * await durable.drain()
+   * await durable.close()
+   */
   async drain(): Promise<void> {
     await this.worker.drain()
     this.watching.end()
@@ -271,7 +314,10 @@ export class Durable {
     this.endWork()
   }
 
-  /** Attempts that run are told to end, and recorded as interrupted on purpose; nothing new begins. The ledger stays open. */
+  /**
+   * Aborts the attempts that run and records them as interrupted on purpose; starts no new ones. The store stays open.
+   * @example await durable.stop()
+   */
   async stop(): Promise<void> {
     if (this.failure === undefined) await this.worker.stop(new TaskRefusedError('closed', STOPPED))
     this.watching.end()
@@ -279,7 +325,11 @@ export class Durable {
     this.endWork()
   }
 
-  /** Stops: attempts that run are told, and recorded as interrupted on purpose, so that others go on with them. */
+  /**
+   * Aborts the attempts that run, records them as interrupted on purpose, so that other processes continue them, and
+   * closes the store.
+   * @example await durable.close()
+   */
   close(): Promise<void> {
     this.closing ??= this.end()
     return this.closing
