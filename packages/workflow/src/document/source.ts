@@ -50,7 +50,8 @@ export interface Source {
   readonly root: Node | null
   /** The node that an alias stands for; any other node itself. */
   resolve(node: unknown): Node | undefined
-  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>): Problem
+  /** At the start of the node, or so many characters behind it. */
+  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>, skip?: number): Problem
 }
 
 export function parseSource(file: string, text: string): Source {
@@ -80,7 +81,7 @@ export function parseSource(file: string, text: string): Source {
     value,
     root: document.contents,
     resolve: resolverOf(document),
-    problemAt: (node, details) => ({ ...at(node?.range?.[0] ?? 0, ''), ...details }),
+    problemAt: (node, details, skip = 0) => ({ ...at((node?.range?.[0] ?? 0) + skip, ''), ...details }),
   }
 }
 
