@@ -1,13 +1,13 @@
-// @reprise/workflow/internal: 81 names, 54 values and 27 types. Written by `npm run api`.
+// @reprise/workflow/internal: 84 names, 57 values and 27 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, SHORTEST_SECRET, STDIN,
-//   STEP_STATES, StateDirectory, StdinError, StdinSpool, breakerViews, budgetViews, cancelRun, checkResume,
-//   cleanableRuns, describeDifference, endOfFile, execCommand, expectOwnStore, fallbackId, fillKnown, isId, isWorkflow,
-//   kebabCase, killCommands, lastLineIn, newRunId, parseSource, pickOnly, pickStep, placeOf, placesElsewhere,
-//   planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies, readText, readTogether, readersFor,
-//   recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces, snakeCase, startRun, statePathFor,
-//   viewRetrying, viewRun,
+//   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES,
+//   StateDirectory, StdinError, StdinSpool, breakerViews, budgetViews, cancelRun, checkResume, cleanableRuns,
+//   describeDifference, endOfFile, execCommand, expectOwnStore, fallbackId, faultOfSecrets, fillKnown, isFallbackId,
+//   isId, isWorkflow, kebabCase, killCommands, lastLineIn, newRunId, notesOf, parseSource, pickOnly, pickStep, placeOf,
+//   placesElsewhere, planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies, readText, readTogether,
+//   readersFor, recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces, snakeCase, startRun,
+//   statePathFor, stepNotes, viewRetrying, viewRun,
 //
 // types:
 //   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput, FoundPolicy,
@@ -247,8 +247,6 @@ export declare class RunWatcher {
   look(): Promise<RunEvent[] | undefined>;
 }
 
-export declare const SHORTEST_SECRET = 4;
-
 export declare const STDIN = "<stdin>";
 
 export declare const STEP_STATES: readonly ['pending', 'running', 'retrying', 'parked', 'interrupted', 'undecided', 'succeeded', 'recovered', 'skipped', 'failed', 'cancelled'];
@@ -259,7 +257,7 @@ export interface Source {
   readonly value: unknown;
   readonly root: Node | null;
   resolve(node: unknown): Node | undefined;
-  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>): Problem;
+  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>, skip?: number): Problem;
 }
 
 export declare class StateDirectory {
@@ -342,7 +340,11 @@ export declare function expectOwnStore(store: string, stateDirectory: string): v
 
 export declare function fallbackId({ id }: Pick<StepPlan, 'id'>): string;
 
+export declare function faultOfSecrets(names: readonly string[], env: Readonly<Record<string, string | undefined>>): SecretFault | undefined;
+
 export declare function fillKnown(data: Json, values: Values): Json;
+
+export declare function isFallbackId(id: string): boolean;
 
 export declare function isId(id: unknown): boolean;
 
@@ -355,6 +357,8 @@ export declare function killCommands(): void;
 export declare function lastLineIn(file: string): string;
 
 export declare function newRunId(workflow: string, now: Date): string;
+
+export declare function notesOf(source: Source, plan: Plan): string[];
 
 export declare function parseSource(file: string, text: string): Source;
 
@@ -404,6 +408,8 @@ export declare function snakeCase(name: string): string;
 export declare function startRun(plan: Plan, input: NewRunInput, settings: RunSettings): Promise<RunEnd>;
 
 export declare function statePathFor(store: string, cwd: string, environment?: Environment): string;
+
+export declare function stepNotes(policies: readonly FoundPolicy[]): string[];
 
 export declare function viewRetrying(ledger: Ledger): Promise<RetryingView[]>;
 
@@ -618,7 +624,9 @@ type Reading = 'template' | 'shell' | 'expression';
 // plan/readers
 interface References {
   readonly names: readonly string[];
-  readonly problem?: string;
+  readonly unset?: readonly string[];
+  readonly numeric?: readonly string[];
+  readonly problem?: TextProblem;
 }
 
 // run/resume-check
@@ -635,6 +643,13 @@ interface RunTimes {
   readonly activeMs: number;
   readonly waitedMs: number;
   readonly downMs: number;
+}
+
+// masking/secret-fault
+interface SecretFault {
+  readonly message: string;
+  readonly suggestion: string;
+  readonly missing: readonly string[];
 }
 
 // masking/secret-places
@@ -664,6 +679,13 @@ interface StepWords {
   readonly note?: string;
   readonly absent?: string;
   readonly examples?: readonly Json[];
+}
+
+// plan/readers
+interface TextProblem {
+  readonly message: string;
+  readonly offset: number;
+  readonly suggestion?: string | undefined;
 }
 
 // plan/readers

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { STEP_STATES } from '@reprise/workflow/internal'
 import { expect, test } from 'vitest'
 import { PIPE } from '../testing/sample-run.js'
-import { failureText } from './failure-words.js'
+import { failureText, stopWords } from './failure-words.js'
 import { byteText, countText } from './figures.js'
 import { fitTable } from './fitted-table.js'
 import { coarseDuration, countdown, elapsed, relativeTime } from './relative-time.js'
@@ -114,4 +114,21 @@ test('counts and sizes are short, and never more exact than they read', () => {
     '3.3 MiB',
     '4.5 TiB',
   ])
+})
+
+const FAILURE = { name: 'Error', message: 'x' }
+
+test.each([
+  [{ stopReason: 'not_retryable', failure: FAILURE }, 'not retried: the failure matches nothing in `retry_on`'],
+  [
+    { stopReason: 'not_retryable', failure: { ...FAILURE, retryable: false } },
+    'not retried: another attempt would fail the same way',
+  ],
+  [{ stopReason: 'attempts_exhausted', attemptsAllowed: 3 }, 'every attempt failed'],
+  [{ stopReason: 'attempts_exhausted', attemptsAllowed: 1 }, 'its only attempt failed'],
+  [{ stopReason: 'timeout', failure: FAILURE }, 'its time limit leaves no time for another attempt'],
+  [{ stopReason: 'timeout', failure: { ...FAILURE, code: 'timeout' } }, 'its time limit has passed'],
+  [{ stopReason: 'retry_budget_exhausted' }, 'another wait would exceed its retry budget'],
+] as const)('%j is told as: %s', (stopped, words) => {
+  expect(stopWords(stopped)).toBe(`${words} (${stopped.stopReason})`)
 })

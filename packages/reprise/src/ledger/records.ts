@@ -67,6 +67,8 @@ export interface FailureRecord {
   readonly message: string
   readonly code?: string
   readonly exitCode?: number
+  /** The error itself said that no further attempt will help; absent if it said nothing. */
+  readonly retryable?: false
 }
 
 /** How far the attempt in flight is known to have come. */

@@ -6,6 +6,8 @@ import path from 'node:path'
 import { RepriseError } from 'reprise'
 import { type Durable, type Json, type Ledger, openLedger, TaskRefusedError } from 'reprise/durable'
 import { expectOptions, type OptionCheck, sharedLedger } from 'reprise/internal'
+import { InputError } from '../document/problem.js'
+import { faultOfSecrets } from '../masking/secret-fault.js'
 import type { Plan } from '../plan/plan.js'
 import type { OutputListener } from './attempt-output.js'
 import type { RunEnd } from './conductor.js'
@@ -91,11 +93,15 @@ const RESUME_CHECKS = {
   force: [isTruth, 'true or false'],
 } as const
 
-/** Runs the plan to its end. A step that fails is an end of the run, not an error. */
+/**
+ * Runs the plan to its end. A step that fails is an end of the run, not an error. Rejects with an `InputError`, and
+ * starts nothing, if a secret of the plan is missing.
+ */
 export async function runWorkflow(plan: Plan, options: RunWorkflowOptions): Promise<RunEnd> {
   expectOptions('runWorkflow', options, RUN_CHECKS, { required: ['durable'] })
   const { runId = newRunId(plan.name, new Date()), params = {} } = options
   expectParams(plan, params)
+  expectSecrets(plan, options)
   const documentDir = plan.file === null ? process.cwd() : path.dirname(plan.file)
   return startRun(plan, { runId, params, cwd: documentDir, documentDir }, settingsOf(options))
 }
@@ -111,6 +117,7 @@ export async function resumeWorkflow(plan: Plan, runId: string, options: ResumeW
   const check = await lookAt(plan, runId, options, choices)
   if (check.isDone) return { state: 'succeeded', stopReason: null, failedStep: null, undecided: [] }
   if (check.refusals.length > 0) throw new ResumeRefusedError(runId, check.refusals)
+  expectSecrets(plan, options)
   return resumeRun(plan, runId, { choices, check }, settingsOf(options))
 }
 
@@ -119,6 +126,11 @@ function expectParams({ name, params }: Plan, given: Readonly<Record<string, Jso
   const checks = Object.fromEntries(Object.keys(params).map((param) => [param, [() => true, 'a value'] as const]))
   const required = Object.keys(params).filter((param) => params[param] === null)
   expectOptions(`the workflow ${name}`, given, checks, { required })
+}
+
+function expectSecrets({ secrets }: Plan, { env = process.env }: WorkflowOptions): void {
+  const fault = faultOfSecrets(secrets, env)
+  if (fault !== undefined) throw new InputError([{ message: fault.message, suggestion: fault.suggestion }])
 }
 
 async function lookAt(
