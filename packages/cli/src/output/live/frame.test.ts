@@ -106,7 +106,7 @@ import  run nightly-7
 import  run nightly-7
 ✗ FAILED     send              2/2  1.2s  (attempts_exhausted)
 ✓ ok         fallback of send       1.2s
-[████████████████████]  2/2 steps  2.4s  1 FAILED  1 ok
+[████████████████████]  1/1 steps  2.4s  1 FAILED  1 ok
 `)
 })
 
