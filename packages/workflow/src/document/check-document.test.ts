@@ -150,6 +150,9 @@ test.each([
     'retries: 2\nsteps: [{shell: x}]',
     'write `retry_defaults: {attempts: 3}`: `attempts` counts the first execution as well',
   ],
+  ['steps that are no list', 'steps: {name: a, shell: x}', 'begin each step with `- `: `- shell: …`'],
+  ['a step without a space', 'steps: {-shell: x}', 'a space is missing behind `-`: `- shell: …`'],
+  ['variables as a list', 'env: [{A: b}]\nsteps: [{shell: x}]', 'leave out the `- ` before each field'],
   ['no steps', 'name: x', 'such as `{steps: [{shell: ./fetch}]}`'],
 ])('%s is told what a workflow is', (_, text, suggestion) => {
   expect(problemsOf(text)).toMatchObject([{ suggestion }])

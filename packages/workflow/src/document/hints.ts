@@ -119,6 +119,8 @@ export function hintForValue(value: unknown, shape: Shape, owner: string): strin
     if (kind === 'fields' && shape.kind === 'text') return 'text that holds `: ` needs quotes'
   }
   if (kind === 'list' && shape.kind === 'fields' && shape.title === 'workflow') return 'write the list under `steps:`'
+  if (kind === 'list' && (shape.kind === 'fields' || shape.kind === 'named'))
+    return 'leave out the `- ` before each field'
   return value === null ? EMPTY[owner] : undefined
 }
 
@@ -141,7 +143,7 @@ const FORMS: Readonly<Record<string, Form>> = {
     Array.isArray(value)
       ? `write \`{${value.map((name) => `${String(name)}: `).join(', ')}}\`: empty ones must be given`
       : undefined,
-  'workflow.steps': text((value) => `write \`- shell: ${value}\``),
+  'workflow.steps': (value, kind) => (kind === 'fields' ? stepsAsList(value) : writeShell(value, kind)),
   'step.write_file': text((value) => `write \`{path: ${value}, content: …}\``),
   'on_failure.fallback': text((value) => `write \`{command: ${value}}\``),
   'http.expect': (value, kind) =>
@@ -151,6 +153,15 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 function text(write: (value: string) => string): Form {
   return (value) => (typeof value === 'string' && value.length <= MAX_FORM ? write(value) : undefined)
+}
+
+const writeShell = text((value) => `write \`- shell: ${value}\``)
+
+/** Steps without the `- ` of a list, or without its space. */
+function stepsAsList(value: unknown): string {
+  const stuck = Object.keys(value as object).find((key) => /^-\w/.test(key))
+  if (stuck !== undefined) return `a space is missing behind \`-\`: \`- ${shortened(stuck.slice(1))}: …\``
+  return 'begin each step with `- `: `- shell: …`'
 }
 
 /** `NAME=value` is how a shell has them. */
