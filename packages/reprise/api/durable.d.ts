@@ -148,6 +148,7 @@ export interface FailureRecord {
   readonly message: string;
   readonly code?: string;
   readonly exitCode?: number;
+  readonly retryable?: false;
 }
 
 export interface ForgetRequest {

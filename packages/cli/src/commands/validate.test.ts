@@ -112,6 +112,12 @@ test('what is allowed but odd is noted, unless it is to be quiet', async () => {
   )
 })
 
+test('`run` writes the same notes', async () => {
+  const { stderr } = await run(['run', odd, '--dry-run'])
+  expect(stderr).toContain((await run(['validate', odd])).stderr)
+  expect((await run(['-q', 'run', odd, '--dry-run'])).stderr).not.toContain('note:')
+})
+
 test('a budget of a file with a policy is checked too', async () => {
   const { code, stderr } = await run(['validate', fileWith('budget.yaml', 'attempts: 3\nbudgets: {a: {type: rato}}\n')])
   expect(code).toBe(2)

@@ -3,7 +3,9 @@
  * Imports styles, widths and the plain text of the library.
  */
 import type { InputError, Problem } from '@reprise/workflow'
+import { STDIN } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
+import type { CommandContext } from '../command-context.js'
 import type { OutputError } from '../output-error.js'
 import type { Output } from '../world.js'
 import type { Style } from './style.js'
@@ -25,6 +27,17 @@ export function printProblems(error: InputError | OutputError, output: Output, s
   const left = error.problems.length - shown.length
   if (left > 0) blocks.push(`… and ${left} more problems: -v shows all of them.`)
   output.write(`${blocks.join('\n\n')}\n`)
+}
+
+/** What is allowed but odd in a file. */
+export function writeNotes(
+  file: string,
+  notes: readonly string[],
+  { world, settings }: Pick<CommandContext, 'world' | 'settings'>,
+): void {
+  if (settings.quiet) return
+  const name = file === '-' ? STDIN : file
+  for (const note of notes) world.stderr.write(`${plainText(name)}: note: ${plainText(note)}\n`)
 }
 
 function describe(problem: Problem, lines: readonly string[], style: Style, columns: number): string {

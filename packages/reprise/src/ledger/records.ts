@@ -75,6 +75,8 @@ export interface FailureRecord {
   readonly code?: string
   /** The exit code of a command; absent if there is none. */
   readonly exitCode?: number
+  /** The error itself said that no further attempt will help; absent if it said nothing. */
+  readonly retryable?: false
 }
 
 /** How far the attempt in flight is known to have come. */

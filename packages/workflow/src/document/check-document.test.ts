@@ -105,6 +105,11 @@ test.each([
   ['{run: [x, 1.10]}', "write it in quotes: '1.10'"],
   ['{shell: x, cwd: /tmp}', 'did you mean `working_dir`?'],
   ['{shell: x, attempts: 5}', 'write it under `retry:`: `retry: {attempts: …}`'],
+  ['{shell: x, retries: 3}', 'write `retry: {attempts: 4}`: `attempts` counts the first execution as well'],
+  ['{shell: x, max-retries: 0}', 'write `retry: {attempts: 1}`: `attempts` counts the first execution as well'],
+  ['{shell: x, maxAttempts: 3}', 'write `retry: {attempts: 3}`'],
+  ['{shell: x, retries: {times: 3}}', 'write `retry: {attempts: …}`: `attempts` counts the first execution as well'],
+  ['{shell: x, retry_delay: 5s}', 'write it under `retry:`: `retry: {initial_delay: …}`'],
   ['{shell: x, on_failure: continue}', 'write it under `retry:`: `retry: {on_failure: …}`'],
   ['{shell: x, continue-on-error: true}', 'did you mean `retry: {on_failure: continue}`?'],
   ['{shell: x, depends_on: [y]}', 'steps run one after the other, in the order of the file'],
@@ -140,6 +145,14 @@ test.each([
 test.each([
   ['a list of steps alone', '- shell: x', 'write the list under `steps:`'],
   ['nothing', '', 'a workflow is as short as `steps: [{shell: ./fetch}]`'],
+  [
+    'a number of retries',
+    'retries: 2\nsteps: [{shell: x}]',
+    'write `retry_defaults: {attempts: 3}`: `attempts` counts the first execution as well',
+  ],
+  ['steps that are no list', 'steps: {name: a, shell: x}', 'begin each step with `- `: `- shell: …`'],
+  ['a step without a space', 'steps: {-shell: x}', 'a space is missing behind `-`: `- shell: …`'],
+  ['variables as a list', 'env: [{A: b}]\nsteps: [{shell: x}]', 'leave out the `- ` before each field'],
   ['no steps', 'name: x', 'such as `{steps: [{shell: ./fetch}]}`'],
 ])('%s is told what a workflow is', (_, text, suggestion) => {
   expect(problemsOf(text)).toMatchObject([{ suggestion }])

@@ -34,6 +34,16 @@ import  run nightly-7, resumed 1×
 `)
 })
 
+test('a fallback is counted as part of its step, which is done once the fallback is', () => {
+  const failed = stepEvent('step_finished', 'send', { state: 'failed', continued: true })
+  const running = [runStarted(['fetch', 'send']), failed, stepEvent('attempt_started', 'send.fallback')]
+  const ended = [...running, stepEvent('step_finished', 'send.fallback')]
+  expect([running, ended].map(modelOf).map(({ done, total }) => [done, total])).toEqual([
+    [0, 2],
+    [1, 2],
+  ])
+})
+
 test('a usual window has no space for words beside the figures', () => {
   expect(frame(STORY, 80)).toBe(`
 import  run nightly-7, resumed 1×
@@ -90,13 +100,13 @@ test('a fallback has a row of its own, and the step that it stands in for stays 
 import  run nightly-7
 ✗ FAILED     send              2/2  1.2s  (attempts_exhausted)
 ▶ running    fallback of send       2.4s  by hand
-[██████████░░░░░░░░░░]  1/2 steps  2.4s  1 FAILED
+[░░░░░░░░░░░░░░░░░░░░]  0/1 steps  2.4s  1 FAILED
 `)
   expect(frame([...story, stepEvent('step_finished', fallback.id, { attempts: 1 })], 80)).toBe(`
 import  run nightly-7
 ✗ FAILED     send              2/2  1.2s  (attempts_exhausted)
 ✓ ok         fallback of send       1.2s
-[████████████████████]  2/2 steps  2.4s  1 FAILED  1 ok
+[████████████████████]  1/1 steps  2.4s  1 FAILED  1 ok
 `)
 })
 
