@@ -65,3 +65,33 @@ describe('a store that cannot be looked at', () => {
     expect(stdout).not.toContain('does not exist yet')
   })
 })
+
+test('events of a type that the run has none of are answered with the types that it has', async () => {
+  await scene.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
+  const { code, stdout, stderr } = await here('events', '--type', 'attempt_startd')
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr).toMatch(
+    /^Run night-1 has no event of type attempt_startd\. Its types are run_started, attempt_started, /,
+  )
+  expect((await here('events', '--type', 'attempt_started')).stderr).toBe('')
+})
+
+test('retry-now of a step that does not wait says what its state is', async () => {
+  await scene.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
+  const { code, stderr } = await here('retry-now', 'night-1', 'work')
+  expect([code, stderr]).toEqual([4, 'refused: Task night-1/work is not waiting for an attempt: its state is failed\n'])
+})
+
+test('a dry run says how long each attempt may take', async () => {
+  scene.write('timed.yaml', 'steps: [{ id: work, shell: "true", attempt_timeout: 30s, retry: 5 }]')
+  const { stdout, stderr } = await here('run', scene.path('timed.yaml'), '--dry-run')
+  expect(stdout + stderr).toContain('5, 30s each')
+})
+
+test('the message of a store that is no database is printed to its end', async () => {
+  mkdirSync(scene.path('.reprise'))
+  scene.write('.reprise/ledger.db', 'garbage, which is longer than the header of a database has to be'.repeat(20))
+  const { code, stderr } = await here('ps')
+  expect(code).toBe(74)
+  expect(stderr).not.toContain('…')
+})
