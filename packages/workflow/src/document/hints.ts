@@ -32,12 +32,12 @@ const STEP_KEYS: Hints = {
   ...meaning('name', 'title label description'),
   ...meaning('write_file', 'file write copy'),
   ...under('retry', UNDER_RETRY.replace('attempt_timeout ', '')),
-  ...meaning('retry: {on_failure: continue}', 'continueonerror allowfailure ignoreerrors'),
+  ...meaning('retry: {on_failure: continue}', 'continueonerror allowfailure ignoreerrors onerror'),
   ...said('steps run one after the other, in the order of the file', 'needs dependson after before parallel'),
   ...said('write it under `http:`: `http: {url: …}`', 'method headers body'),
   ...said('it belongs to the document: write it beside `steps`', 'secrets params breakers budgets retrydefaults'),
   ...said('write it under `on_interrupt:`: `on_interrupt: {verify: …}`', 'verify'),
-  ...said('write it under `retry:`: `retry: {on_failure: {fallback: {command: …}}}`', 'fallback onerror'),
+  ...said('write it under `retry:`: `retry: {on_failure: {fallback: {command: …}}}`', 'fallback'),
 }
 
 /** For what was meant to be the steps. */
@@ -52,6 +52,7 @@ const WORKFLOW_KEYS: Hints = {
   ...meaning('breakers', 'breaker circuitbreaker circuitbreakers'),
   ...meaning('budgets', 'budget'),
   ...meaning('name', 'title id'),
+  ...said('nothing reads it: write it as a comment, `# …`', 'description version'),
   ...said('a step has a limit: write `attempt_timeout` there, or under `retry_defaults:`', 'timeout'),
   ...under('retry_defaults', UNDER_RETRY.replace('budget breaker ', '')),
 }
@@ -123,12 +124,21 @@ const FORMS: Readonly<Record<string, Form>> = {
     Array.isArray(value)
       ? `write \`{${value.map((name) => `${String(name)}: `).join(', ')}}\`: empty ones must be given`
       : undefined,
-  'workflow.steps': text((value) => `write \`- shell: ${value}\``),
+  'workflow.steps': (value, kind) =>
+    kind === 'fields' ? listOfSteps(value as object) : text((line) => `write \`- shell: ${line}\``)(value, kind),
+  'step.capture': (_, kind) =>
+    kind === 'fields' ? 'it is a name alone: `capture: answer`; JSON has `capture_format: json` beside it' : undefined,
   'step.write_file': text((value) => `write \`{path: ${value}, content: …}\``),
   'on_failure.fallback': text((value) => `write \`{command: ${value}}\``),
   'http.expect': (value, kind) =>
     kind === 'number' || kind === 'list' ? `write \`{status: ${JSON.stringify(value)}}\`` : undefined,
   'write_file.mode': (_, kind) => (kind === 'number' ? "write it in quotes: '0644'" : undefined),
+}
+
+/** Steps by name, as other tools have them. */
+function listOfSteps(steps: object): string {
+  const [name = 'fetch'] = Object.keys(steps)
+  return `steps are a list: each begins with \`-\`, as in \`- name: ${shortened(name)}\``
 }
 
 function text(write: (value: string) => string): Form {
