@@ -30,6 +30,20 @@ describe('where nothing was ever run', () => {
   })
 })
 
+test('a path in the place of the address of a store is answered with the address', async () => {
+  const { code, stderr } = await here('ps', '--store', './runs.db')
+  expect([code, stderr]).toEqual([
+    2,
+    'error: --store "./runs.db" is not the address of a store\n  hint: did you mean sqlite:./runs.db?\n',
+  ])
+})
+
+test('a step that had one attempt does not say that every attempt failed', async () => {
+  const { stderr } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
+  expect(stderr).toContain('1 attempt: its only attempt failed (attempts_exhausted)')
+  expect(stderr).toMatch(/\(1 FAILED\): step work: its only attempt failed \(attempts_exhausted\)\n$/)
+})
+
 test('resume without a name, after a run that failed, says how that run is resumed', async () => {
   await scene.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
   const { code, stderr } = await here('resume')

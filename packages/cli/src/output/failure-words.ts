@@ -46,14 +46,16 @@ const STOPS: Readonly<Record<StopReason, string>> = {
   no_policy: 'it has no policy',
 }
 
-/** `every attempt failed (attempts_exhausted)`: the words, and the word for programs. */
-export function stopWords(reason: StopReason | null): string {
-  return reason === null ? '' : `${STOPS[reason]} (${reason})`
+/** `every attempt failed (attempts_exhausted)`: the words, and the word for programs. `allowed`: how many attempts it had. */
+export function stopWords(reason: StopReason | null, allowed?: number): string {
+  if (reason === null) return ''
+  const words = reason === 'attempts_exhausted' && allowed === 1 ? 'its only attempt failed' : STOPS[reason]
+  return `${words} (${reason})`
 }
 
 /** `step send: every attempt failed (attempts_exhausted)`, as far as it is known. */
-export function failureReason(step: string | null, reason: StopReason | null): string {
-  return [step === null ? '' : `step ${plainText(step, 60)}`, stopWords(reason)]
+export function failureReason(step: string | null, reason: StopReason | null, allowed?: number): string {
+  return [step === null ? '' : `step ${plainText(step, 60)}`, stopWords(reason, allowed)]
     .filter((part) => part !== '')
     .join(': ')
 }

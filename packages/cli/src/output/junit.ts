@@ -78,14 +78,18 @@ function testCase(step: StepView, workflow: string): string {
 }
 
 function outcomeOf(step: StepView): string {
-  const { state, stopReason, failure, attempts } = step
+  const { state, stopReason, failure, attempts, attemptsAllowed } = step
   const kind = KINDS[state]
   if (kind === 'passed') return ''
   if (kind === 'skipped')
     return tag('skipped', { message: state === 'pending' ? 'not run' : 'skipped by its condition' })
   const cause = failureText(failure)
   const message = cause === '' ? state : cause
-  const why = [`${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, stopWords(stopReason), failure?.message ?? '']
+  const why = [
+    `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    stopWords(stopReason, attemptsAllowed),
+    failure?.message ?? '',
+  ]
   const said = why.filter((part) => part !== '').flatMap((part) => part.split('\n'))
   return tag(
     kind,

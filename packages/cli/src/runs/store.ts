@@ -22,7 +22,8 @@ export function expectKept(store: string): void {
   // Two slashes make no file but something of which SQLite, too, would say that it is none.
   if (/^sqlite:(?!\/\/)./s.test(store) || isOnServer(store)) return
   const shown = JSON.stringify(mistypedStore(store).slice(0, 200))
-  if (store !== 'memory:') throw new UsageError(`--store ${shown} is not the address of a store`, EXAMPLES)
+  const hint = /^(?=.*[./])[^:?@=\s\0]+$/.test(store) ? `did you mean sqlite:${store.slice(0, 200)}?` : EXAMPLES
+  if (store !== 'memory:') throw new UsageError(`--store ${shown} is not the address of a store`, hint)
   throw new UsageError(`--store ${store} keeps nothing once the command has ended`, EXAMPLES)
 }
 

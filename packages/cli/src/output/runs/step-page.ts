@@ -57,7 +57,7 @@ function facts(step: StepView, nowMs: number, look: Look): string[] {
   ]
   return [
     // `cancelled` says it already.
-    stopReason === null || state === 'cancelled' ? label : `${label}: ${stopWords(stopReason)}`,
+    stopReason === null || state === 'cancelled' ? label : `${label}: ${stopWords(stopReason, attemptsAllowed)}`,
     counts.filter((text) => text !== '').join(', '),
     ...(step.id === step.name ? [] : [`id ${plainText(step.id)}`]),
   ]
