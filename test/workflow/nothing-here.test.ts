@@ -93,7 +93,7 @@ test('events of a type that the run has none of are answered with the types that
 test('retry-now of a step that does not wait says what its state is', async () => {
   await scene.reprise('run', 'workflow.yaml', '--run-id', 'night-1')
   const { code, stderr } = await here('retry-now', 'night-1', 'work')
-  expect([code, stderr]).toEqual([4, 'refused: Task night-1/work is not waiting for an attempt: its state is failed\n'])
+  expect([code, stderr]).toEqual([4, 'refused: Task night-1/work is not waiting: its state is failed\n'])
 })
 
 test('a dry run says how long each attempt may take', async () => {

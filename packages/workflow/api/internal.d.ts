@@ -1,13 +1,13 @@
-// @reprise/workflow/internal: 81 names, 54 values and 27 types. Written by `npm run api`.
+// @reprise/workflow/internal: 84 names, 57 values and 27 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, SHORTEST_SECRET, STDIN,
-//   STEP_STATES, StateDirectory, StdinError, StdinSpool, breakerViews, budgetViews, cancelRun, checkResume,
-//   cleanableRuns, describeDifference, endOfFile, execCommand, expectOwnStore, fallbackId, fillKnown, isId, isWorkflow,
-//   kebabCase, killCommands, lastLineIn, newRunId, parseSource, pickOnly, pickStep, placeOf, placesElsewhere,
-//   planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies, readText, readTogether, readersFor,
-//   recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces, snakeCase, startRun, statePathFor,
-//   viewRetrying, viewRun,
+//   BLIND_READERS, BUDGETS_KEY, NO_FILE, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher,
+//   SHORTEST_SECRET, STDIN, STEP_STATES, StateDirectory, StdinError, StdinSpool, breakerViews, budgetViews, cancelRun,
+//   checkResume, cleanableRuns, cureForMissing, describeDifference, endOfFile, execCommand, expectOwnStore, fallbackId,
+//   fillKnown, isId, isWorkflow, kebabCase, killCommands, lastLineIn, lookIfThere, newRunId, parseSource, pickOnly,
+//   pickStep, placeOf, placesElsewhere, planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies,
+//   readText, readTogether, readersFor, recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces,
+//   snakeCase, startRun, statePathFor, viewRetrying, viewRun,
 //
 // types:
 //   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput, FoundPolicy,
@@ -18,6 +18,9 @@
 import type {
   OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
 } from '@reprise/workflow'
+import type {
+  Stats,
+} from 'node:fs'
 import type {
   Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, RepriseError, StopReason,
 } from 'reprise'
@@ -94,6 +97,8 @@ export interface LogEntry extends AttemptName {
   readonly path: string;
   readonly bytes: number;
 }
+
+export declare const NO_FILE = "no such file";
 
 export declare const POLICY_FIELDS: readonly PolicyField[];
 
@@ -329,6 +334,8 @@ export declare function checkResume(ledger: Ledger, run: RunRecord, plans: Resum
 
 export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: readonly string[]): Promise<RunView[]>;
 
+export declare function cureForMissing(name: string): string | undefined;
+
 export declare function describeDifference(difference: Difference): string;
 
 export declare function endOfFile(file: string, most: number): {
@@ -353,6 +360,8 @@ export declare function kebabCase(name: string): string;
 export declare function killCommands(): void;
 
 export declare function lastLineIn(file: string): string;
+
+export declare function lookIfThere(path: string): Stats | undefined;
 
 export declare function newRunId(workflow: string, now: Date): string;
 

@@ -13,6 +13,7 @@ export {
 export { isWorkflow } from './document/policy-file.js'
 export { POLICY_FIELDS, type PolicyField, type PolicyFlag } from './document/policy-fields.js'
 export { readTogether, ReportedError } from './document/problem.js'
+export { cureForMissing } from './document/files-beside.js'
 export { NO_FILE, readText, STDIN } from './document/read-text.js'
 export { parseSource, type Source } from './document/source.js'
 export { kebabCase, snakeCase } from './document/spelling.js'

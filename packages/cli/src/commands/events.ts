@@ -45,9 +45,9 @@ export async function run(
 }
 
 /** Nothing would be printed for a type that is misspelt: this names the types that there are. */
-function noneOfType(run: string, wanted: readonly string[], events: readonly EventView[]): string {
+function noneOfType(id: string, wanted: readonly string[], events: readonly EventView[]): string {
   const types = [...new Set(events.map(({ type }) => type))]
-  return plainText(`Run ${run} has no event of type ${wanted.join(', ')}. Its types are ${types.join(', ')}.`, 1000)
+  return plainText(`Run ${id} has no event of type ${wanted.join(', ')}. Its types are ${types.join(', ')}.`, 1000)
 }
 
 /** For people it is one of the details. */

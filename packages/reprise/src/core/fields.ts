@@ -165,9 +165,9 @@ const LONG_FORM =
 
 /** `5 minutes` is written `5m`. */
 function shortForm(value: unknown): string | undefined {
-  const [, count = '', word = ''] = (typeof value === 'string' && LONG_FORM.exec(value)) || []
+  const [, count = '', unitName = ''] = (typeof value === 'string' && LONG_FORM.exec(value)) || []
   if (count === '') return undefined
-  const unit = /^m(s|il)/i.test(word) ? 'ms' : word.charAt(0).toLowerCase()
+  const unit = /^m(s|il)/i.test(unitName) ? 'ms' : unitName.charAt(0).toLowerCase()
   return `did you mean \`${count}${unit}\`?`
 }
 

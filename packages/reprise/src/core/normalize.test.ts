@@ -294,24 +294,6 @@ describe('a number without unit', () => {
   })
 })
 
-describe('a duration in words', () => {
-  it.each([
-    ['5 minutes', '5m'],
-    ['30 s', '30s'],
-    ['1.5 Hours', '1.5h'],
-    ['200 milliseconds', '200ms'],
-    ['10sec', '10s'],
-    ['2 days', '2d'],
-  ])('%s is answered with %s', (written, meant) => {
-    expect(problemsOf({ timeout: written })).toMatchObject([{ suggestion: `did you mean \`${meant}\`?` }])
-    expect(policyOf({ timeout: meant }).timeoutMs).toBeGreaterThan(0)
-  })
-
-  it.each(['5 months', 'soon', '5', 'm'])('%s has no short form', (written) => {
-    expect(problemsOf({ timeout: written })[0]).not.toHaveProperty('suggestion')
-  })
-})
-
 describe('keys', () => {
   it.each([
     ['max_dealy', 'max_delay'],

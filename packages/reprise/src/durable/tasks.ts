@@ -390,10 +390,7 @@ export function expectConductor(run: RunRecord | undefined, id: string, { fence 
 
 function startEarly(task: TaskRecord, now: number): Settled {
   if (task.status === 'waiting') return retryNow(task, now)
-  throw new TaskRefusedError(
-    'not_waiting',
-    `Task ${task.scope}/${task.id} is not waiting for an attempt: its state is ${task.status}`,
-  )
+  throw new TaskRefusedError('not_waiting', `Task ${task.scope}/${task.id} is not waiting: its state is ${task.status}`)
 }
 
 function decideTask(task: TaskRecord, answer: 'done' | 'rerun', result: Json, now: number): Settled {
