@@ -14,6 +14,8 @@ import { wrapText } from './wrap.js'
 
 /** More than anybody repairs before trying again. */
 const MAX_SHOWN = 20
+/** Of a message: those of a damaged store have several sentences. */
+const MAX_TEXT = 2000
 /** Of a long line, what stands before and after the place. */
 const BEFORE = 60
 const AFTER = 40
@@ -45,9 +47,9 @@ function describe(problem: Problem, lines: readonly string[], style: Style, colu
   const place = [file, line, column].filter((part) => part !== undefined).join(':')
   const subject = path ? `${path}: ` : ''
   const head = place === '' ? '' : `${style.bold(plainText(place))}: `
-  const text = wrapText('', `${head}${style.red('error')}: ${plainText(subject + problem.message)}`, columns)
+  const text = wrapText('', `${head}${style.red('error')}: ${plainText(subject + problem.message, MAX_TEXT)}`, columns)
   if (line !== undefined && column !== undefined) text.push(...excerpt(lines[line - 1] ?? '', line, column, style))
-  if (problem.suggestion !== undefined) text.push(`  ${style.cyan('hint')}: ${plainText(problem.suggestion)}`)
+  if (problem.suggestion !== undefined) text.push(`  ${style.cyan('hint')}: ${plainText(problem.suggestion, MAX_TEXT)}`)
   return text.join('\n')
 }
 

@@ -157,7 +157,18 @@ function targetOf(key: string, fields: Fields): string | undefined {
 export function duration(value: unknown, place: Place, hint?: string): number | undefined {
   const isFile = place.report.needsUnits === true || isSnake(place.path.slice(place.path.lastIndexOf('.') + 1))
   const ms = readDuration(value, !isFile)
-  return typeof ms === 'number' ? ms : place.fail(ms, hint)
+  return typeof ms === 'number' ? ms : place.fail(ms, hint ?? shortForm(value))
+}
+
+const LONG_FORM =
+  /^\s*(\d+(?:\.\d+)?)\s*(ms|millis(?:econds?)?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)\s*$/i
+
+/** `5 minutes` is written `5m`. */
+function shortForm(value: unknown): string | undefined {
+  const [, count = '', unitName = ''] = (typeof value === 'string' && LONG_FORM.exec(value)) || []
+  if (count === '') return undefined
+  const unit = /^m(s|il)/i.test(unitName) ? 'ms' : unitName.charAt(0).toLowerCase()
+  return `did you mean \`${count}${unit}\`?`
 }
 
 export function numeric(

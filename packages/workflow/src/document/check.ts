@@ -56,7 +56,7 @@ export class ShapeCheck {
         return this.number(spot, shape)
       case 'duration': {
         const fault = faultOfDuration(spot.data)
-        if (fault !== undefined) this.findings.fail(spot, fault)
+        if (fault !== undefined) this.findings.fail(spot, fault.message, fault.suggestion)
         return
       }
       case 'data':

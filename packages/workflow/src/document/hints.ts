@@ -33,12 +33,12 @@ const STEP_KEYS: Hints = {
   ...meaning('name', 'title label description'),
   ...meaning('write_file', 'file write copy'),
   ...under('retry', UNDER_RETRY.replace('attempt_timeout ', '')),
-  ...meaning('retry: {on_failure: continue}', 'continueonerror allowfailure ignoreerrors'),
+  ...meaning('retry: {on_failure: continue}', 'continueonerror allowfailure ignoreerrors onerror'),
   ...said('steps run one after the other, in the order of the file', 'needs dependson after before parallel'),
   ...said('write it under `http:`: `http: {url: …}`', 'method headers body'),
   ...said('it belongs to the document: write it beside `steps`', 'secrets params breakers budgets retrydefaults'),
   ...said('write it under `on_interrupt:`: `on_interrupt: {verify: …}`', 'verify'),
-  ...said('write it under `retry:`: `retry: {on_failure: {fallback: {command: …}}}`', 'fallback onerror'),
+  ...said('write it under `retry:`: `retry: {on_failure: {fallback: {command: …}}}`', 'fallback'),
 }
 
 /** For what was meant to be the steps. */
@@ -53,6 +53,7 @@ const WORKFLOW_KEYS: Hints = {
   ...meaning('breakers', 'breaker circuitbreaker circuitbreakers'),
   ...meaning('budgets', 'budget'),
   ...meaning('name', 'title id'),
+  ...said('nothing reads it: write it as a comment, `# …`', 'description version'),
   ...said('a step has a limit: write `attempt_timeout` there, or under `retry_defaults:`', 'timeout'),
   ...under('retry_defaults', UNDER_RETRY.replace('budget breaker ', '')),
 }
@@ -144,6 +145,8 @@ const FORMS: Readonly<Record<string, Form>> = {
       ? `write \`{${value.map((name) => `${String(name)}: `).join(', ')}}\`: empty ones must be given`
       : undefined,
   'workflow.steps': (value, kind) => (kind === 'fields' ? stepsAsList(value) : writeShell(value, kind)),
+  'step.capture': (_, kind) =>
+    kind === 'fields' ? 'it is a name alone: `capture: answer`; JSON has `capture_format: json` beside it' : undefined,
   'step.write_file': text((value) => `write \`{path: ${value}, content: …}\``),
   'on_failure.fallback': text((value) => `write \`{command: ${value}}\``),
   'http.expect': (value, kind) =>

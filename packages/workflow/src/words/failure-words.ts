@@ -74,6 +74,11 @@ export function failureReason(step: string | null, stopped: Stopped): string {
     .join(': ')
 }
 
+/** A step is skipped when its condition is false, and `skipped, when: size > 0` reads like the opposite. */
+export function skipText(reason: string): string {
+  return reason.replace(/^when: /, '`when` is false: ')
+}
+
 /** `1 attempt`, `5 attempts`. */
 export function attemptsText(count: number): string {
   return plural(count, 'attempt')

@@ -26,7 +26,7 @@ import  run nightly-7, resumed 1×
 ✓ ok         fetch                 2.4s
 ✓ recovered  load     attempt 3/5  1.2s          waited 3s
 ✗ FAILED     send     attempt 5/5  1.2s          waited 7s           (attempts_exhausted) exit code 75: no route
-- skipped    notify                                                  when is false
+- skipped    notify                                                  \`when\` is false: size(items) > 0
 ▶ running    clean    attempt 1/5  1.4s
 ↻ retrying   report   attempt 2/5  next in 3.2s  waited 2.8s of 12s  connect ECONNREFUSED 10.0.0.1:443
 ‖ parked     archive  attempt 2/5  queued 0.4s                       budget api
@@ -50,7 +50,7 @@ import  run nightly-7, resumed 1×
 ✓ ok         fetch         2.4s
 ✓ recovered  load     3/5  1.2s          waited 3s
 ✗ FAILED     send     5/5  1.2s          waited 7s    (attempts_exhausted) exi…
-- skipped    notify                                   when is false
+- skipped    notify                                   \`when\` is false: size(it…
 ▶ running    clean    1/5  1.4s
 ↻ retrying   report   2/5  next in 3.2s  2.8s of 12s  connect ECONNREFUSED 10.…
 ‖ parked     archive  2/5  queued 0.4s                budget api

@@ -2,10 +2,10 @@
  * What a live view knows of a run: the steps that run, retry or are parked, the last few that have ended, and counts.
  *
  * Invariants: an event takes the same time however many steps there are; what has ended is counted and soon forgotten,
- * so that memory is that of the steps in hand and of the list the run began with. Imports the clock of a run and types.
+ * so that memory is that of the steps in hand and of the list the run began with. Imports the clock of a run, words and types.
  */
 import type { RunEvent, RunState, StepState } from '@reprise/workflow'
-import { isFallbackId, RunClock } from '@reprise/workflow/internal'
+import { isFallbackId, RunClock, skipText } from '@reprise/workflow/internal'
 import type { StopReason } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
 
@@ -124,7 +124,7 @@ export class RunModel {
       case 'step_finished':
         return this.finish(event)
       case 'step_skipped':
-        return this.end({ ...UNKNOWN_END, ...stepOf(event), state: 'skipped', note: event.reason })
+        return this.end({ ...UNKNOWN_END, ...stepOf(event), state: 'skipped', note: skipText(event.reason) })
       case 'breaker_changed':
       case 'budget_denied':
         return
