@@ -60,6 +60,11 @@ const POLICY: Schema<PolicyDraft> = {
   onFailure: [(_, place) => place.fail('is not part of a policy', 'it belongs to a workflow step')],
 }
 
+/** Whether a policy as TypeScript writes it has a field of this name. */
+export function isPolicyField(name: string): boolean {
+  return name !== 'onFailure' && (Object.hasOwn(POLICY, name) || Object.hasOwn(POLICY, `${name}Ms`))
+}
+
 function readJitter(value: unknown, place: Place): Jitter | undefined {
   if (typeof value === 'boolean') return value ? 'proportional' : 'none'
   return word(value, place, JITTERS, ', true, false')

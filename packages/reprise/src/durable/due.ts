@@ -4,6 +4,7 @@
  * layer.
  */
 import type { Timer } from '../core/time.js'
+import { QueueTurns } from '../ledger/fair-share.js'
 import type { Decided, Ledger, QueueRef, View } from '../ledger/ledger.js'
 import { keyOf, nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
@@ -64,6 +65,7 @@ interface Refused {
 export class DueTasks implements Timer {
   private readonly ports: DuePorts
   private readonly refused = new Map<string, Refused>()
+  private readonly turns = new QueueTurns()
   private claiming = false
   private again = false
   /** The last claim took all there was room for. */
@@ -197,6 +199,7 @@ export class DueTasks implements Timer {
   private follow(claimed: readonly Claimed[]): void {
     const { definitions, follow } = this.ports
     for (const one of claimed) {
+      if ('task' in one) this.turns.serve(one.task.queue)
       if ('faults' in one) this.refuse(definitions.get(one.task.queue) as Definition, one.task, one.faults)
       else if ('lost' in one) this.leave(one.lost)
       else if ('epoch' in one) follow(one)
@@ -265,11 +268,12 @@ export class DueTasks implements Timer {
     if (started !== undefined) follow(started)
   }
 
-  private queues(): QueueRef[] {
+  /** Those first that were served longest ago. */
+  private queues(): readonly QueueRef[] {
     const { definitions, gates, hasRoomInLine } = this.ports
     const hasRoom = hasRoomInLine()
     const claimed = [...definitions.values()].filter((one) => hasRoom || gates.isShared(one))
-    return claimed.map(({ queue, record }) => ({ queue, policyHash: record.hash }))
+    return this.turns.inOrder(claimed.map(({ queue, record }) => ({ queue, policyHash: record.hash })))
   }
 
   private except(): readonly TaskKey[] {

@@ -7,8 +7,16 @@ import { BudgetRegistry } from '../core/budget-registry.js'
 import { type OptionProblem, PolicyError } from '../core/errors.js'
 import type { Observer } from '../core/event.js'
 import { type BudgetLookup, isBudget, type MissingBudgetMode } from '../core/gate.js'
-import { type NormalizedPolicy, type NormalizeOptions, normalizePolicy } from '../core/normalize.js'
-import { CLOCK, expectNone, FLAG, hasMethods, type OptionCheck, optionProblems } from '../core/options.js'
+import { type NormalizedPolicy, type NormalizeOptions, isPolicyField, normalizePolicy } from '../core/normalize.js'
+import {
+  CLOCK,
+  expectNone,
+  FLAG,
+  hasMethods,
+  type OptionCheck,
+  optionProblems,
+  UNKNOWN_OPTION,
+} from '../core/options.js'
 import type { Policy, PolicyArgument } from '../core/policy.js'
 import { didYouMean, isNot } from '../core/problems.js'
 import type { Clock, Random } from '../core/time.js'
@@ -74,7 +82,7 @@ export function executorProblems(options: ExecutorOptions): OptionProblem[] {
 }
 
 export function environmentOf(options: ExecutorOptions, subject = 'createExecutor'): Environment {
-  expectNone(subject, executorProblems(options))
+  expectNone(subject, placed(executorProblems(options), IN_OPTIONS[subject]))
   const isStrict = options.strictKeys === true
   return new Environment({
     clock: options.clock ?? systemClock,
@@ -87,6 +95,29 @@ export function environmentOf(options: ExecutorOptions, subject = 'createExecuto
 }
 
 /** A registry of another copy of the library is one all the same. */
+/** Where a policy belongs that stands among the options of a function. */
+const IN_OPTIONS: Readonly<Record<string, string>> = {
+  retry: 'the policy is the argument before: `retry(operation, policy, options)`',
+  createExecutor: 'policies are given as `{policies: {key: {attempts: 5}}}` or `{defaultPolicy: {attempts: 5}}`',
+}
+
+function placed(problems: readonly OptionProblem[], suggestion: string | undefined): readonly OptionProblem[] {
+  if (suggestion === undefined) return problems
+  return problems.map((problem) => {
+    const isPolicy = problem.path === 'policy' || isPolicyField(problem.path)
+    return isPolicy && problem.message === UNKNOWN_OPTION ? { ...problem, suggestion } : problem
+  })
+}
+
+/** Calls are many, and most have nothing but these two: only other options are looked at. */
+export function expectCallOptions(options: object | undefined): void {
+  for (const name in options) {
+    if (name === 'signal' || name === 'policy') continue
+    const problems = optionProblems(options, {}, { others: ['signal', 'policy'] })
+    expectNone('a call', placed(problems, 'the policy of one call is given as `{policy: {attempts: 5}}`'))
+  }
+}
+
 function isRegistry(budgets: unknown): budgets is BudgetRegistry {
   return hasMethods(budgets, 'get', 'register')
 }

@@ -6,7 +6,13 @@ import type { BudgetLookup } from '../core/gate.js'
 import type { PolicyArgument } from '../core/policy.js'
 import { Call } from './call.js'
 import type { Operation } from './context.js'
-import { environmentOf, type ExecutorOptions, policiesOf, type StrictOptions } from './executor-options.js'
+import {
+  environmentOf,
+  expectCallOptions,
+  type ExecutorOptions,
+  policiesOf,
+  type StrictOptions,
+} from './executor-options.js'
 import { runBare, runFirst } from './first.js'
 import type { Inspection } from './inspection.js'
 import type { Plan } from './plan.js'
@@ -52,7 +58,7 @@ export class PolicyExecutor implements Executor {
     if (known?.light && typeof operation === 'function') {
       return (known.bare ? runBare(known, operation) : runFirst(known, operation, false)) as Promise<T>
     }
-    return this.start(key, operation, options?.policy, options?.signal, false) as Promise<T>
+    return this.startWith(key, operation, options, false) as Promise<T>
   }
 
   /** `run` with its options taken apart: for `retry`, which has them so. */
@@ -66,14 +72,14 @@ export class PolicyExecutor implements Executor {
   }
 
   inspect<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<Inspection<T>> {
-    return this.start(key, operation, options?.policy, options?.signal, true) as Promise<Inspection<T>>
+    return this.startWith(key, operation, options, true) as Promise<Inspection<T>>
   }
 
   wrap<This, A extends unknown[], T>(
     key: string,
     fn: (this: This, ...args: A) => T | PromiseLike<T>,
   ): (this: This, ...args: A) => Promise<T> {
-    if (typeof fn !== 'function') throw notAFunction(fn)
+    if (typeof fn !== 'function') throw notAFunction(fn, key)
     const executor = this
     return function wrapped(this: This, ...args: A): Promise<T> {
       return executor.run(key, () => fn.apply(this, args))
@@ -82,6 +88,20 @@ export class PolicyExecutor implements Executor {
 
   breaker(key: string): Breaker | undefined {
     return this.book.breaker(key)
+  }
+
+  private startWith(
+    key: string,
+    operation: Operation<unknown>,
+    options: CallOptions | undefined,
+    inspecting: boolean,
+  ): Promise<unknown> {
+    try {
+      expectCallOptions(options)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return this.start(key, operation, options?.policy, options?.signal, inspecting)
   }
 
   private start(
@@ -93,7 +113,7 @@ export class PolicyExecutor implements Executor {
   ): Promise<unknown> {
     let plan: Plan | undefined
     try {
-      if (typeof operation !== 'function') throw notAFunction(operation)
+      if (typeof operation !== 'function') throw notAFunction(operation, key)
       if (signal !== undefined) expectSignal(signal)
       plan = this.book.find(key, policy)
     } catch (error) {
@@ -125,6 +145,19 @@ export function createExecutor(options?: ExecutorOptions): Executor {
   return executor
 }
 
-function notAFunction(operation: unknown): TypeError {
-  return new TypeError(`The operation must be a function, not ${operation === null ? 'null' : typeof operation}`)
+function notAFunction(operation: unknown, key?: unknown): TypeError {
+  return new TypeError(`The operation must be a function, not ${kindOf(operation)}${cureFor(operation, key)}`)
+}
+
+function kindOf(operation: unknown): string {
+  return isPromise(operation) ? 'a promise' : operation === null ? 'null' : typeof operation
+}
+
+function isPromise(value: unknown): boolean {
+  return value instanceof Promise
+}
+
+function cureFor(operation: unknown, key: unknown): string {
+  if (typeof key === 'function') return ": the key comes first, as in `run('price.read', () => readPrice())`"
+  return isPromise(operation) ? ': a promise cannot be started again, so write `() => fetch(url)`' : ''
 }

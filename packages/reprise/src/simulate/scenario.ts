@@ -50,6 +50,27 @@ export interface ScenarioInput {
   readonly neighbours?: number | undefined
 }
 
+/** A scenario with nothing left out, its durations in milliseconds. `amount` is there for faults that have one. */
+export interface CompleteScenario extends ScenarioInput {
+  readonly clients: number
+  readonly load: number
+  readonly capacity: number
+  readonly serviceTime: number
+  readonly serviceShape: ServiceShape
+  readonly queue: number
+  readonly fault: FaultKind
+  readonly before: number
+  readonly during: number
+  readonly after: number
+  readonly errorRate: number
+  readonly faultShare: number
+  readonly keyed: boolean
+  readonly burst: number
+  readonly restartAt: number
+  readonly ignoresSignal: boolean
+  readonly neighbours: number
+}
+
 export interface Scenario {
   readonly clients: number
   readonly callsPerSecond: number
@@ -101,56 +122,74 @@ const DEFAULTS = {
   neighbours: 0,
 } as const satisfies ScenarioInput
 
-const AMOUNTS: Readonly<Record<FaultKind, number>> = {
-  none: 0,
-  hang: 0,
-  refuse: 0,
-  capacity: 0.5,
-  slow: 3,
-  errors: 0.2,
-  flap: 0,
-  overload: 1.4,
-}
+/** Of the faults that can be more or less. */
+const AMOUNTS: Readonly<Partial<Record<FaultKind, number>>> = { capacity: 0.5, slow: 3, errors: 0.2, overload: 1.4 }
 
 /** A simulation of more than this would run for minutes. */
 const MAX_EVENTS = 50_000_000
 
-/** Throws an `OptionsError` with every problem. */
-export function readScenario(input: ScenarioInput = {}): Scenario {
+/** Fills in the defaults: `simulate` gives the same figures for the result. Throws an `OptionsError` with every problem. */
+export function completeScenario(input: ScenarioInput = {}): CompleteScenario {
   expectNames(input)
   const given = { ...DEFAULTS, ...withoutUndefined(input) }
   const report: Report = { problems: [], notes: [] }
   const at = (name: keyof ScenarioInput): Place => new Place(name, report)
   const fault = oneOf(given.fault, at('fault'), FAULT_KINDS)
   const capacity = inRange(given.capacity, at('capacity'), 0.01, 1_000_000)
-  const serviceMs = periodOf(given.serviceTime, at('serviceTime'), 0.01)
-  const workers = Math.max(1, Math.round((capacity * serviceMs) / 1000))
-  const faultStartMs = periodOf(given.before, at('before'), 1)
-  const faultEndMs = faultStartMs + periodOf(given.during, at('during'), 0)
+  const serviceTime = periodOf(given.serviceTime, at('serviceTime'), 0.01)
+  const before = periodOf(given.before, at('before'), 1)
+  const during = periodOf(given.during, at('during'), 0)
+  const clients = whole(given.clients, at('clients'), 1, 100_000)
+  const load = inRange(given.load, at('load'), 0.0001, 100)
+  const serviceShape = oneOf(given.serviceShape, at('serviceShape'), SERVICE_SHAPES)
+  const queue = periodOf(given.queue, at('queue'), 0)
+  const amount = amountOf(fault, given.amount ?? AMOUNTS[fault] ?? 0, at('amount'))
   const scenario = {
-    clients: whole(given.clients, at('clients'), 1, 100_000),
-    callsPerSecond: inRange(given.load, at('load'), 0.0001, 100) * capacity,
-    workers,
-    // Workers are whole: the time is what makes the capacity exact.
-    serviceMs: (workers * 1000) / capacity,
-    serviceShape: oneOf(given.serviceShape, at('serviceShape'), SERVICE_SHAPES),
-    queueLength: Math.round((capacity * periodOf(given.queue, at('queue'), 0)) / 1000),
-    fault,
-    amount: amountOf(fault, given.amount ?? AMOUNTS[fault], at('amount')),
-    faultStartMs,
-    faultEndMs,
-    endMs: faultEndMs + periodOf(given.after, at('after'), 1),
+    ...{ clients, load, capacity, serviceTime, serviceShape, queue, fault, before, during },
+    after: periodOf(given.after, at('after'), 1),
     errorRate: inRange(given.errorRate, at('errorRate'), 0, 1),
     faultShare: inRange(given.faultShare, at('faultShare'), 0.001, 1),
     keyed: flag(given.keyed, at('keyed')),
     burst: whole(given.burst, at('burst'), 0, 1_000_000),
-    restartAtMs: periodOf(given.restartAt, at('restartAt'), 0) || undefined,
+    restartAt: periodOf(given.restartAt, at('restartAt'), 0),
     ignoresSignal: flag(given.ignoresSignal, at('ignoresSignal')),
     neighbours: inRange(given.neighbours, at('neighbours'), 0, 0.99),
+    ...(AMOUNTS[fault] !== undefined && { amount }),
   }
   expectFeasible(scenario, report)
   if (report.problems.length > 0) throw new OptionsError('simulate', report.problems)
   return scenario
+}
+
+/** As the simulator needs it. */
+export function readScenario(input?: ScenarioInput): Scenario {
+  const scenario = completeScenario(input)
+  const { load, capacity, queue, amount = 0, before, during, after, restartAt } = scenario
+  const { clients, serviceShape, fault, errorRate, faultShare, keyed, burst, ignoresSignal, neighbours } = scenario
+  const workers = Math.max(1, Math.round((capacity * scenario.serviceTime) / 1000))
+  return {
+    ...{
+      clients,
+      serviceShape,
+      fault,
+      errorRate,
+      faultShare,
+      keyed,
+      burst,
+      ignoresSignal,
+      neighbours,
+      workers,
+      amount,
+    },
+    callsPerSecond: load * capacity,
+    // Workers are whole: the time is what makes the capacity exact.
+    serviceMs: (workers * 1000) / capacity,
+    queueLength: Math.round((capacity * queue) / 1000),
+    faultStartMs: before,
+    faultEndMs: before + during,
+    endMs: before + during + after,
+    restartAtMs: restartAt || undefined,
+  }
 }
 
 function expectNames(input: ScenarioInput): void {
@@ -163,8 +202,8 @@ function withoutUndefined(input: ScenarioInput): ScenarioInput {
 }
 
 /** Where a number is wrong the sum is NaN, and nothing more is said. */
-function expectFeasible({ callsPerSecond, endMs }: Scenario, report: Report): void {
-  const calls = (callsPerSecond * endMs) / 1000
+function expectFeasible({ load, capacity, before, during, after }: CompleteScenario, report: Report): void {
+  const calls = (load * capacity * (before + during + after)) / 1000
   if (!(calls * 10 > MAX_EVENTS)) return
   new Place('', report).fail(`${Math.round(calls)} calls are too many`, 'lower capacity, load or the times')
 }
