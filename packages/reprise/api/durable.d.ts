@@ -1,4 +1,4 @@
-// reprise/durable: 84 names, 11 values and 73 types. Written by `npm run api`.
+// reprise/durable: 85 names, 11 values and 74 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
@@ -11,9 +11,9 @@
 //   LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable,
 //   RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption,
 //   RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker,
-//   StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskHandle, TaskHistory, TaskKey,
-//   TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, Totals, TripOptions, VerifyAnswer,
-//   VerifyFunction, View,
+//   StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskHistory,
+//   TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, Totals, TripOptions,
+//   VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
@@ -509,6 +509,11 @@ export interface TaskFilter extends ScopeFilter {
 
 export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>;
 
+export interface TaskGroup {
+  keys(task: TaskRecord): GroupKeys;
+  follow(view: View, change: GroupChange, now: number): Changes;
+}
+
 export interface TaskHandle<I, R> {
   run(input: I, options?: TaskStartOptions): Promise<R>;
   start(input: I, options?: TaskStartOptions): Promise<{
@@ -539,6 +544,7 @@ export interface TaskOptions<I, R> {
   readonly onInterrupt?: 'rerun' | 'fail' | {
     readonly verify: VerifyFunction<I, R>;
   };
+  readonly group?: TaskGroup;
 }
 
 export interface TaskRecord extends TaskKey {
@@ -716,6 +722,17 @@ type FinishedStatus = (typeof FINISHED_STATUSES)[number];
 // durable/gate-control
 type GateAction = 'reset' | 'trip' | 'grant';
 
+// durable/group
+interface GroupChange {
+  readonly before: TaskRecord;
+  readonly after: TaskRecord;
+  readonly from: TaskClass;
+  readonly to: TaskClass;
+}
+
+// durable/group
+type GroupKeys = Partial<Keys>;
+
 // ledger/records
 declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
 
@@ -825,6 +842,9 @@ interface TakeOptions extends ConductOptions {
   readonly force?: boolean;
   readonly fence?: number;
 }
+
+// durable/group
+type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
 
 // ledger/records
 interface TaskProgress {

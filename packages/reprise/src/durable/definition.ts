@@ -4,6 +4,7 @@ import type { View } from '../ledger/ledger.js'
 import type { Json, PolicyRecord, RunRecord, Scope } from '../ledger/records.js'
 import { TaskRefusedError } from './errors.js'
 import type { DurableContext } from './execution.js'
+import type { TaskGroup } from './group.js'
 import type { InterruptRule } from './policy-record.js'
 
 /**
@@ -87,4 +88,6 @@ export interface Definition extends Scope {
   readonly run: TaskFunction<never, unknown>
   readonly onInterrupt: InterruptRule
   readonly verify: VerifyFunction<never, unknown> | undefined
+  /** Rows that change in the commit in which a task changes its class. */
+  readonly group?: TaskGroup
 }

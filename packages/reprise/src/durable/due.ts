@@ -17,8 +17,8 @@ import type { LedgerClock } from './ledger-clock.js'
 import type { Slots } from './slots.js'
 import { faultsOfState, lacksState } from './state-check.js'
 import type { TaskEvents } from './task-events.js'
-import { inOneCommit, type TaskWriter } from './task-writer.js'
-import { migrate, seedOf } from './transitions.js'
+import { inOneCommit, type TaskView, type TaskWriter, type Transitioned } from './task-writer.js'
+import { migrate, seedOf, type Settled } from './transitions.js'
 import type { Waiters } from './waiters.js'
 
 /** How often to look for tasks that other processes have added. */
@@ -53,6 +53,8 @@ type Claimed =
   /** Another process conducts its run. */
   | { readonly lost: TaskRecord }
   | { readonly faults: readonly string[]; readonly task: TaskRecord }
+  /** Its end changes its group, whose rows the claim does not have: it was left alone. */
+  | { readonly left: TaskRecord }
   | { readonly error: unknown }
 
 interface Refused {
@@ -186,6 +188,7 @@ export class DueTasks implements Timer {
     try {
       const claimed = await ledger.claim(request, (task, view) => this.claimOne(task, view))
       this.follow(claimed)
+      await this.writeLeft(claimed)
       this.hasLeftOver = claimed.length === limit
       return claimed.length > 0
     } finally {
@@ -216,21 +219,55 @@ export class DueTasks implements Timer {
 
   /** The tasks claimed before this one are committed with it, so an error is an answer here. */
   private claimOne(task: TaskRecord, view: View): Decided<Claimed> {
-    const { definitions, admission, writer, environment } = this.ports
+    const { definitions, writer } = this.ports
     const definition = definitions.get(task.queue) as Definition
     if (!isConducted(definition, view)) return { result: { lost: task } }
     try {
-      const older = lacksState(task) ? migrate(task, seedOf(environment.random), view.now) : undefined
+      const older = this.migrated(task, view.now)
       const known = older?.task ?? task
       const faults = faultsOfState(known, definition.policy.attempts)
       if (faults.length > 0) return { result: { faults, task } }
-      return writer.decideClaimed(definition, known, view, ({ now }) => {
-        const begun = admission.start(definition, known, now)
-        return { changes: older === undefined ? begun : inOneCommit(older, begun), result: begun }
-      })
+      const start = ({ now }: TaskView): Transitioned<Claimed> => this.start(definition, known, older, now)
+      return writer.decideClaimed(definition, known, view, start) ?? { result: { left: task } }
     } catch (error) {
       return { result: { error } }
     }
+  }
+
+  /** A task that was written before there was a retry state, with a fresh one. */
+  private migrated(task: TaskRecord, now: number): Settled | undefined {
+    return lacksState(task) ? migrate(task, seedOf(this.ports.environment.random), now) : undefined
+  }
+
+  private start(
+    definition: Definition,
+    task: TaskRecord,
+    older: Settled | undefined,
+    now: number,
+  ): Transitioned<Started> {
+    const begun = this.ports.admission.start(definition, task, now)
+    return { changes: older === undefined ? begun : inOneCommit(older, begun), result: begun }
+  }
+
+  /** Tasks that are over before they begin (out of time, out of attempts, refused by a gate) end with their groups. */
+  private async writeLeft(claimed: readonly Claimed[]): Promise<void> {
+    await Promise.all(claimed.flatMap((one) => ('left' in one ? [this.startWithGroup(one.left)] : [])))
+  }
+
+  private async startWithGroup(task: TaskRecord): Promise<void> {
+    const { definitions, writer, follow } = this.ports
+    const definition = definitions.get(task.queue)
+    if (definition === undefined) return
+    const started = await writer.write<Started>({
+      definition,
+      key: task,
+      heldAs: task,
+      decide: ({ task: current, now, isConducted: isOurs }) => {
+        const older = this.migrated(current, now)
+        return isOurs ? this.start(definition, older?.task ?? current, older, now) : undefined
+      },
+    })
+    if (started !== undefined) follow(started)
   }
 
   /** Those first that were served longest ago. */

@@ -5,7 +5,7 @@
  *
  * Invariants: an attempt starts after its intent was committed. At most `concurrency` attempts run.
  */
-import type { Ledger } from '../ledger/ledger.js'
+import type { Changes, Ledger } from '../ledger/ledger.js'
 import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { Activity } from './activity.js'
@@ -59,7 +59,13 @@ export class Worker {
     this.slots = new Slots(concurrency, () => this.wake())
     this.events = new TaskEvents(environment)
     this.admission = new TaskAdmission(gates, owner, isResumed)
-    this.writer = new TaskWriter({ ledger, gates, owner, isStopped: () => activity.isStopped })
+    this.writer = new TaskWriter({
+      ledger,
+      gates,
+      owner,
+      isStopped: () => activity.isStopped,
+      onGroupChanged: (changes) => this.groupChanged(changes),
+    })
     const { slots, events, admission, writer } = this
     const clock = new LedgerClock(environment)
     const common = { ledger, environment, gates, slots, events, admission, writer, activity, clock, onFailure }
@@ -207,6 +213,22 @@ export class Worker {
   private rested(task: TaskRecord): void {
     if (isOver(task)) this.ports.waiters.settled(task)
     else if (task.status === 'waiting') this.due.scheduleIn((task.dueAtMs ?? 0) - task.updatedAtMs)
+  }
+
+  /** Tasks that a group has changed or created are treated like any others. */
+  private groupChanged({ created = [], tasks = [] }: Changes): void {
+    for (const { task } of created) {
+      const definition = this.definitions.get(task.queue)
+      if (definition !== undefined) this.events.created(definition, task)
+    }
+    for (const task of tasks) {
+      if (!isOver(task)) continue
+      const definition = this.definitions.get(task.queue)
+      if (task.status === 'cancelled') this.abandon(task)
+      if (definition !== undefined) this.events.followed(definition, task)
+      this.ports.waiters.settled(task)
+    }
+    if (created.length + tasks.length > 0) this.wake()
   }
 
   private over(definition: Definition, task: TaskRecord): void {
