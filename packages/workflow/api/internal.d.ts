@@ -14,10 +14,10 @@
 //   underTest, viewRetrying, viewRun, waitLimitMs, waitedText,
 //
 // types:
-//   AttemptInput, AttemptRow, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput,
-//   Explanation, FieldWords, FoundPolicy, LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag, Readers, Refusal,
-//   ResumeCheck, ResumeChoices, ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace, RunReader, RunSettings,
-//   SimulatedPolicy, Simulation, Source, StepAttempt, StepView, UnderTest,
+//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput,
+//   ExplainedAttempt, Explanation, FieldWords, FoundPolicy, LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag,
+//   Readers, Refusal, ResumeCheck, ResumeChoices, ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace,
+//   RunReader, RunSettings, SimulatedPolicy, Simulation, Source, StepAttempt, StepView, UnderTest,
 
 import type {
   OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
@@ -32,7 +32,10 @@ import type {
   AttemptRow, Durable, FailureRecord, Json, Ledger, RunRecord,
 } from 'reprise/durable'
 import type {
-  CompleteScenario, Limits, Report, ScenarioInput, Subject,
+  CompleteScenario,
+} from 'reprise/internal/simulate'
+import type {
+  Limits, Report, ScenarioInput, Subject,
 } from 'reprise/simulate'
 import type {
   Node,
@@ -41,17 +44,6 @@ import type {
 export interface AttemptInput {
   readonly input: CommandInput;
   readonly close: () => void;
-}
-
-export interface AttemptRow {
-  readonly attempt: number;
-  readonly waitMs: number;
-  readonly minWaitMs: number;
-  readonly maxWaitMs: number;
-  readonly waitedMs: number;
-  readonly minWaitedMs: number;
-  readonly maxWaitedMs: number;
-  readonly budgetShare: number | null;
 }
 
 export interface AttemptView {
@@ -104,11 +96,22 @@ export interface ExecInput {
   readonly openStdin?: () => Promise<AttemptInput>;
 }
 
+export interface ExplainedAttempt {
+  readonly attempt: number;
+  readonly waitMs: number;
+  readonly minWaitMs: number;
+  readonly maxWaitMs: number;
+  readonly waitedMs: number;
+  readonly minWaitedMs: number;
+  readonly maxWaitedMs: number;
+  readonly budgetShare: number | null;
+}
+
 export interface Explanation {
   readonly step: string | null;
   readonly summary: string;
   readonly policy: Policy;
-  readonly attempts: readonly AttemptRow[];
+  readonly attempts: readonly ExplainedAttempt[];
   readonly stop: Stop;
   readonly mostWaitedMs: number;
   readonly longestMs: number | null;
