@@ -29,17 +29,19 @@ export interface RetryVerdict {
 interface StopVerdict {
   readonly type: 'stop'
   readonly reason: StopReason
+  /** The allotment's own word, where it is what stops. */
+  readonly budgetReason?: string
 }
 
 export type Verdict = { readonly type: 'succeed' } | RetryVerdict | StopVerdict
 
 /** What may still forbid a retry that the policy alone would make; each is asked at most once, in this order. */
 export interface RetryGates {
-  /** A count that is charged at the failure, before the wait. */
-  allot?(): boolean
   readonly breaker: Breaker | undefined
   /** Would the gate budget allow it once the wait is over? Consumes nothing. */
   peek?(dueAtMs: number): boolean
+  /** A count that is charged at the failure, before the wait. Last, since a call that stops must not be charged. */
+  allot?(): Decision
 }
 
 const SUCCEED: Verdict = Object.freeze({ type: 'succeed' })
@@ -80,9 +82,10 @@ export function decide(
 
   const dueAtMs = now + delayMs
   if (state.deadlineAtMs !== null && dueAtMs >= state.deadlineAtMs) return stop('timeout')
-  if (gates.allot !== undefined && !gates.allot()) return stop('budget_denied')
   if (gates.breaker?.refusesAt(dueAtMs)) return stop('breaker_open')
   if (gates.peek !== undefined && !gates.peek(dueAtMs)) return stop('budget_denied')
+  const allotted = gates.allot?.()
+  if (allotted?.allowed === false) return { type: 'stop', reason: 'budget_denied', budgetReason: allotted.reason }
   return { type: 'retry', delayMs, dueAtMs, expiresAtMs }
 }
 

@@ -52,6 +52,8 @@ export interface TaskState {
   readonly nextAttemptAtMs: number | null
   readonly totalDelayMs: number
   readonly stopReason: StopReason | null
+  /** The word of the budget that denied the next attempt, with the stop reason `budget_denied`; else null. */
+  readonly budgetReason: string | null
   readonly lastFailure: FailureRecord | null
   readonly correlationId: string
   readonly history: readonly AttemptRow[]
@@ -279,7 +281,7 @@ export class Tasks {
     expectOpen()
     const task = await ledger.get(key)
     if (task === undefined) return undefined
-    const { retry, lastFailure } = task.progress
+    const { retry, lastFailure, budgetReason = null } = task.progress
     return {
       id: task.id,
       state: task.status,
@@ -289,6 +291,7 @@ export class Tasks {
       nextAttemptAtMs: task.dueAtMs,
       totalDelayMs: retry.totalDelayMs,
       stopReason: task.stopReason,
+      budgetReason,
       lastFailure,
       correlationId: task.correlationId,
       history: await ledger.attempts(key),
