@@ -353,6 +353,7 @@ export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown :
 export declare class RecordedFailureError extends RepriseError {
   readonly code: 'recorded_failure';
   readonly stopReason: StopReason;
+  readonly budgetReason: string | undefined;
   readonly attempts: number;
   readonly failure: FailureRecord | null;
   readonly task: TaskKey;
@@ -545,6 +546,7 @@ export interface TaskOptions<I, R> {
     readonly verify: VerifyFunction<I, R>;
   };
   readonly group?: TaskGroup;
+  readonly allot?: Allotment;
 }
 
 export interface TaskRecord extends TaskKey {
@@ -593,6 +595,7 @@ export interface TaskState {
   readonly nextAttemptAtMs: number | null;
   readonly totalDelayMs: number;
   readonly stopReason: StopReason | null;
+  readonly budgetReason: string | null;
   readonly lastFailure: FailureRecord | null;
   readonly correlationId: string;
   readonly history: readonly AttemptRow[];
@@ -641,6 +644,21 @@ export declare function tripBreaker(ledger: Ledger, name: string, options: TripO
 
 // core/words
 declare const ATTEMPT_RESULTS: readonly ['success', 'failure', 'timeout', 'aborted', 'interrupted', 'denied'];
+
+// durable/allotment
+interface Allotment {
+  readonly budget: string;
+  readonly total?: number;
+  readonly perTask?: number;
+  readonly reasons?: Partial<AllotmentReasons>;
+}
+
+// durable/allotment
+interface AllotmentReasons {
+  readonly total: string;
+  readonly perTask: string;
+  readonly missing: string;
+}
 
 // core/words
 type AttemptResult = (typeof ATTEMPT_RESULTS)[number];
@@ -857,6 +875,8 @@ interface TaskProgress {
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;
   readonly startEarly?: boolean;
+  readonly allotted?: number;
+  readonly budgetReason?: string;
 }
 
 // durable/policy-record

@@ -133,7 +133,6 @@ export class Durable {
     const { writer, events, definitions } = worker
     const takeover = new Takeover({
       ledger,
-      gates,
       writer,
       events,
       waiters,
@@ -198,7 +197,7 @@ export class Durable {
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
     const normal = this.policyOf(name, policy)
-    const { rule, verify, group } = readTaskOptions(name, options)
+    const { rule, verify, group, allot } = readTaskOptions(name, options, normal)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -211,6 +210,7 @@ export class Durable {
       onInterrupt: rule,
       verify,
       ...(group && { group }),
+      ...(allot && { allot }),
     }
     this.worker.definitions.set(name, definition)
     this.worker.wake()
