@@ -1,7 +1,8 @@
 /** A kind of task, as a program registers it. Imports core and its own layer. */
 import type { Policy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
-import type { Json, PolicyRecord, Scope } from '../ledger/records.js'
+import type { Json, PolicyRecord, RunRecord, Scope } from '../ledger/records.js'
+import { TaskRefusedError } from './errors.js'
 import type { DurableContext } from './execution.js'
 import type { InterruptRule } from './policy-record.js'
 
@@ -33,9 +34,17 @@ export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | Prom
 export type VerifyAnswer<R> = { readonly done: R } | 'rerun' | 'unknown'
 export type VerifyFunction<I, R> = (input: I, context: DurableContext) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>
 
-/** Who conducts a run may begin its tasks, as long as nobody else has taken the run. */
+/** The process that conducts a run may begin its tasks, as long as no other process has taken the run. */
 export interface Conductor {
   readonly fence: number
+}
+
+/** The run, if its conductor is still this one: another process may have taken the run, or ended it. */
+export function expectConductor(run: RunRecord | undefined, id: string, { fence }: Conductor): RunRecord {
+  if (run === undefined) throw new TaskRefusedError('not_found', `There is no run ${id}`)
+  if (run.fence === fence) return run
+  const what = run.status === 'cancelled' ? 'was cancelled' : 'was taken over by another process'
+  throw new TaskRefusedError('run_lost', `Run ${id} ${what}`)
 }
 
 /** The run that has to be named in a transaction which may begin an attempt of these tasks. */
@@ -43,7 +52,7 @@ export function runsOf({ scope, conductor }: Definition): readonly string[] {
   return conductor === undefined ? [] : [scope]
 }
 
-/** Whether this process may still begin attempts: who has lost the run begins nothing. */
+/** Whether this process may still begin attempts: a process that has lost the run begins none. */
 export function isConducted({ scope, conductor }: Definition, view: View): boolean {
   return conductor === undefined || view.run(scope)?.fence === conductor.fence
 }

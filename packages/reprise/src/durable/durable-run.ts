@@ -19,15 +19,14 @@ import {
   type TaskStatus,
 } from '../ledger/records.js'
 import type { Adoption } from './adoption.js'
-import type { Definition, TaskFunction, VerifyFunction } from './definition.js'
+import { type Definition, expectConductor, type TaskFunction, type VerifyFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
 import type { Ownership } from './ownership.js'
 import { recordOf } from './policy-record.js'
-import { expectConductor, expectId, type TaskHandle, type Tasks } from './tasks.js'
+import { expectId, type TaskHandle, type Tasks } from './tasks.js'
 import { freshProgress } from './transitions.js'
 import { isOver } from './waiters.js'
-import type { Worker } from './worker.js'
 
 export interface StepOptions<R> {
   readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<null, R> }
@@ -55,7 +54,8 @@ export interface RunChangeInput {
 
 export interface RunParts {
   readonly ledger: Ledger
-  readonly worker: Worker
+  /** By queue: tasks of these are claimed. */
+  readonly definitions: Map<string, Definition>
   readonly tasks: Tasks
   readonly adoption: Adoption
   readonly ownership: Ownership
@@ -219,7 +219,7 @@ export class DurableRun {
 
   /** Its queue is looked at as long as somebody waits for the step. */
   private async runStep<R>(definition: Definition, id: string, run: () => Promise<R>): Promise<R> {
-    const { definitions } = this.parts.worker
+    const { definitions } = this.parts
     this.expectConducting()
     if (definitions.has(definition.queue)) throw new TypeError(`Step ${id} of run ${this.id} runs already`)
     definitions.set(definition.queue, definition)

@@ -1,6 +1,6 @@
 /**
- * Durable tasks for programs: registered by name, kept in a ledger, run by whichever process has hands. Imports core, the
- * runtime's environment, the ledger's port and its own layer.
+ * Durable tasks for programs: registered by name, kept in a ledger, executed by any process that has a free slot. Imports
+ * core, the runtime's environment, the ledger's port and its own layer.
  */
 import { randomUUID } from 'node:crypto'
 import { OptionsError, PolicyError } from '../core/errors.js'
@@ -19,11 +19,13 @@ import { expectOptions, FLAG } from '../core/options.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
 import { type OtherOwner, Ownership } from './ownership.js'
-import { willPass } from './persistence.js'
+import { isTransient } from './persistence.js'
 import { type InterruptRule, recordOf } from './policy-record.js'
 import { Runs } from './runs.js'
 import { Retention, retentionOf, type RetentionSettings, type Swept } from './retention.js'
 import { Sweeper } from './sweeper.js'
+import { Takeover } from './takeover.js'
+import { TaskChanges } from './task-changes.js'
 import { expectId, type TaskHandle, Tasks } from './tasks.js'
 import { Waiters } from './waiters.js'
 import { Watching } from './watching.js'
@@ -118,21 +120,44 @@ export class Durable {
     const onFailure = (error: unknown, isTold = false): void => this.fail(error, isTold)
     const isResumed = (task: TaskRecord): boolean => this.ownership.isResumed(task)
     const isLate = (): boolean => this.ownership.isLate
-    const parts = { ledger, environment, gates, waiters, owner: identity.id, concurrency, onFailure, isResumed, isLate }
-    this.worker = new Worker(parts, new Map())
-    const monotonicMs = (): number => environment.clock.monotonicMs()
-    this.ownership = new Ownership({ ledger, identity, leaseMs, monotonicMs, onFailure }, this.worker)
+    const owner = identity.id
+    const ports = { ledger, environment, gates, waiters, owner, concurrency, onFailure, isResumed, isLate }
+    this.worker = new Worker(ports)
+    const { worker } = this
+    const { writer, events, definitions } = worker
+    const takeover = new Takeover({
+      ledger,
+      gates,
+      writer,
+      events,
+      waiters,
+      definitions,
+      refuse: (definition, task, faults) => worker.due.refuse(definition, task, faults),
+    })
+    this.ownership = new Ownership({
+      ledger,
+      identity,
+      leaseMs,
+      takeover,
+      monotonicMs: () => environment.clock.monotonicMs(),
+      track: worker.activity.track,
+      onTaken: () => worker.wake(),
+      onFailure,
+    })
     this.adoption = new Adoption(ledger, settings.policyChange, environment.random)
-    this.watching = new Watching({ ledger, waiters, onFailure, isHere: (key) => this.worker.isHere(key) })
+    this.watching = new Watching({ ledger, waiters, onFailure, isHere: (key) => worker.isHere(key) })
     this.retention = new Retention(ledger, settings.retention ?? retentionOf())
     this.sweeper = new Sweeper({ retention: this.retention, onFailure })
-    const { worker, adoption, watching } = this
+    const { adoption, watching } = this
+    const { random } = environment
     const lookForLost = (): void => this.ownership.lookSoon()
     const expectOpen = (): void => this.expectOpen()
-    this.tasks = new Tasks({ ledger, worker, adoption, watching, lookForLost, expectOpen })
+    const common = { ledger, worker, adoption, waiters, random, expectOpen }
+    const changes = new TaskChanges(common)
+    this.tasks = new Tasks({ ...common, changes, watching, lookForLost, onFailure })
     const { tasks, ownership } = this
     const policyOf = (name: string, input: PolicyArgument): Policy => this.policyOf(name, input)
-    const known = { ledger, worker, tasks, adoption, ownership, owner: identity.id }
+    const known = { ledger, definitions, tasks, adoption, ownership, owner }
     this.runs = new Runs({ ...known, policyOf, interruptRule, expectOpen })
   }
 
@@ -278,7 +303,7 @@ export class Durable {
     let answer: { answers: boolean; failure?: unknown } = { answers: false }
     const asked = this.ledger.leaseNow().then(
       () => void (answer = { answers: true }),
-      (error: unknown) => void (answer = willPass(error) ? { answers: false } : { answers: true, failure: error }),
+      (error: unknown) => void (answer = isTransient(error) ? { answers: false } : { answers: true, failure: error }),
     )
     await within(MOST_WAIT_MS, asked)
     return answer
@@ -291,7 +316,7 @@ export class Durable {
       await this.ownership.end()
     } catch (error) {
       // The row stays, and its lease runs out.
-      if (!willPass(error)) throw error
+      if (!isTransient(error)) throw error
     }
   }
 
@@ -324,7 +349,7 @@ export class Durable {
   /** The ledger failed: nothing more is decided, and nobody waits for what nobody will know. */
   private fail(error: unknown, isTold: boolean): void {
     // Somebody holds it, or it does not answer: what could not be written now is written later.
-    if (this.failure !== undefined || willPass(error)) return
+    if (this.failure !== undefined || isTransient(error)) return
     // Closed by ourselves, while somebody still waited for an answer.
     if (this.closing !== undefined && error instanceof LedgerError && error.problem === 'closed') return
     this.failure = error

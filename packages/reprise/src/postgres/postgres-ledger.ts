@@ -48,7 +48,7 @@ import type { Connections } from './connections.js'
 import { Hints } from './hints.js'
 import { Housekeeping } from './housekeeping.js'
 import { type CachedRow, RowCache } from './row-cache.js'
-import { PostgresAnalytics } from './postgres-analytics.js'
+import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
 import { keyColumns, listQuery, runsQuery, type Statements, statementsOf } from './statements.js'
@@ -95,7 +95,7 @@ export class PostgresLedger implements Ledger {
     const keys = new TaskKeys(sql)
     this.queue = new WriteQueue({ name, schema, sql, connections, writers, cache, keys, time, lanes, onWritten })
     this.housekeeping = new Housekeeping(schema, this.reader)
-    this.analytics = new PostgresAnalytics(schema, this.reader)
+    this.analytics = sqlAnalytics((begin) => this.reader.read(schema, begin))
   }
 
   async now(): Promise<number> {

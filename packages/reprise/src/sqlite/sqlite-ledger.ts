@@ -68,7 +68,8 @@ import {
   text,
   updatedValues,
 } from '../ledger/rows.js'
-import { SqliteAnalytics } from './sqlite-analytics.js'
+import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
+import { readNow, type SqlQuery, writtenFor } from '../ledger/sql/sql-reading.js'
 import { listQuery, prepareStatements, runsQuery, type Statements } from './statements.js'
 
 export class SqliteLedger implements Ledger {
@@ -92,7 +93,7 @@ export class SqliteLedger implements Ledger {
     this.cache = new RowCache(database)
     this.queue = new CommitQueue(database, name, { files, listener: this.cache })
     this.housekeeping = new Housekeeping(database, this.sql)
-    this.analytics = throughQueue(new SqliteAnalytics(database, this.sql), this.queue)
+    this.analytics = sqlAnalytics((begin) => this.queue.read(() => readNow(begin(), (query) => this.ask(query))))
   }
 
   async now(): Promise<number> {
@@ -276,6 +277,15 @@ export class SqliteLedger implements Ledger {
     this.queue.close()
   }
 
+  private ask(query: SqlQuery): readonly SqlRow[] {
+    const sql = writtenFor(
+      query,
+      (table) => table,
+      () => '?',
+    )
+    return this.database.prepare(sql).all(...query.values) as SqlRow[]
+  }
+
   private find({ scopeKind, scope, id }: TaskKey): TaskRow | undefined {
     const row = this.sql.task.get(scopeKind, scope, id) as SqlRow | undefined
     return row && taskOf(row)
@@ -362,18 +372,6 @@ function inTurn<T, R>(items: readonly T[], act: (item: T) => R): R[] {
       throw new HalfDone('undone', { cause: error })
     }
   })
-}
-
-/** Questions wait for a busy file and stop with a broken one, as everything else does. */
-function throughQueue(analytics: LedgerAnalytics, queue: CommitQueue): LedgerAnalytics {
-  return {
-    totals: (filter) => queue.read(() => analytics.totals(filter)),
-    failurePatterns: (filter) => queue.read(() => analytics.failurePatterns(filter)),
-    recovery: (filter) => queue.read(() => analytics.recovery(filter)),
-    delays: (filter) => queue.read(() => analytics.delays(filter)),
-    resumes: (filter) => queue.read(() => analytics.resumes(filter)),
-    history: (key) => queue.read(() => analytics.history(key)),
-  }
 }
 
 type Write = readonly [statement: SqliteStatement, values: SqlValue[]]

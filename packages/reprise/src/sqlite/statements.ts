@@ -104,7 +104,6 @@ const SQL = {
     VALUES (${marks(7)})`,
   events: 'SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
   eventsInScope: 'SELECT * FROM events WHERE scope_kind = ? AND scope = ? AND seq > ? ORDER BY seq LIMIT ?',
-  eventsOfTask: `SELECT * FROM events WHERE ${IS_TASK} ORDER BY seq`,
   removeEvents: `DELETE FROM events WHERE ${IS_TASK}`,
   removeOldEvents: `DELETE FROM events WHERE ${IS_TASK} AND seq <=
     (SELECT seq FROM events WHERE ${IS_TASK} ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
