@@ -88,6 +88,7 @@ export interface DueRequest {
   readonly gates?: readonly string[];
   readonly runs?: readonly string[];
   readonly except?: readonly TaskKey[];
+  readonly onFull?: (queue: string) => void;
 }
 
 export declare class Durable {
@@ -174,7 +175,7 @@ export interface GateChange {
 
 export interface GateRecord {
   readonly key: string;
-  readonly kind: 'budget' | 'breaker';
+  readonly kind: 'budget' | 'breaker' | 'queue';
   readonly state: Json;
   readonly settings?: Json;
   readonly manualRevision?: number;
@@ -340,6 +341,7 @@ export interface PolicyRecord {
 export interface QueueRef {
   readonly queue: string;
   readonly policyHash: string;
+  readonly most?: number;
 }
 
 export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown : {
@@ -538,6 +540,7 @@ export interface TaskOptions<I, R> {
   readonly onInterrupt?: 'rerun' | 'fail' | {
     readonly verify: VerifyFunction<I, R>;
   };
+  readonly most?: number;
 }
 
 export interface TaskRecord extends TaskKey {

@@ -3,29 +3,29 @@
  * core, the runtime's environment, the ledger's port and its own layer.
  */
 import { randomUUID } from 'node:crypto'
-import { OptionsError, PolicyError } from '../core/errors.js'
+import { PolicyError } from '../core/errors.js'
 import { normalizePolicy } from '../core/normalize.js'
 import type { BreakerInput, Policy, PolicyArgument } from '../core/policy.js'
-import { isNot } from '../core/problems.js'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
-import type { Definition, Recordable, TaskFunction, VerifyFunction } from './definition.js'
+import type { Definition, Recordable, TaskFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { expectOptions, FLAG } from '../core/options.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
 import { type OtherOwner, Ownership } from './ownership.js'
 import { isTransient } from './persistence.js'
-import { type InterruptRule, recordOf } from './policy-record.js'
+import { recordOf } from './policy-record.js'
 import { Runs } from './runs.js'
 import { Retention, retentionOf, type RetentionSettings, type Swept } from './retention.js'
 import { Sweeper } from './sweeper.js'
 import { Takeover } from './takeover.js'
 import { TaskChanges } from './task-changes.js'
+import { interruptRule, type TaskOptions, taskOptions } from './task-options.js'
 import { expectId, type TaskHandle, Tasks } from './tasks.js'
 import { Waiters } from './waiters.js'
 import { Watching } from './watching.js'
@@ -43,14 +43,6 @@ export interface DurableSettings {
   readonly retention?: RetentionSettings
   /** Who this is, where it is not simply this process. */
   readonly identity?: Identity
-}
-
-export interface TaskOptions<I, R> {
-  /**
-   * What becomes of an attempt whose process was lost while it ran: it runs again (the default), a person decides
-   * (`fail`), or the program looks whether it happened (`verify`).
-   */
-  readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<I, R> }
 }
 
 export interface ResumeOptions {
@@ -141,7 +133,7 @@ export class Durable {
       takeover,
       monotonicMs: () => environment.clock.monotonicMs(),
       track: worker.activity.track,
-      onTaken: () => worker.wake(),
+      onTaken: () => worker.wakeAll(),
       onFailure,
     })
     this.adoption = new Adoption(ledger, settings.policyChange, environment.random)
@@ -166,7 +158,7 @@ export class Durable {
     await durable.ownership.begin()
     durable.worker.begin()
     durable.sweeper.begin()
-    durable.stopListening = await ledger.listen(() => durable.worker.wake())
+    durable.stopListening = await ledger.listen(() => durable.worker.wakeAll())
     return durable
   }
 
@@ -181,8 +173,7 @@ export class Durable {
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
     const normal = this.policyOf(name, policy)
-    expectOptions(`the task ${name}`, options, { onInterrupt: [() => true, ''] })
-    const { rule, verify } = interruptRule(name, options)
+    const { rule, verify, most } = taskOptions(name, options)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -192,11 +183,11 @@ export class Durable {
       policy: normal,
       record,
       run,
+      most,
       onInterrupt: rule,
       verify,
     }
-    this.worker.definitions.set(name, definition)
-    this.worker.wake()
+    this.worker.register(definition)
     return this.tasks.handle<I, R>(definition)
   }
 
@@ -380,15 +371,4 @@ async function within(mostMs: number, work: Promise<void>): Promise<void> {
 /** Nobody listens: Node says so, and ends the process with a code that tells. */
 function unhandled(failure: unknown): void {
   void Promise.reject(failure)
-}
-
-function interruptRule<I, R>(
-  name: string,
-  { onInterrupt = 'rerun' }: TaskOptions<I, R>,
-): { rule: InterruptRule; verify: VerifyFunction<I, R> | undefined } {
-  if (onInterrupt === 'rerun' || onInterrupt === 'fail') return { rule: onInterrupt, verify: undefined }
-  const verify: unknown = (onInterrupt as { verify?: unknown } | null)?.verify
-  if (typeof verify === 'function') return { rule: 'verify', verify: verify as VerifyFunction<I, R> }
-  const message = isNot(onInterrupt, "'rerun', 'fail' or { verify: function }")
-  throw new OptionsError(`the task ${name}`, [{ path: 'onInterrupt', message }])
 }

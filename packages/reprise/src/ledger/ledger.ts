@@ -110,9 +110,15 @@ export interface Creation {
 export interface QueueRef {
   readonly queue: string
   readonly policyHash: string
+  /**
+   * The queue is limited by its gate (`queueKey`), which the request names among its gates: at most `most` of its tasks
+   * have an owner at a time, over all processes. The number counts as long as the gate has no state.
+   */
+  readonly most?: number
 }
 
 export interface DueRequest {
+  /** In the order of their turns, where there is not room for all. */
   readonly queues: readonly QueueRef[]
   readonly limit: number
   /** Gates that the deciding function may look at and change. */
@@ -121,6 +127,8 @@ export interface DueRequest {
   readonly runs?: readonly string[]
   /** Tasks to pass over: this program cannot make sense of them. */
   readonly except?: readonly TaskKey[]
+  /** Called after the commit for every limited queue that has no place left. */
+  readonly onFull?: (queue: string) => void
 }
 
 /** A kind alone means all scopes of it; a name alone, scopes of this name of every kind. */
@@ -198,7 +206,7 @@ export interface Ledger {
   create(tasks: readonly NewTask[]): Promise<readonly Creation[]>
   /** Locks what is named, lets `decide` see it, and commits what it answers. What it throws is thrown; nothing is written. */
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>
-  /** The same for tasks that are due, each decided in turn; the earliest first. */
+  /** The same for tasks that are due, each decided in turn: see `claim-order.ts` and `fair-share.ts`. */
   claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>
   /** When the next task of these queues is due; null if none waits. */
   nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>

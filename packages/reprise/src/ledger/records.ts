@@ -202,10 +202,10 @@ export interface RunRecord {
   readonly endedAtMs: number | null
 }
 
-/** A budget or breaker, as its own snapshot. */
+/** A budget or breaker as its own snapshot, or the limit of a queue (`QueueState`). */
 export interface GateRecord {
   readonly key: string
-  readonly kind: 'budget' | 'breaker'
+  readonly kind: 'budget' | 'breaker' | 'queue'
   readonly state: Json
   /** What it was made with, for people to read; absent where that is not known. */
   readonly settings?: Json

@@ -4,7 +4,8 @@
  */
 export type { RefusedTask, SkippedTask } from '../durable/adoption.js'
 export type { JsonOf, Recordable, TaskFunction, VerifyAnswer, VerifyFunction } from '../durable/definition.js'
-export type { Durable, ResumeOptions, Resumption, TaskOptions } from '../durable/durable.js'
+export type { Durable, ResumeOptions, Resumption } from '../durable/durable.js'
+export type { TaskOptions } from '../durable/task-options.js'
 export {
   GateRefusedError,
   type GateRefusal,

@@ -1,0 +1,48 @@
+/** The options of a task, beside its policy, and their check. Imports core and its own layer. */
+import { OptionsError } from '../core/errors.js'
+import { expectOptions, type OptionCheck } from '../core/options.js'
+import { isNot } from '../core/problems.js'
+import type { Definition, VerifyFunction } from './definition.js'
+import type { InterruptRule } from './policy-record.js'
+
+export interface TaskOptions<I, R> {
+  /**
+   * What becomes of an attempt whose process was lost while it ran: it runs again (the default), a person decides
+   * (`fail`), or the program looks whether it happened (`verify`).
+   */
+  readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<I, R> }
+  /**
+   * At most this many tasks of this name run at a time, over all processes that share the ledger. Default: no limit but the
+   * `concurrency` of each process.
+   */
+  readonly most?: number
+}
+
+interface InterruptOption<I, R> {
+  readonly rule: InterruptRule
+  readonly verify: VerifyFunction<I, R> | undefined
+}
+
+const MOST: OptionCheck = [
+  (value) => Number.isSafeInteger(value) && (value as number) >= 1,
+  'a whole number of 1 or more, such as 8',
+]
+
+export function taskOptions<I, R>(
+  name: string,
+  options: TaskOptions<I, R>,
+): InterruptOption<I, R> & Pick<Definition, 'most'> {
+  expectOptions(`the task ${name}`, options, { onInterrupt: [() => true, ''], most: MOST })
+  return { ...interruptRule(name, options), most: options.most }
+}
+
+export function interruptRule<I, R>(
+  name: string,
+  { onInterrupt = 'rerun' }: Pick<TaskOptions<I, R>, 'onInterrupt'>,
+): InterruptOption<I, R> {
+  if (onInterrupt === 'rerun' || onInterrupt === 'fail') return { rule: onInterrupt, verify: undefined }
+  const verify: unknown = (onInterrupt as { verify?: unknown } | null)?.verify
+  if (typeof verify === 'function') return { rule: 'verify', verify: verify as VerifyFunction<I, R> }
+  const message = isNot(onInterrupt, "'rerun', 'fail' or { verify: function }")
+  throw new OptionsError(`the task ${name}`, [{ path: 'onInterrupt', message }])
+}
