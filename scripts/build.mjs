@@ -104,10 +104,10 @@ const CLI_FILES = {
   // What every command prints with, and what policies are made of.
   kernel: [
     'packages/cli/src/output-error.',
-    ...'duration failure-words json look path-from-here problems store-address style table width wrap write-file xml'
+    ...'json look path-from-here problems store-address style table width wrap write-file xml'
       .split(' ')
       .map((name) => `packages/cli/src/output/${name}.`),
-    'packages/workflow/src/document/problem.',
+    ...['document/problem.', 'words/'].map((name) => `packages/workflow/src/${name}`),
     ...['core/', 'runtime/', 'observe/', 'durable/policy-record.', 'durable/json.', 'durable/failure-record.'].map(
       (name) => `packages/reprise/src/${name}`,
     ),
@@ -181,7 +181,11 @@ await bundle('reprise', {
 await bundle('workflow', {
   input: { index: 'src/index.ts', internal: 'src/internal.ts' },
   platform: 'node',
-  chunks: [{ name: 'workflow', test: /src[\\/]\w+[\\/]/ }],
+  // What only looks at policies and runs is a file of its own: a program that runs workflows does not load it.
+  chunks: [
+    { name: 'workflow', test: /src[\\/](?!words|explain|simulate|operate)\w+[\\/]/ },
+    { name: 'operate', test: /src[\\/]\w+[\\/]/ },
+  ],
 })
 await bundle('cli', {
   input: { main: 'src/main.ts' },

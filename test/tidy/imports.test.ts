@@ -34,38 +34,23 @@ const WORKFLOW: Table = {
   steps: ['values', ...LIBRARY, 'node'],
   view: ['plan', ...LIBRARY],
   run: ['document', 'plan', 'values', 'masking', 'state', 'process', 'steps', 'view', ...LIBRARY, 'node'],
+  words: [...LIBRARY],
+  explain: ['plan', 'words', ...LIBRARY],
+  simulate: ['document', 'plan', 'values', 'words', 'explain', ...LIBRARY, 'reprise/simulate'],
 }
 
 const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres']
 const WORKFLOW_PACKAGE = ['@reprise/workflow', '@reprise/workflow/internal']
 const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', 'reprise/simulate', ...WORKFLOW_PACKAGE]
 
-/** Figures as people read them: a part of output that needs nothing of it. */
-const WORDS = ['output/duration.ts', 'output/figures.ts', 'output/scale.ts']
-
 /** `frame` are the files beside the directories. */
 const COMMAND_LINE: Table = {
-  words: ['reprise'],
   templates: [],
   completion: ['frame', ...PACKAGES, 'node:fs'],
   input: ['frame', ...PACKAGES],
-  explain: ['words', ...PACKAGES],
-  simulate: ['words', 'input', 'explain', ...PACKAGES],
-  output: ['words', 'explain', 'simulate', 'frame', ...PACKAGES, 'node'],
-  runs: ['words', 'input', 'output', 'frame', ...PACKAGES, 'node'],
-  commands: [
-    'words',
-    'templates',
-    'completion',
-    'input',
-    'explain',
-    'simulate',
-    'output',
-    'runs',
-    'frame',
-    ...PACKAGES,
-    'node',
-  ],
+  output: ['frame', ...PACKAGES, 'node'],
+  runs: ['input', 'output', 'frame', ...PACKAGES, 'node'],
+  commands: ['templates', 'completion', 'input', 'output', 'runs', 'frame', ...PACKAGES, 'node'],
 }
 
 interface Import {
@@ -171,18 +156,17 @@ describe('the workflow package', () => {
 
 describe('the command line', () => {
   const imports = importsOf('cli')
-  const unitOf = (file: string): string => (WORDS.includes(file) ? 'words' : topOf(file))
 
   test('has the parts that the table names', () => {
-    const parts = new Set(imports.map(({ from }) => unitOf(from)))
+    const parts = new Set(imports.map(({ from }) => topOf(from)))
     expect([...parts].toSorted()).toEqual([...Object.keys(COMMAND_LINE), 'frame'].toSorted())
     expect(circlesIn(COMMAND_LINE)).toEqual([])
   })
 
   test('imports in one direction', () => {
     const wrong = imports.filter(({ from, to }) => {
-      const unit = unitOf(from)
-      const other = isFile(to) ? unitOf(to) : to
+      const unit = topOf(from)
+      const other = isFile(to) ? topOf(to) : to
       return unit !== 'frame' && other !== unit && !isAllowed(COMMAND_LINE[unit] ?? [], other)
     })
     expect(wrong.map(shown)).toEqual([])

@@ -16,7 +16,7 @@
 //   VerifyFunction, View,
 
 import type {
-  BreakerInput, Clock, DurationInput, ExecutorOptions, PolicyArgument, RepriseError, StopReason,
+  BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
 } from 'reprise'
 import type {
   BreakerPolicy, BreakerState, StoredState,
@@ -661,6 +661,13 @@ interface Compaction {
   readonly untilMs: number;
 }
 
+// durable/durable-run
+interface ConductOptions {
+  readonly budgets?: ReadonlyMap<string, Budget>;
+  readonly observer?: Observer;
+  readonly policyChange?: 'refuse' | 'accept';
+}
+
 // ledger/records
 interface CurrentAttempt {
   readonly attempt: number;
@@ -672,6 +679,8 @@ interface CurrentAttempt {
 // durable/durable-run
 declare class DurableRun {
   readonly id: string;
+  stop(): Promise<void>;
+  release(): void;
   get record(): RunRecord;
   definition(): Promise<Json>;
   tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]>;
@@ -769,8 +778,8 @@ type RunStatus = (typeof RUN_STATUSES)[number];
 
 // durable/runs
 declare class Runs {
-  start({ id, kind, name, definition, fingerprint, detail }: NewRun): Promise<DurableRun>;
-  take(id: string, { force, fence }?: TakeOptions): Promise<DurableRun>;
+  start({ id, kind, name, definition, fingerprint, detail }: NewRun, options?: ConductOptions): Promise<DurableRun>;
+  take(id: string, options?: TakeOptions): Promise<DurableRun>;
   find(id: string): Promise<DurableRun>;
   list(filter?: RunFilter): Promise<readonly RunRecord[]>;
   conductorOf({ owner }: RunRecord): Promise<OtherOwner | undefined>;
@@ -814,7 +823,7 @@ interface StepOptions<R> {
 declare const TASK_STATUSES: readonly ['waiting', 'running', 'parked', 'undecided', 'succeeded', 'failed', 'cancelled'];
 
 // durable/runs
-interface TakeOptions {
+interface TakeOptions extends ConductOptions {
   readonly force?: boolean;
   readonly fence?: number;
 }

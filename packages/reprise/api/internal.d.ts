@@ -1,20 +1,26 @@
-// reprise/internal: 28 names, 12 values and 16 types. Written by `npm run api`.
+// reprise/internal: 30 names, 13 values and 17 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, checkLedger, describeError, expectOptions, failureOf, faultsOfTasks, fingerprint, lastHeardOf,
-//   livingOwners, nearest, plainText, sharedLedger,
+//   ENDED_RUN_STATUSES, checkLedger, describeError, durationCheck, expectOptions, failureOf, faultsOfTasks,
+//   fingerprint, lastHeardOf, livingOwners, nearest, plainText, sharedLedger,
 //
 // types:
-//   ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, FaultPlace, LedgerCheck, LedgerFault, LostRows, OptionCheck,
-//   OtherOwner, RunStatus, SchemaState, StepHandle, StoreCheck, StoreFacts, TableFacts,
+//   ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, FaultPlace, LedgerCheck, LedgerFault,
+//   LostRows, OptionCheck, OtherOwner, RunStatus, SchemaState, StepHandle, StoreCheck, StoreFacts, TableFacts,
 
 import type {
-  PolicyArgument,
+  Budget, Observer, PolicyArgument,
 } from 'reprise'
 import type {
   Durable, FailureRecord, GateRecord, Json, Ledger, OwnerRecord, RunRecord, StatusCounts, TaskFunction, TaskHandle,
   TaskKey, TaskRecord, TaskResult, TaskStatus, VerifyFunction,
 } from 'reprise/durable'
+
+export interface ConductOptions {
+  readonly budgets?: ReadonlyMap<string, Budget>;
+  readonly observer?: Observer;
+  readonly policyChange?: 'refuse' | 'accept';
+}
 
 export interface ConnectionFacts {
   readonly own: number;
@@ -31,6 +37,8 @@ export type CopiedRows = AsyncIterable<{
 
 export declare class DurableRun {
   readonly id: string;
+  stop(): Promise<void>;
+  release(): void;
   get record(): RunRecord;
   definition(): Promise<Json>;
   tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]>;
@@ -135,6 +143,8 @@ export interface TableFacts {
 export declare function checkLedger(source: CopiedRows): Promise<LedgerCheck>;
 
 export declare function describeError(error: unknown, max?: number): string;
+
+export declare function durationCheck(expected: string, leastMs?: number, mostMs?: number): OptionCheck;
 
 export declare function expectOptions(subject: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>, names?: OptionNames): void;
 

@@ -1,29 +1,35 @@
-// @reprise/workflow/internal: 82 names, 55 values and 27 types. Written by `npm run api`.
+// @reprise/workflow/internal: 120 names, 87 values and 33 types. Written by `npm run api`.
 //
 // values:
 //   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, SHORTEST_SECRET, STDIN,
-//   STEP_STATES, StateDirectory, StdinError, StdinSpool, breakerViews, budgetViews, cancelRun, checkResume,
-//   cleanableRuns, describeDifference, endOfFile, execCommand, expectOwnStore, fallbackId, fillKnown, isId, isWorkflow,
-//   kebabCase, killCommands, lastLineIn, newRunId, parseSource, pickOnly, pickStep, placeOf, placesElsewhere,
-//   planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies, readText, readTogether, readersFor,
-//   recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces, snakeCase, startRun, statePathFor,
-//   stepsOf, viewRetrying, viewRun,
+//   STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsText, breakerViews, budgetViews, byteText, cancelRun,
+//   checkResume, chooseCompared, cleanableRuns, countText, describeDifference, endOfFile, execCommand, expectOwnStore,
+//   explain, factor, failureLines, failureReason, failureText, fallbackId, fillKnown, isId, isShownTime, isWorkflow,
+//   kebabCase, killCommands, lastLineIn, limitsOf, matcherWords, meanOf, newRunId, parseSource, percent, pickOnly,
+//   pickStep, placeOf, placesElsewhere, plainNumber, planFromDocument, planOf, plural, policyInput, possible,
+//   readBudgetFlag, readBudgetSection, readFilePolicy, readPolicies, readText, readTogether, readersFor, recordedFile,
+//   recordedPlan, removeRuns, resample, resumeRun, retryStepNow, roundUp, roundedDuration, runSimulation,
+//   scenarioWithUnits, scenarioWords, secretPlaces, snakeCase, startRun, statePathFor, stepsOf, stopWords, summarize,
+//   timeTicks, timeWords, underTest, viewRetrying, viewRun, waitLimitMs, waitedText,
 //
 // types:
-//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput, FoundPolicy,
-//   LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag, Readers, Refusal, ResumeCheck, ResumeChoices,
-//   ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace, RunReader, RunSettings, Source, StepAttempt,
-//   StepView,
+//   AttemptInput, AttemptRow, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput,
+//   Explanation, FieldWords, FoundPolicy, LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag, Readers, Refusal,
+//   ResumeCheck, ResumeChoices, ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace, RunReader, RunSettings,
+//   SimulatedPolicy, Simulation, Source, StepAttempt, StepView, UnderTest,
 
 import type {
   OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
 } from '@reprise/workflow'
 import type {
-  Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, RepriseError, StopReason,
+  Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
 import type {
-  AttemptRow, FailureRecord, Json, Ledger, RunRecord,
+  AttemptRow, Durable, FailureRecord, Json, Ledger, RunRecord,
 } from 'reprise/durable'
+import type {
+  CompleteScenario, Limits, Report, ScenarioInput, Subject,
+} from 'reprise/simulate'
 import type {
   Node,
 } from 'yaml'
@@ -31,6 +37,17 @@ import type {
 export interface AttemptInput {
   readonly input: CommandInput;
   readonly close: () => void;
+}
+
+export interface AttemptRow {
+  readonly attempt: number;
+  readonly waitMs: number;
+  readonly minWaitMs: number;
+  readonly maxWaitMs: number;
+  readonly waitedMs: number;
+  readonly minWaitedMs: number;
+  readonly maxWaitedMs: number;
+  readonly budgetShare: number | null;
 }
 
 export interface AttemptView {
@@ -82,6 +99,20 @@ export interface ExecInput {
   readonly observer: Observer;
   readonly openStdin?: () => Promise<AttemptInput>;
 }
+
+export interface Explanation {
+  readonly step: string | null;
+  readonly summary: string;
+  readonly policy: Policy;
+  readonly attempts: readonly AttemptRow[];
+  readonly stop: Stop;
+  readonly mostWaitedMs: number;
+  readonly longestMs: number | null;
+  readonly hints: readonly Hint[];
+  readonly notes: readonly string[];
+}
+
+export type FieldWords = (field: string, value?: string) => string;
 
 export interface FoundPolicy extends NormalizedPolicy {
   readonly step: string | null;
@@ -230,7 +261,7 @@ export interface RunReader {
 }
 
 export interface RunSettings {
-  readonly store: string | Ledger;
+  readonly store: string | Durable;
   readonly stateDirectory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly grace?: DurationInput;
@@ -252,6 +283,20 @@ export declare const SHORTEST_SECRET = 4;
 export declare const STDIN = "<stdin>";
 
 export declare const STEP_STATES: readonly ['pending', 'running', 'retrying', 'parked', 'interrupted', 'undecided', 'succeeded', 'recovered', 'skipped', 'failed', 'cancelled'];
+
+export interface SimulatedPolicy extends Report {
+  readonly title: string;
+  readonly isSubject: boolean;
+}
+
+export interface Simulation {
+  readonly scenario: CompleteScenario;
+  readonly seed: number;
+  readonly summary: string;
+  readonly policies: readonly [SimulatedPolicy, ...SimulatedPolicy[]];
+  readonly verdict: readonly string[];
+  readonly notes: readonly string[];
+}
 
 export interface Source {
   readonly file: string;
@@ -320,15 +365,30 @@ export interface StepView {
   readonly history: readonly AttemptView[];
 }
 
+export interface UnderTest {
+  readonly subject: Subject;
+  readonly policy: Policy;
+  readonly summary: string;
+  readonly notes: readonly string[];
+}
+
+export declare function attemptsText(count: number): string;
+
 export declare function breakerViews(ledger: Ledger, now: number): Promise<readonly BreakerView[]>;
 
 export declare function budgetViews(ledger: Ledger): Promise<readonly BudgetView[]>;
+
+export declare function byteText(bytes: number): string;
 
 export declare function cancelRun(store: string, runId: string, planOf: PlanReader, state: StateDirectory): Promise<boolean>;
 
 export declare function checkResume(ledger: Ledger, run: RunRecord, plans: ResumePlans, choices: ResumeChoices): Promise<ResumeCheck>;
 
+export declare function chooseCompared(text: string | undefined, known: readonly Subject[], under: string): readonly Subject[];
+
 export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: readonly string[]): Promise<RunView[]>;
+
+export declare function countText(count: number): string;
 
 export declare function describeDifference(difference: Difference): string;
 
@@ -341,11 +401,23 @@ export declare function execCommand(input: ExecInput): Promise<void>;
 
 export declare function expectOwnStore(store: string, stateDirectory: string): void;
 
+export declare function explain({ step, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation;
+
+export declare function factor(value: number): string;
+
+export declare function failureLines(failure: FailureRecord): string[];
+
+export declare function failureReason(step: string | null, reason: StopReason | null): string;
+
+export declare function failureText(failure: FailureRecord | null, max?: number): string;
+
 export declare function fallbackId({ id }: Pick<StepPlan, 'id'>): string;
 
 export declare function fillKnown(data: Json, values: Values): Json;
 
 export declare function isId(id: unknown): boolean;
+
+export declare function isShownTime(ms: number): boolean;
 
 export declare function isWorkflow({ value }: Source): boolean;
 
@@ -355,9 +427,17 @@ export declare function killCommands(): void;
 
 export declare function lastLineIn(file: string): string;
 
+export declare function limitsOf({ attemptTimeoutMs, timeoutMs }: Policy): Limits;
+
+export declare function matcherWords(policy: Policy): string;
+
+export declare function meanOf(values: readonly number[]): number;
+
 export declare function newRunId(workflow: string, now: Date): string;
 
 export declare function parseSource(file: string, text: string): Source;
+
+export declare function percent(share: number): string;
 
 export declare function pickOnly({ policies }: PolicyFile, file: string): FoundPolicy;
 
@@ -367,13 +447,23 @@ export declare function placeOf({ stateDirectory }: Pick<RunSettings, 'stateDire
 
 export declare function placesElsewhere(run: RunRecord, here: RunPlace): readonly RunPlace[];
 
+export declare function plainNumber(value: number): string;
+
 export declare function planFromDocument(document: Json, file: string | null, readers: Readers): Plan;
 
 export declare function planOf(source: Source, readers: Readers): Plan;
 
+export declare function plural(count: number, noun: string): string;
+
+export declare function policyInput(policy: Policy): PolicyInput;
+
+export declare function possible(share: number): string;
+
 export declare function readBudgetFlag(flag: string, text: string): BudgetDefinition;
 
 export declare function readBudgetSection(source: Source): BudgetDefinitions;
+
+export declare function readFilePolicy(source: Source, step: string | undefined): Promise<FilePolicy>;
 
 export declare function readPolicies(source: Source, readers: Readers): PolicyFile;
 
@@ -394,9 +484,21 @@ export declare function recordedPlan(run: RunRecord, definition: Json): Plan;
 
 export declare function removeRuns(ledger: Ledger, state: StateDirectory, runs: readonly RunView[], planOf: PlanReader): Promise<RunView[]>;
 
+export declare function resample(values: readonly number[], parts: number): number[];
+
 export declare function resumeRun(plan: Plan, runId: string, input: ResumeInput, settings: RunSettings): Promise<RunEnd>;
 
 export declare function retryStepNow(store: string, runId: string, stepId: string, planOf: PlanReader): Promise<void>;
+
+export declare function roundUp(value: number): number;
+
+export declare function roundedDuration(ms: number): string;
+
+export declare function runSimulation({ scenario: given, seed, under, compared, words }: SimulationInput, onProgress: (name: string, number: number, of: number) => void): Simulation;
+
+export declare function scenarioWithUnits(scenario: CompleteScenario): ScenarioInput;
+
+export declare function scenarioWords(scenario: CompleteScenario): string;
 
 export declare function secretPlaces(secrets: Readonly<Record<string, string>>, kept: Readonly<Record<string, Json>>): SecretPlace[];
 
@@ -408,9 +510,23 @@ export declare function statePathFor(store: string, cwd: string, environment?: E
 
 export declare function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[];
 
+export declare function stopWords(reason: StopReason | null): string;
+
+export declare function summarize(policy: Policy, budgetWords?: (name: string) => string): string;
+
+export declare function timeTicks(endSeconds: number, most: number): number[];
+
+export declare function timeWords({ activeMs, waitedMs, downMs }: RunTimes): string[];
+
+export declare function underTest(file: FilePolicy | undefined, given: GivenPolicy, words: FieldWords): UnderTest;
+
 export declare function viewRetrying(ledger: Ledger): Promise<RetryingView[]>;
 
 export declare function viewRun(reader: RunReader, id: string): Promise<RunDetail | undefined>;
+
+export declare function waitLimitMs({ retryBudgetMs, timeoutMs }: Policy): number;
+
+export declare function waitedText(waitedMs: number, budgetMs: number | null): string;
 
 // Not exported, and referred to above.
 
@@ -541,10 +657,31 @@ interface FieldsShape {
   readonly checkedBy?: CheckedBy;
 }
 
+// simulate/file-policy
+interface FilePolicy {
+  readonly title: string;
+  readonly found: FoundPolicy;
+  readonly budgets: BudgetDefinitions;
+  readonly unread: readonly string[];
+}
+
 // document/shape
 interface FlagShape {
   readonly kind: 'flag';
   readonly only?: boolean;
+}
+
+// simulate/under-test
+interface GivenPolicy {
+  readonly title: string;
+  readonly fields: PolicyInput;
+  readonly budget: BudgetDefinition | undefined;
+}
+
+// explain/hints
+interface Hint {
+  readonly code: string;
+  readonly message: string;
 }
 
 // process/command
@@ -661,6 +798,15 @@ interface SessionView {
 // document/shape
 type Shape = TextShape | WordsShape | NumberShape | FlagShape | DurationShape | DataShape | EmptyShape | ListShape | NamedShape | FieldsShape | EitherShape;
 
+// simulate/simulation
+interface SimulationInput {
+  readonly scenario: ScenarioInput;
+  readonly seed: number;
+  readonly under: UnderTest;
+  readonly compared: readonly Subject[];
+  readonly words: FieldWords;
+}
+
 // process/stdin-spool
 interface SpoolOptions {
   readonly directory: string;
@@ -680,6 +826,15 @@ interface StepWords {
   readonly note?: string;
   readonly absent?: string;
   readonly examples?: readonly Json[];
+}
+
+// explain/explanation
+interface Stop {
+  readonly attempt: number;
+  readonly reason: StopReason;
+  readonly sentence: string;
+  readonly earliestAttempt: number;
+  readonly latestAttempt: number;
 }
 
 // plan/readers

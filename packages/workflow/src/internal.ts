@@ -16,6 +16,9 @@ export { readTogether, ReportedError } from './document/problem.js'
 export { readText, STDIN } from './document/read-text.js'
 export { parseSource, type Source } from './document/source.js'
 export { kebabCase, snakeCase } from './document/spelling.js'
+export { type Explanation, explain } from './explain/explanation.js'
+export { type AttemptRow, waitLimitMs } from './explain/facts.js'
+export { matcherWords, summarize } from './explain/summary.js'
 export { SHORTEST_SECRET } from './masking/secret-forms.js'
 export { secretPlaces } from './masking/secret-places.js'
 export { describeDifference } from './plan/difference-text.js'
@@ -23,6 +26,7 @@ export { fallbackId } from './plan/fallback.js'
 export { type FoundPolicy, type PolicyFile, readPolicies } from './plan/found-policies.js'
 export { pickOnly, pickStep } from './plan/pick-step.js'
 export { stepsOf } from './plan/plan.js'
+export { policyInput } from './plan/policy-input.js'
 export { planFromDocument, planOf } from './plan/plan-of.js'
 export { BLIND_READERS, type Readers } from './plan/readers.js'
 export { killCommands } from './process/keeper.js'
@@ -39,6 +43,12 @@ export { RunClock } from './run/run-clock.js'
 export type { RunPlace } from './run/run-record.js'
 export type { RunSettings } from './run/session.js'
 export { newRunId, startRun } from './run/start-run.js'
+export { chooseCompared } from './simulate/compared.js'
+export type { FieldWords } from './simulate/field-words.js'
+export { readFilePolicy } from './simulate/file-policy.js'
+export { scenarioWithUnits, scenarioWords } from './simulate/scenario-words.js'
+export { runSimulation, type SimulatedPolicy, type Simulation } from './simulate/simulation.js'
+export { limitsOf, type UnderTest, underTest } from './simulate/under-test.js'
 export { endOfFile, lastLineIn } from './state/last-line.js'
 export { isId } from './state/names.js'
 export { expectOwnStore } from './state/own-store.js'
@@ -60,3 +70,14 @@ export {
   STEP_STATES,
   type StepView,
 } from './view/views.js'
+export { isShownTime, roundedDuration, timeWords, waitedText } from './words/duration.js'
+export {
+  attemptsText,
+  failureLines,
+  failureReason,
+  failureText,
+  plural,
+  stopWords,
+} from './words/failure-words.js'
+export { byteText, countText, factor, percent, plainNumber, possible } from './words/figures.js'
+export { meanOf, resample, roundUp, timeTicks } from './words/scale.js'

@@ -12,6 +12,7 @@ import {
   type LogEntry,
   placeOf,
   placesElsewhere,
+  plural,
   recordedPlan,
   StateDirectory,
   type StepView,
@@ -22,7 +23,6 @@ import { nearest, plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError, UsageError } from '../failures.js'
-import { plural } from '../output/failure-words.js'
 import { harmless } from '../output/harmless-text.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'

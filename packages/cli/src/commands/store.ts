@@ -1,7 +1,7 @@
 /** `reprise store migrate|backup|restore`: what is done to a store as such. Imports the care of stores and output. */
+import { byteText } from '@reprise/workflow/internal'
 import type { CommandModule, ParsedArguments } from '../command.js'
 import { writeJson } from '../output/json.js'
-import { byteText } from '../output/figures.js'
 import { commandWords } from '../output/next-commands.js'
 import { backUp, migrateStore, nameOf, pendingMigration, restore as restoreStore } from '../runs/store-care.js'
 import { expectFound } from '../runs/store.js'

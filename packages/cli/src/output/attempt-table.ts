@@ -1,7 +1,6 @@
 /** The attempts of a policy as a table, with bars on a terminal. Imports the table, styles and data. */
-import type { AttemptRow } from '../explain/facts.js'
-import { roundedDuration } from './duration.js'
-import { type FittedColumn, fitTable } from './fitted-table.js'
+import { type AttemptRow, roundedDuration } from '@reprise/workflow/internal'
+import { fitTable, type FittedColumn } from './fitted-table.js'
 import type { Look } from './look.js'
 import type { Style } from './style.js'
 import { GAP } from './table.js'

@@ -1,8 +1,7 @@
 /** `reprise doctor` and `doctor --salvage`, as pages. Imports words and types. */
+import { countText, plural } from '@reprise/workflow/internal'
 import { type LostRows, plainText } from 'reprise/internal'
 import type { ExitCode } from '../exit-codes.js'
-import { plural } from './failure-words.js'
-import { countText } from './figures.js'
 import type { Look } from './look.js'
 import { wrapText } from './wrap.js'
 

@@ -4,8 +4,7 @@
  *
  * Invariant: whatever steps are called and say, it is well-formed XML. Imports XML, the tails of logs and words.
  */
-import type { RunDetail, StepView } from '@reprise/workflow/internal'
-import { failureText, stopWords } from './failure-words.js'
+import { failureText, type RunDetail, type StepView, stopWords } from '@reprise/workflow/internal'
 import { tailOf } from './log-tail.js'
 import { tag, xmlLines, xmlText, xmlValue } from './xml.js'
 

@@ -3,9 +3,8 @@
  * says why it is final. Text of others is made plain. Imports words and types.
  */
 import type { RunEvent, StepState } from '@reprise/workflow'
+import { attemptsText, failureText, plural, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { roundedDuration } from './duration.js'
-import { attemptsText, failureText, plural } from './failure-words.js'
 import type { Look } from './look.js'
 import { StepNames } from './step-names.js'
 

@@ -2,10 +2,18 @@
  * What is said when a run has ended: what recovered, what failed and why, what nobody knows, what to type next. The last
  * line says how it ended. Text of others is made plain. Imports words and types.
  */
-import { fallbackId, type RunDetail, type StepView } from '@reprise/workflow/internal'
+import {
+  attemptsText,
+  failureReason,
+  failureText,
+  fallbackId,
+  roundedDuration,
+  type RunDetail,
+  type StepView,
+  stopWords,
+  timeWords,
+} from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { roundedDuration, timeWords } from './duration.js'
-import { attemptsText, failureReason, failureText, stopWords } from './failure-words.js'
 import type { Look } from './look.js'
 import { type CommandWords, plainCommand } from './next-commands.js'
 import { countWords, runPaint, runWord } from './state-words.js'

@@ -1,6 +1,6 @@
 /** `reprise store status`, as a page. Imports tables, words and types. */
+import { byteText, countText } from '@reprise/workflow/internal'
 import { type ConnectionFacts, plainText, type SchemaState, type TableFacts } from 'reprise/internal'
-import { byteText, countText } from './figures.js'
 import { fitTable } from './fitted-table.js'
 import type { Look } from './look.js'
 import { coarseDuration, relativeTime } from './relative-time.js'

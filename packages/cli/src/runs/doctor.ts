@@ -3,14 +3,11 @@
  * Nothing is changed. Imports Node, the library and the store's address.
  */
 import { accessSync, constants, existsSync } from 'node:fs'
-import path from 'node:path'
-import { StateDirectory } from '@reprise/workflow/internal'
+import { byteText, plural, StateDirectory } from '@reprise/workflow/internal'
 import { LedgerError } from 'reprise/durable'
 import { checkLedger, type CopiedRows, type LedgerCheck, type LedgerFault, type StoreCheck } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
-import { plural } from '../output/failure-words.js'
-import { byteText } from '../output/figures.js'
 import type { DoctorCheck } from '../output/doctor.js'
 import { lookFor } from '../output/look.js'
 import { type CommandWords, commandWords } from '../output/next-commands.js'
@@ -18,6 +15,7 @@ import { fileOf } from '../settings.js'
 import { cureOf, placeText } from './doctor-cures.js'
 import { nameOf } from './store-care.js'
 import { expectKept, stateDirectoryOf } from './store.js'
+import path from 'node:path'
 
 /** The oldest Node that the packages accept. */
 const LEAST_NODE = [20, 19] as const

@@ -1,11 +1,10 @@
 /** What is told of one command while it is retried: its own output, and a line for every retry. Imports output. */
+import { failureText, roundedDuration } from '@reprise/workflow/internal'
 import type { Observer, RepriseEvent } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
 import { failureOf, plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import type { ProgramExitCode } from '../exit-codes.js'
-import { roundedDuration } from '../output/duration.js'
-import { failureText } from '../output/failure-words.js'
 import { writeJson } from '../output/json.js'
 import { commandExitCode } from './command-exit-code.js'
 import { written } from '../output/backpressure.js'

@@ -216,6 +216,8 @@ export class DueTasks implements Timer {
   /** Callers that wait for the task here get an error: another process conducts the run. */
   private leave(task: TaskRecord): void {
     const { definitions, waiters } = this.ports
+    // Whoever stopped the run tells them.
+    if (definitions.get(task.queue)?.conductor?.isStopped === true) return
     definitions.delete(task.queue)
     const message = `Run ${task.scope} was taken over by another process`
     waiters.gone(task, new TaskRefusedError('run_lost', message))
@@ -244,8 +246,9 @@ export class DueTasks implements Timer {
   private queues(): readonly QueueRef[] {
     const { definitions, gates, holds, hasRoomInLine } = this.ports
     const hasRoom = hasRoomInLine()
-    const claimed = [...definitions.values()].filter((one) => hasRoom || gates.isShared(one))
-    const open = claimed.filter(({ queue }) => !holds.isHeld(queue))
+    const open = [...definitions.values()].filter(
+      (one) => one.conductor?.isStopped !== true && (hasRoom || gates.isShared(one)) && !holds.isHeld(one.queue),
+    )
     return this.turns.inOrder(open.map(refOf))
   }
 

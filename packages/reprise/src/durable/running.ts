@@ -7,7 +7,7 @@
 import type { Ledger } from '../ledger/ledger.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
-import type { Activity } from './activity.js'
+import { type Activity, isStopped } from './activity.js'
 import type { Started, TaskAdmission } from './admission.js'
 import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
 import type { Definition } from './definition.js'
@@ -77,6 +77,14 @@ export class RunningAttempts {
     else for (const { execution } of this.running.values()) execution.stop(reason)
   }
 
+  some(isMeant: (definition: Definition) => boolean): boolean {
+    return [...this.running.values()].some(({ definition }) => isMeant(definition))
+  }
+
+  stopWhere(isMeant: (definition: Definition) => boolean, reason: unknown): void {
+    for (const { definition, execution } of this.running.values()) if (isMeant(definition)) execution.stop(reason)
+  }
+
   /** Its intent is committed. */
   execute(definition: Definition, task: TaskRecord, epoch: number): void {
     const { environment, events, slots, activity, onFailure } = this.ports
@@ -96,7 +104,7 @@ export class RunningAttempts {
     const look = verify ?? (() => (definition.onInterrupt === 'rerun' ? 'rerun' : 'unknown'))
     const operation = isVerification ? look : run
     // An attempt that was committed just before a stop does not begin any more.
-    if (activity.isStopped) execution.stop(new Error('The process stops'))
+    if (isStopped(activity, definition)) execution.stop(new Error('The process stops'))
     else execution.run(() => operation(task.input as never, context), name, context.attempt, limits)
     void execution.ended
       .then((end) => (isVerification ? this.concludeVerification(running, end) : this.conclude(running, end)))

@@ -5,15 +5,25 @@ import { isNot } from '../core/problems.js'
 import type { Definition, VerifyFunction } from './definition.js'
 import type { InterruptRule } from './policy-record.js'
 
+/** Options of a task. `I`: its input, `R`: its result. */
 export interface TaskOptions<I, R> {
   /**
-   * What becomes of an attempt whose process was lost while it ran: it runs again (the default), a person decides
-   * (`fail`), or the program looks whether it happened (`verify`).
+   * What becomes of an attempt whose process was lost while it ran: it runs again (`rerun`), a person decides (`fail`),
+   * or the program looks whether it happened (`verify`).
+   * @default 'rerun'
+   * @example { onInterrupt: 'fail' }
    */
-  readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<I, R> }
+  readonly onInterrupt?:
+    | 'rerun'
+    | 'fail'
+    | {
+        /** Looks whether the interrupted attempt happened. */
+        readonly verify: VerifyFunction<I, R>
+      }
   /**
-   * At most this many tasks of this name run at a time, over all processes that share the ledger. Default: no limit but the
-   * `concurrency` of each process.
+   * At most this many tasks of this name run at a time, over all processes that share the ledger.
+   * @default no limit but the `concurrency` of each process
+   * @example { most: 8 }
    */
   readonly most?: number
 }

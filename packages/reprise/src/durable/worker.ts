@@ -11,7 +11,7 @@ import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { Activity } from './activity.js'
 import { type Started, TaskAdmission } from './admission.js'
-import type { Definition } from './definition.js'
+import type { Conductor, Definition } from './definition.js'
 import { DueTasks } from './due.js'
 import type { GateBook } from './gate-book.js'
 import { Holds } from './holds.js'
@@ -53,7 +53,7 @@ export class Worker {
   private readonly ports: WorkerPorts
   private readonly attempts: RunningAttempts
   private readonly parked: ParkedTasks
-  private idle: (() => void)[] = []
+  private onAttemptLeft: (() => void)[] = []
   private mark: number | undefined = undefined
   private isLooking = false
 
@@ -85,8 +85,8 @@ export class Worker {
       rested: (task) => this.rested(task),
       isHere: (task) => this.isHere(task),
       left: (definition) => {
-        this.attemptLeft(definition)
-        this.checkIdle()
+        this.placeLeft(definition)
+        this.attemptLeft()
       },
     })
     this.parked = new ParkedTasks({ ...common, follow, taken, onRoom: (definition) => this.lineLeft(definition) })
@@ -130,14 +130,14 @@ export class Worker {
   }
 
   /** The task of an attempt that ended here has given its place back. */
-  private attemptLeft(definition: Definition): void {
+  private placeLeft(definition: Definition): void {
     if (definition.most === undefined) return
     if (this.holds.attemptEnded([queueKey(definition.queue)])) this.wake()
   }
 
   /** There is room in the line, and a place in the queue. */
   private lineLeft(definition: Definition): void {
-    this.attemptLeft(definition)
+    this.placeLeft(definition)
     this.wake()
   }
 
@@ -164,10 +164,10 @@ export class Worker {
   async drain(): Promise<void> {
     const { activity } = this
     this.close()
-    await this.parked.releaseAll()
+    await this.parked.release(() => true)
     while (this.attempts.size > 0 || activity.hasPending) {
       if (activity.hasPending) await activity.settled()
-      else await new Promise<void>((resolve) => this.idle.push(resolve))
+      else await new Promise<void>((resolve) => this.onAttemptLeft.push(resolve))
     }
   }
 
@@ -185,8 +185,18 @@ export class Worker {
     this.attempts.stop(reason)
   }
 
-  private checkIdle(): void {
-    if (this.attempts.size === 0) for (const resolve of this.idle.splice(0)) resolve()
+  /** The same for the tasks of one run; the others go on. */
+  async stopConducted(conductor: Conductor, reason: unknown): Promise<void> {
+    const isOfRun = (definition: Definition): boolean => definition.conductor === conductor
+    this.attempts.stopWhere(isOfRun, reason)
+    await this.parked.release(isOfRun)
+    // Tasks that were being recorded when the run was stopped begin by now, and end at once.
+    await this.activity.settled()
+    while (this.attempts.some(isOfRun)) await new Promise<void>((resolve) => this.onAttemptLeft.push(resolve))
+  }
+
+  private attemptLeft(): void {
+    for (const resolve of this.onAttemptLeft.splice(0)) resolve()
   }
 
   /** Whether this process executes the task, or holds it in a line: then it learns of its end by itself. */

@@ -48,11 +48,13 @@ import type {
 } from './records.js'
 import { nameOf, scopeOfRun } from './records.js'
 
+/** Options of `MemoryLedger`. */
 export interface MemoryLedgerOptions {
-  /** Gives the ledger's time, and its wall that of leases. Default: the system's clock. */
+  /** Gives the ledger's time. @default `systemClock` @example { clock: virtualClock() } */
   readonly clock?: Clock | undefined
 }
 
+/** A store in the memory of this process, for tests: it keeps nothing when the process ends. */
 export class MemoryLedger implements Ledger {
   readonly name = 'memory:'
   readonly spans = 'machine'
@@ -71,6 +73,7 @@ export class MemoryLedger implements Ledger {
   }
   private readonly gateRecords = new Map<string, GateRecord>()
 
+  /** Makes an empty store. */
   constructor(options: MemoryLedgerOptions = {}) {
     expectOptions('MemoryLedger', options, { clock: CLOCK })
     this.time = new LedgerTime(options.clock)

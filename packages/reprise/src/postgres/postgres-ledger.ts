@@ -60,7 +60,9 @@ import { Writers } from './writers.js'
 /** So often a process says that it still uses a policy: one that nobody has said so of may be removed. */
 const KEEP_POLICY_MS = 600_000
 
+/** A store in a PostgreSQL database, for many processes on many machines. */
 export class PostgresLedger implements Ledger {
+  /** Its address for messages, without the password. */
   readonly name: string
   readonly spans = 'network'
   readonly analytics: LedgerAnalytics

@@ -32,6 +32,7 @@ type Opener = (file: string, readOnly: boolean) => SqliteDatabase
 
 /** In the order in which they are tried. */
 export const SQLITE_DRIVERS = ['node:sqlite', 'better-sqlite3', '@photostructure/sqlite'] as const
+/** The name of a driver package. */
 export type SqliteDriverName = (typeof SQLITE_DRIVERS)[number]
 
 /** Loads a module by its name. */

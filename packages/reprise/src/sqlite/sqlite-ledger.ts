@@ -73,6 +73,7 @@ import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import { readNow, type SqlQuery, writtenFor } from '../ledger/sql/sql-reading.js'
 import { listQuery, prepareStatements, runsQuery, type Statements } from './statements.js'
 
+/** A store in a SQLite file, for processes of one machine. */
 export class SqliteLedger implements Ledger {
   readonly name: string
   readonly spans = 'machine'

@@ -10,9 +10,12 @@ declare module 'reprise' {
   }
 }
 
+/** A file or directory of the state cannot be used. */
 export class StateError extends RepriseError {
   declare readonly code: 'state'
+  /** The file or directory. */
   readonly path: string
+  /** What to do about it. */
   readonly cure: string
   /** The word of the system, such as `ENOSPC`, if it refused. */
   declare readonly errno?: string

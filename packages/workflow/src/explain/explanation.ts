@@ -2,8 +2,8 @@
  * What a policy does, as data: attempt by attempt, where it stops, and what is worth a second look.
  * `--json` prints exactly this. Imports the library's types and the parts of an explanation.
  */
-import type { FoundPolicy } from '@reprise/workflow/internal'
 import type { Policy, StopReason } from 'reprise'
+import type { FoundPolicy } from '../plan/found-policies.js'
 import { type AttemptRow, type Facts, gatherFacts } from './facts.js'
 import { type Hint, hintsFor } from './hints.js'
 import { stopSentence } from './stop-sentence.js'

@@ -1,62 +1,57 @@
-import { BLIND_READERS, parseSource, readBudgetSection, readPolicies } from '@reprise/workflow/internal'
 import { normalizePolicy, type PolicyInput } from 'reprise'
-import { type Report, wellKnown } from 'reprise/simulate'
+import { completeScenario, type Report, type ScenarioInput, wellKnown } from 'reprise/simulate'
 import { expect, test } from 'vitest'
-import type { PolicyFlagTexts, ScenarioFlagTexts } from '../flag-table.js'
-import { readPolicyFlags } from '../input/policy-flags.js'
-import { readScenarioFlags, type StormScenario } from '../input/scenario-flags.js'
+import { readBudgetFlag } from '../document/budget-section.js'
+import { parseSource } from '../document/source.js'
+import { policyInput } from '../plan/policy-input.js'
 import { chooseCompared } from './compared.js'
+import type { FieldWords } from './field-words.js'
+import { readFilePolicy } from './file-policy.js'
 import { notesOn } from './notes.js'
-import { pictured } from './pictured.js'
-import { policyInput } from './policy-input.js'
 import { scenarioWords } from './scenario-words.js'
-import { runSimulation, type SimulatedPolicy, type Simulation } from './simulation.js'
-import { type FilePolicy, limitsOf, type UnderTest, underTest } from './under-test.js'
+import { runSimulation, type Simulation } from './simulation.js'
+import { limitsOf, type UnderTest, underTest } from './under-test.js'
 import { verdictOn } from './verdict.js'
 
-const SMALL: ScenarioFlagTexts = { clients: '20', capacity: '200', outage: '10s' }
+const SMALL: ScenarioInput = { clients: 20, capacity: 200, during: '10s' }
+const words: FieldWords = (field, value) => (value === undefined ? field : `${field}: ${value}`)
 
-function fileWith(text: string): FilePolicy {
-  const source = parseSource('f.yaml', text)
-  const { policies, unread } = readPolicies(source, BLIND_READERS)
-  const [found] = policies
-  if (found === undefined) throw new Error('no policy')
-  return {
-    title: 'f.yaml',
-    found,
-    budgets: readBudgetSection(source),
-    unread: unread.filter((key) => key !== 'budgets'),
-  }
+async function tested(
+  text: string | undefined,
+  { budget, ...fields }: Omit<PolicyInput, 'budget'> & { readonly budget?: string } = {},
+): Promise<UnderTest> {
+  const file = text === undefined ? undefined : await readFilePolicy(parseSource('f.yaml', text), undefined)
+  const definition = budget === undefined ? undefined : readBudgetFlag('budget', budget)
+  return underTest(file, { title: 'what was given', fields, budget: definition }, words)
 }
 
-const tested = (text: string | undefined, flags: PolicyFlagTexts & { readonly budget?: string } = {}): UnderTest =>
-  underTest(text === undefined ? undefined : fileWith(text), readPolicyFlags(flags))
-
-const scenarioWith = (texts: ScenarioFlagTexts): StormScenario => readScenarioFlags(texts).scenario
-
-function simulated(under: UnderTest, texts: ScenarioFlagTexts = {}, compare = 'none'): Simulation {
+function simulated(under: UnderTest, given: ScenarioInput = {}, seed = 1, compare = 'none'): Simulation {
   const compared = chooseCompared(compare, wellKnown(limitsOf(under.policy)), under.subject.name)
-  return runSimulation(readScenarioFlags({ ...SMALL, ...texts }), under, compared, () => undefined)
+  return runSimulation({ scenario: { ...SMALL, ...given }, seed, under, compared, words }, () => undefined)
 }
 
 // ── the policy under test ────────────────────────────────────────────────────────────────────────
 
-test('without anything it is the recommended policy, with limits that a queue can outlast', () => {
-  const { subject, policy } = tested(undefined)
+test('without anything it is the recommended policy, with limits that a queue can outlast', async () => {
+  const { subject, policy } = await tested(undefined)
   expect(subject.name).toBe('recommended')
   expect(policy).toMatchObject({ attemptTimeoutMs: 1000, timeoutMs: 10_000 })
 })
 
-test('limits alone are those of the recommended policy, other flags are a policy of their own', () => {
-  expect(tested(undefined, { attemptTimeout: '3s' })).toMatchObject({
+test('limits alone are those of the recommended policy, other flags are a policy of their own', async () => {
+  expect(await tested(undefined, { attemptTimeout: '3s' })).toMatchObject({
     subject: { name: 'recommended' },
     policy: { attemptTimeoutMs: 3000, timeoutMs: 10_000 },
   })
-  expect(tested(undefined, { attempts: '2' })).toMatchObject({ subject: { name: 'yours' }, policy: { attempts: 2 } })
+  expect(await tested(undefined, { budget: 'ratio' })).toMatchObject({ subject: { name: 'yours' } })
+  expect(await tested(undefined, { attempts: 2 })).toMatchObject({
+    subject: { name: 'yours' },
+    policy: { attempts: 2 },
+  })
 })
 
-test('flags go over the fields of a file', () => {
-  const { policy } = tested('attempts: 5\nmax_delay: 3s\nbackoff: {linear: {increment: 2s}}', { maxDelay: '7s' })
+test('flags go over the fields of a file', async () => {
+  const { policy } = await tested('attempts: 5\nmax_delay: 3s\nbackoff: {linear: {increment: 2s}}', { maxDelay: '7s' })
   expect(policy).toMatchObject({ attempts: 5, maxDelayMs: 7000, backoff: { type: 'linear', incrementMs: 2000 } })
 })
 
@@ -73,8 +68,8 @@ test.each<PolicyInput>([
   expect(normalizePolicy(policyInput(policy)).policy).toEqual(policy)
 })
 
-test('a budget is the one that the file defines', () => {
-  const { subject, summary, notes } = tested(
+test('a budget is the one that the file defines', async () => {
+  const { subject, summary, notes } = await tested(
     'budget: api\nbudgets: {api: {type: adaptive, bulkhead: true, maxPark: 1s}}',
   )
   expect(Object.keys(subject.budgets ?? {})).toEqual(['api'])
@@ -82,34 +77,37 @@ test('a budget is the one that the file defines', () => {
   expect(notes).toEqual([])
 })
 
-test('a budget that the file only names is that of the flag', () => {
-  const { subject, notes } = tested('budget: api', { budget: 'adaptive' })
+test('a budget that the file only names is that of the flag', async () => {
+  const { subject, notes } = await tested('budget: api', { budget: 'adaptive' })
   expect(Object.keys(subject.budgets ?? {})).toEqual(['api'])
   expect(notes).toEqual([])
 })
 
-test('a policy without a budget gets that of the flag', () => {
-  const { policy, summary } = tested('attempts: 4', { budget: 'ratio' })
+test('a policy without a budget gets that of the flag', async () => {
+  const { policy, summary } = await tested('attempts: 4', { budget: 'ratio' })
   expect(policy.budget).toEqual({ name: 'ratio', cost: 1 })
   expect(summary).toMatch(/asks budget ratio$/)
 })
 
-test('a flag that a definition makes useless is said to be so', () => {
-  const { notes } = tested('budget: api\nbudgets: {api: {type: ratio}}', { budget: 'adaptive' })
-  expect(notes).toEqual(['`--budget` is not used: the file defines budget api.'])
+test('a flag that a definition makes useless is said to be so', async () => {
+  const { notes } = await tested('budget: api\nbudgets: {api: {type: ratio}}', { budget: 'adaptive' })
+  expect(notes).toEqual(['`budget` is not used: the file defines budget api.'])
 })
 
-test('a budget that nobody defines is left out, and said to be', () => {
-  const { subject, notes } = tested('budget: apis\nhedge: {delay: 1s, budget: other}\nbudgets: {api: {type: ratio}}')
+test('a budget that nobody defines is left out, and said to be', async () => {
+  const { subject, notes } = await tested(
+    'budget: apis\nhedge: {delay: 1s, budget: other}\nbudgets: {api: {type: ratio}}',
+  )
   expect(subject.budgets).toEqual({})
   expect(notes).toEqual([
     'Budget apis is not defined here, so the policy is simulated without it. Did you mean api?',
-    'Budget other is not defined here, so the policy is simulated without it. Define it under `budgets:`, or give `--budget adaptive`.',
+    'Budget other is not defined here, so the policy is simulated without it. Define it under `budgets:`, or give `budget: adaptive`.',
   ])
 })
 
-test('keys that nobody has looked at, and what is odd in a policy, are noted', () => {
-  expect(tested('retry: {max_delay: 10ms}\nname: x').notes).toEqual([
+test('keys that nobody has looked at, and what is odd in a policy, are noted', async () => {
+  const { notes } = await tested('retry: {max_delay: 10ms}\nname: x')
+  expect(notes).toEqual([
     expect.stringContaining('maximum delay 10ms is below the initial delay'),
     'Not looked at: `name`.',
   ])
@@ -143,22 +141,14 @@ test('every unknown name is told, with the nearest', () => {
   }
 })
 
-test('a picture shows six at most: the one under test, those that say most, then the others', () => {
-  const policy = (name: string, isSubject = false): SimulatedPolicy => ({ name, isSubject }) as SimulatedPolicy
-  const many = ['none', 'a', 'b', 'exponential-5', 'c', 'd', 'recommended'].map((name) => policy(name))
-  expect(pictured([policy('yours', true), ...many]).map(({ name }) => name)).toEqual([
-    ...['yours', 'none', 'a', 'b', 'exponential-5', 'recommended'],
-  ])
-})
-
 // ── notes ────────────────────────────────────────────────────────────────────────────────────────
 
-const noted = (policy: PolicyInput, texts: ScenarioFlagTexts = {}): string[] =>
-  notesOn(normalizePolicy(policy).policy, scenarioWith(texts))
+const noted = (policy: PolicyInput, scenario: ScenarioInput = {}): string[] =>
+  notesOn(normalizePolicy(policy).policy, completeScenario(scenario), words)
 
 test('nothing that would mislead goes without a note', () => {
   expect(noted({})).toEqual([expect.stringContaining('Nothing ends an attempt that hangs')])
-  expect(noted({ attemptTimeout: '3s' })).toEqual([expect.stringContaining('`--queue 6s`')])
+  expect(noted({ attemptTimeout: '3s' })).toEqual([expect.stringContaining('`queue: 6s`')])
   expect(noted({ attemptTimeout: '1s', retryOn: ['network'] })).toEqual([
     expect.stringContaining('`retry_on` does not name timeout'),
   ])
@@ -173,27 +163,27 @@ test('what misleads nobody goes without a note', () => {
 
 // ── words ────────────────────────────────────────────────────────────────────────────────────────
 
-test.each<[ScenarioFlagTexts, string]>([
+test.each<[ScenarioInput, string]>([
   [{}, '100 clients offer 750 calls/s to a server for 1000/s, which hangs for 30s.'],
   [
-    { clients: '1', fault: 'refuse' },
+    { clients: 1, fault: 'refuse' },
     '1 client offers 750 calls/s to a server for 1000/s, which refuses everything for 30s.',
   ],
-  [{ fault: 'capacity', amount: '0.25' }, 'which can do 25 % of that for 30s.'],
-  [{ fault: 'slow', outage: '1m' }, 'which takes 3 times as long for 1m.'],
-  [{ fault: 'errors', failRate: '0.05' }, 'which fails 20 % of the calls for 30s; 5 % of all answers fail by chance.'],
+  [{ fault: 'capacity', amount: 0.25 }, 'which can do 25 % of that for 30s.'],
+  [{ fault: 'slow', during: '1m' }, 'which takes 3 times as long for 1m.'],
+  [{ fault: 'errors', errorRate: 0.05 }, 'which fails 20 % of the calls for 30s; 5 % of all answers fail by chance.'],
   [{ fault: 'flap' }, 'which hangs by turns of 2s, for 30s.'],
   [{ fault: 'none' }, 'to which nothing happens.'],
   [
-    { faultShare: '0.1', burst: '500', neighbours: '0.3' },
+    { faultShare: 0.1, burst: 500, neighbours: 0.3 },
     'which hangs for 30s, in 10 % of its traffic; 500 calls come at once when that starts; 30 % of the clients retry without a budget.',
   ],
   [
     { restartAt: '40s', ignoresSignal: true },
     'which hangs for 30s; all clients are new after 40s; what callers have given up is still answered.',
   ],
-])('%o in words', (texts, words) => {
-  expect(scenarioWords(scenarioWith(texts))).toContain(words)
+])('%o in words', (scenario, sentence) => {
+  expect(scenarioWords(completeScenario(scenario))).toContain(sentence)
 })
 
 function reportWith(changes: Partial<Report>): Report {
@@ -208,10 +198,10 @@ function reportWith(changes: Partial<Report>): Report {
   }
 }
 
-const verdict = (changes: Partial<Report>, texts: ScenarioFlagTexts = {}, ...others: Report[]): string =>
-  verdictOn(scenarioWith(texts), [reportWith(changes), ...others]).join(' ')
+const verdict = (changes: Partial<Report>, scenario: ScenarioInput = {}, ...others: Report[]): string =>
+  verdictOn(completeScenario(scenario), [reportWith(changes), ...others]).join(' ')
 
-test.each<[string, Partial<Report>, ScenarioFlagTexts, string]>([
+test.each<[string, Partial<Report>, ScenarioInput, string]>([
   ['a calm one', {}, {}, 'Stays at 1.00× the load in the hang, and is back 1s after it.'],
   [
     'one that waits',
@@ -259,11 +249,11 @@ test.each<[string, Partial<Report>, ScenarioFlagTexts, string]>([
   [
     'a fault of no time',
     {},
-    { outage: '0s' },
+    { during: 0 },
     'Nothing happens to the server: 80.0 % of the calls succeed, with 2.00 attempts each.',
   ],
-])('the verdict on %s', (_, changes, texts, sentence) => {
-  expect(verdict(changes, texts)).toBe(sentence)
+])('the verdict on %s', (_, changes, scenario, sentence) => {
+  expect(verdict(changes, scenario)).toBe(sentence)
 })
 
 test('others that never recover are named, if they are few', () => {
@@ -275,19 +265,19 @@ test('others that never recover are named, if they are few', () => {
 
 // ── the storm ────────────────────────────────────────────────────────────────────────────────────
 
-test('five attempts with backoff and jitter collapse, and a budget of the same file prevents it', () => {
+test('five attempts with backoff and jitter collapse, and a budget of the same file prevents it', async () => {
   const text = 'attempts: 5\ninitial_delay: 100ms\njitter: full\nattempt_timeout: 1s\ntimeout: 10s\n'
-  const bare = simulated(tested(text))
+  const bare = simulated(await tested(text))
   expect(bare.policies[0].recoveryMs).toBeNull()
   expect(bare.verdict[0]).toMatch(/^Collapses: /)
-  const kept = simulated(tested(`${text}budget: api\nbudgets: {api: {type: adaptive, bulkhead: true}}`))
+  const kept = simulated(await tested(`${text}budget: api\nbudgets: {api: {type: adaptive, bulkhead: true}}`))
   expect(kept.policies[0].recoveryMs).toBeLessThanOrEqual(3000)
   expect(kept.policies[0].amplification.worst).toBeLessThan(1.5)
 })
 
-test('the policy under test comes first, then those it is compared with, with the same limits', () => {
-  const under = tested('attempts: 1\nattempt_timeout: 5s')
-  const { policies } = simulated(under, {}, 'no-retry')
+test('the policy under test comes first, then those it is compared with, with the same limits', async () => {
+  const under = await tested('attempts: 1\nattempt_timeout: 5s')
+  const { policies } = simulated(under, {}, 1, 'no-retry')
   expect(policies.map(({ name, isSubject }) => [name, isSubject])).toEqual([
     ['yours', true],
     ['none', false],
@@ -296,8 +286,20 @@ test('the policy under test comes first, then those it is compared with, with th
   expect(policies[0].success).toEqual(policies[1]?.success)
 })
 
-test('the same seed gives the same data, another seed other data', () => {
-  const run = (seed: string): string => JSON.stringify(simulated(tested(undefined), { seed }))
-  expect(run('7')).toBe(run('7'))
-  expect(run('8')).not.toBe(run('7'))
+test('the same seed gives the same data, another seed other data', async () => {
+  const under = await tested(undefined)
+  const run = (seed: number): string => JSON.stringify(simulated(under, {}, seed))
+  expect(run(7)).toBe(run(7))
+  expect(run(8)).not.toBe(run(7))
+})
+
+test('the scenario of a simulation has nothing left out', async () => {
+  const { scenario } = simulated(await tested(undefined))
+  expect(scenario).toEqual(completeScenario(SMALL))
+})
+
+test('an amount of a fault that has none is said to be unused', async () => {
+  const under = await tested(undefined)
+  expect(simulated(under, { fault: 'capacity', amount: 0.25 })).toMatchObject({ scenario: { amount: 0.25 }, notes: [] })
+  expect(simulated(under, { amount: 2 }).notes).toEqual(['`amount` has no effect on the fault hang.'])
 })

@@ -1,14 +1,17 @@
 /**
- * The policy that is put to the test: of a file, of flags, of a file with flags over it, or the recommended one.
- * Imports the library, the simulator and what was read.
+ * The policy that is simulated: of a file, of given fields, of a file with fields over it, or the recommended one.
+ * Imports the library, the simulator, documents and plans.
  */
-import { type BudgetDefinition, type BudgetDefinitions, type FoundPolicy, snakeCase } from '@reprise/workflow/internal'
 import { type NormalizedPolicy, normalizePolicy, type Policy, type PolicyInput } from 'reprise'
 import { nearest } from 'reprise/internal'
 import { type BudgetMaker, type Limits, type Subject, wellKnown } from 'reprise/simulate'
+import type { BudgetDefinition, BudgetDefinitions } from '../document/budget-section.js'
+import type { FoundPolicy } from '../plan/found-policies.js'
+import { snakeCase } from '../document/spelling.js'
 import { summarize } from '../explain/summary.js'
-import type { PolicyFlags } from '../input/policy-flags.js'
-import { policyInput } from './policy-input.js'
+import { policyInput } from '../plan/policy-input.js'
+import type { FieldWords } from './field-words.js'
+import type { FilePolicy } from './file-policy.js'
 
 export interface UnderTest {
   readonly subject: Subject
@@ -18,36 +21,43 @@ export interface UnderTest {
   readonly notes: readonly string[]
 }
 
-/** What a file says about it. */
-export interface FilePolicy {
+/** What is given beside a file, and stands over what the file says. */
+export interface GivenPolicy {
+  /** Names the policy where there is no file. */
   readonly title: string
-  readonly found: FoundPolicy
-  readonly budgets: BudgetDefinitions
-  /** Keys that nobody has looked at. */
-  readonly unread: readonly string[]
+  readonly fields: PolicyInput
+  /** Of every client, for itself. */
+  readonly budget: BudgetDefinition | undefined
 }
 
 /** What it is called in tables; no well-known policy has this name. */
 const YOURS = 'yours'
 const RECOMMENDED = 'recommended'
+/** Fields that say only how long callers wait. */
+const LIMITS: ReadonlySet<string> = new Set(['attemptTimeout', 'timeout'])
 
-export function underTest(file: FilePolicy | undefined, flags: PolicyFlags): UnderTest {
-  if (file === undefined && !flags.isPolicy) return recommended(flags.fields)
-  const { policy, notes } = readPolicy(file?.found, flags)
-  const found = findBudgets(policy, file?.budgets ?? new Map(), flags.budget)
+export function underTest(file: FilePolicy | undefined, given: GivenPolicy, words: FieldWords): UnderTest {
+  if (file === undefined && !isPolicy(given)) return recommended(given.fields)
+  const { policy, notes } = readPolicy(file?.found, given)
+  const found = findBudgets(policy, file?.budgets ?? new Map(), given.budget, words)
   const budgets = Object.fromEntries(
     [...found.definitions].map(([name, { make }]): [string, BudgetMaker] => [name, make]),
   )
   return {
-    subject: { name: YOURS, title: file?.title ?? 'the policy of the flags', policy, budgets },
+    subject: { name: YOURS, title: file?.title ?? given.title, policy, budgets },
     policy,
     summary: summarize(policy, (name) => budgetWords(name, found.definitions.get(name))),
     notes: [...notes, ...found.notes, ...(file === undefined ? [] : fileNotes(file))],
   }
 }
 
-/** A policy of a file stays as it is unless a flag says otherwise. */
-function readPolicy(found: FoundPolicy | undefined, { fields, budget }: PolicyFlags): NormalizedPolicy {
+/** Whether it says how to retry, rather than only how long callers wait. */
+function isPolicy({ fields, budget }: GivenPolicy): boolean {
+  return budget !== undefined || Object.keys(fields).some((name) => !LIMITS.has(name))
+}
+
+/** A policy of a file stays as it is unless something else is given. */
+function readPolicy(found: FoundPolicy | undefined, { fields, budget }: GivenPolicy): NormalizedPolicy {
   const asks = budget !== undefined && found?.policy.budget === undefined ? { budget: budget.type } : {}
   const changes = { ...asks, ...fields }
   if (found !== undefined && Object.keys(changes).length === 0) return found
@@ -80,25 +90,33 @@ interface FoundBudgets {
   readonly notes: readonly string[]
 }
 
-/** For every budget that the policy names: the file's, else the flag's, else none. */
-function findBudgets(policy: Policy, defined: BudgetDefinitions, flag: BudgetDefinition | undefined): FoundBudgets {
+/** For every budget that the policy names: the file's, else the given one, else none. */
+function findBudgets(
+  policy: Policy,
+  defined: BudgetDefinitions,
+  given: BudgetDefinition | undefined,
+  words: FieldWords,
+): FoundBudgets {
   const names = new Set([policy.budget, policy.hedge?.budget].flatMap((ref) => ref?.name ?? []))
   const definitions = new Map<string, BudgetDefinition>()
   const notes: string[] = []
   for (const name of names) {
-    const definition = defined.get(name) ?? flag
+    const definition = defined.get(name) ?? given
     if (definition !== undefined) definitions.set(name, definition)
-    else notes.push(missingBudget(name, [...defined.keys()]))
+    else notes.push(missingBudget(name, [...defined.keys()], words))
   }
-  if (flag !== undefined && ![...definitions.values()].includes(flag)) {
-    notes.push(`\`--budget\` is not used: the file defines budget ${policy.budget?.name ?? ''}.`)
+  if (given !== undefined && ![...definitions.values()].includes(given)) {
+    notes.push(`\`${words('budget')}\` is not used: the file defines budget ${policy.budget?.name ?? ''}.`)
   }
   return { definitions, notes }
 }
 
-function missingBudget(name: string, defined: readonly string[]): string {
+function missingBudget(name: string, defined: readonly string[], words: FieldWords): string {
   const near = nearest(name, defined)
-  const cure = near === undefined ? 'Define it under `budgets:`, or give `--budget adaptive`.' : `Did you mean ${near}?`
+  const cure =
+    near === undefined
+      ? `Define it under \`budgets:\`, or give \`${words('budget', 'adaptive')}\`.`
+      : `Did you mean ${near}?`
   return `Budget ${name} is not defined here, so the policy is simulated without it. ${cure}`
 }
 

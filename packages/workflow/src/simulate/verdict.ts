@@ -3,10 +3,9 @@
  * Invariant: a sentence claims only what the report shows.
  */
 import { formatDuration } from 'reprise'
-import type { Report } from 'reprise/simulate'
-import type { StormScenario } from '../input/scenario-flags.js'
-import { factor, percent, plainNumber, possible } from '../output/figures.js'
-import { meanOf } from '../output/scale.js'
+import type { CompleteScenario, Report } from 'reprise/simulate'
+import { factor, percent, plainNumber, possible } from '../words/figures.js'
+import { meanOf } from '../words/scale.js'
 import { FAULT_NOUNS } from './scenario-words.js'
 
 /** Chance alone makes a second this much worse than the others. */
@@ -17,17 +16,17 @@ const LOST = 0.5
 const LAST_SECONDS = 30
 const MAX_NAMES = 4
 
-export function verdictOn(scenario: StormScenario, policies: readonly [Report, ...Report[]]): string[] {
+export function verdictOn(scenario: CompleteScenario, policies: readonly [Report, ...Report[]]): string[] {
   const [subject, ...others] = policies
   const sentences = [ownSentence(scenario, subject), othersSentence(others, scenario)]
   return sentences.filter((sentence) => sentence !== undefined)
 }
 
-function isCalm({ fault, during }: StormScenario): boolean {
+function isCalm({ fault, during }: CompleteScenario): boolean {
   return fault === 'none' || during === 0
 }
 
-function ownSentence(scenario: StormScenario, report: Report): string {
+function ownSentence(scenario: CompleteScenario, report: Report): string {
   const { success, calls, attempts } = report
   if (isCalm(scenario)) {
     const each = calls === 0 ? 0 : attempts / calls
@@ -36,7 +35,7 @@ function ownSentence(scenario: StormScenario, report: Report): string {
   return report.recoveryMs === null ? lostSentence(scenario, report) : backSentence(scenario, report, report.recoveryMs)
 }
 
-function lostSentence({ fault, capacity, after }: StormScenario, { success, seconds }: Report): string {
+function lostSentence({ fault, capacity, after }: CompleteScenario, { success, seconds }: Report): string {
   const atEnd = (values: readonly number[]): number => meanOf(values.slice(-LAST_SECONDS))
   const [load, share] = [atEnd(seconds.attempts), atEnd(seconds.useful) / Math.max(1, atEnd(seconds.calls))]
   const noun = FAULT_NOUNS[fault]
@@ -49,7 +48,7 @@ function lostSentence({ fault, capacity, after }: StormScenario, { success, seco
   return `Collapses: after the ${noun} the server stays overloaded, with ${overload}; ${time} later ${lost}.`
 }
 
-function backSentence({ fault }: StormScenario, report: Report, recoveryMs: number): string {
+function backSentence({ fault }: CompleteScenario, report: Report, recoveryMs: number): string {
   const { amplification, goodput } = report
   const { worst, mean } = amplification
   const noun = FAULT_NOUNS[fault]
@@ -65,7 +64,7 @@ function backSentence({ fault }: StormScenario, report: Report, recoveryMs: numb
 }
 
 /** Whoever of the others never comes back, and should be known for it. */
-function othersSentence(others: readonly Report[], scenario: StormScenario): string | undefined {
+function othersSentence(others: readonly Report[], scenario: CompleteScenario): string | undefined {
   const lost = others.filter((report) => report.recoveryMs === null).map(({ name }) => name)
   if (lost.length === 0 || isCalm(scenario)) return undefined
   if (lost.length > MAX_NAMES) return `Of the ${others.length} others, ${lost.length} never recover.`

@@ -1,8 +1,7 @@
 /** A scenario in words. Imports durations and numbers. */
 import { formatDuration } from 'reprise'
-import type { FaultKind } from 'reprise/simulate'
-import type { StormScenario } from '../input/scenario-flags.js'
-import { plainNumber } from '../output/figures.js'
+import type { CompleteScenario, FaultKind, ScenarioInput } from 'reprise/simulate'
+import { plainNumber } from '../words/figures.js'
 
 /** What happens to the server. */
 const FAULTS: Readonly<Record<FaultKind, (amount: number, time: string) => string>> = {
@@ -33,8 +32,16 @@ function given(share: number): string {
   return `${plainNumber(share * 100)} %`
 }
 
+const DURATIONS = ['serviceTime', 'queue', 'before', 'during', 'after', 'restartAt'] as const
+
+/** The scenario with its durations as people write them: a number would not say its unit. */
+export function scenarioWithUnits(scenario: CompleteScenario): ScenarioInput {
+  const texts = Object.fromEntries(DURATIONS.map((name) => [name, formatDuration(scenario[name])]))
+  return { ...scenario, ...texts }
+}
+
 /** A sentence. */
-export function scenarioWords(scenario: StormScenario): string {
+export function scenarioWords(scenario: CompleteScenario): string {
   const { clients, load, capacity, fault, amount = 0, during, faultShare } = scenario
   const who = clients === 1 ? '1 client offers' : `${clients} clients offer`
   const what = FAULTS[fault](amount, formatDuration(during))
@@ -44,7 +51,7 @@ export function scenarioWords(scenario: StormScenario): string {
 }
 
 /** What else is unusual about it. */
-function furtherWords(scenario: StormScenario): string[] {
+function furtherWords(scenario: CompleteScenario): string[] {
   const { errorRate, burst, restartAt, ignoresSignal, neighbours } = scenario
   return [
     errorRate > 0 && `${given(errorRate)} of all answers fail by chance`,

@@ -4,7 +4,7 @@
  */
 import { formatDuration, normalizePolicy, type Policy } from 'reprise'
 import type { Backoff } from 'reprise/core'
-import { roundedDuration } from '../output/duration.js'
+import { roundedDuration } from '../words/duration.js'
 import type { Facts } from './facts.js'
 import { GATE_HINTS } from './gate-hints.js'
 import type { HintRule } from './hint-rule.js'

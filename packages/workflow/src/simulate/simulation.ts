@@ -2,8 +2,15 @@
  * A storm, taken through by the policy under test and those it is compared with, as data. `--json` prints exactly this.
  * Invariant: the same arguments give the same data, to the last digit. Imports the simulator.
  */
-import { type Report, simulate, type Subject } from 'reprise/simulate'
-import { refuseScenario, type ScenarioFlags, type StormScenario } from '../input/scenario-flags.js'
+import {
+  type CompleteScenario,
+  completeScenario,
+  type Report,
+  type ScenarioInput,
+  simulate,
+  type Subject,
+} from 'reprise/simulate'
+import type { FieldWords } from './field-words.js'
 import { notesOn } from './notes.js'
 import type { UnderTest } from './under-test.js'
 import { verdictOn } from './verdict.js'
@@ -17,7 +24,7 @@ export interface SimulatedPolicy extends Report {
 
 export interface Simulation {
   /** Complete: `simulate(scenario, …, seed)` of the library gives the same figures. */
-  readonly scenario: StormScenario
+  readonly scenario: CompleteScenario
   readonly seed: number
   /** The policy under test in a line. */
   readonly summary: string
@@ -26,33 +33,37 @@ export interface Simulation {
   readonly notes: readonly string[]
 }
 
+export interface SimulationInput {
+  readonly scenario: ScenarioInput
+  readonly seed: number
+  readonly under: UnderTest
+  readonly compared: readonly Subject[]
+  readonly words: FieldWords
+}
+
+/** Throws an `OptionsError` if the scenario cannot be simulated. */
 export function runSimulation(
-  { scenario, seed, notes }: ScenarioFlags,
-  under: UnderTest,
-  compared: readonly Subject[],
+  { scenario: given, seed, under, compared, words }: SimulationInput,
   onProgress: (name: string, number: number, of: number) => void,
 ): Simulation {
+  const scenario = completeScenario(given)
   const run = (subject: Subject, index: number): SimulatedPolicy => {
     onProgress(subject.name, index + 1, compared.length + 1)
-    const report = simulateOne(scenario, subject, seed)
-    const { name, ...figures } = report
+    const { name, ...figures } = simulate(scenario, subject, seed)
     return { name, title: subject.title ?? name, isSubject: index === 0, ...figures }
   }
   const policies = [run(under.subject, 0), ...compared.map((subject, index) => run(subject, index + 1))] as const
+  const isAmountUnused = given.amount !== undefined && scenario.amount === undefined
   return {
     scenario,
     seed,
     summary: under.summary,
     policies,
     verdict: verdictOn(scenario, policies),
-    notes: [...notes, ...under.notes, ...notesOn(under.policy, scenario)],
-  }
-}
-
-function simulateOne(scenario: StormScenario, subject: Subject, seed: number): Report {
-  try {
-    return simulate(scenario, subject, seed)
-  } catch (error) {
-    return refuseScenario(error)
+    notes: [
+      ...(isAmountUnused ? [`\`${words('amount')}\` has no effect on the fault ${scenario.fault}.`] : []),
+      ...under.notes,
+      ...notesOn(under.policy, scenario, words),
+    ],
   }
 }

@@ -1,6 +1,5 @@
 /** What to type next, for somebody who has read the figures. Imports types only. */
-import type { Simulation } from './simulation.js'
-import type { UnderTest } from './under-test.js'
+import type { Simulation, UnderTest } from '@reprise/workflow/internal'
 
 /** What was typed. */
 interface Typed {

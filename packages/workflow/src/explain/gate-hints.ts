@@ -1,6 +1,6 @@
 /** Hints on timeouts, breakers, hedges and budgets: where two limits meet. Imports durations of the library. */
 import { formatDuration } from 'reprise'
-import { roundedDuration } from '../output/duration.js'
+import { roundedDuration } from '../words/duration.js'
 import type { Facts } from './facts.js'
 import type { HintRule } from './hint-rule.js'
 

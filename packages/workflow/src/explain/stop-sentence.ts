@@ -1,6 +1,6 @@
 /** Where a call that keeps failing stops, and why, in a sentence. Imports the library's durations. */
 import { delayAfter, formatDuration, type Policy } from 'reprise'
-import { roundedDuration } from '../output/duration.js'
+import { roundedDuration } from '../words/duration.js'
 import type { Facts } from './facts.js'
 
 export function stopSentence(facts: Facts): string {
