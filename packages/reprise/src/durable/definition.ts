@@ -87,6 +87,8 @@ export interface Definition extends Scope {
   readonly policy: Policy
   readonly record: PolicyRecord
   readonly run: TaskFunction<never, unknown>
+  /** At most this many of its tasks run or stand in line at a time, over all processes. */
+  readonly most?: number | undefined
   readonly onInterrupt: InterruptRule
   readonly verify: VerifyFunction<never, unknown> | undefined
   /** Rows that change in the commit in which a task changes its class. */

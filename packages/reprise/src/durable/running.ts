@@ -38,8 +38,8 @@ export interface RunningPorts {
   readonly taken: (task: TaskRecord) => void
   /** Whether this process has the task: it may have begun again here meanwhile. */
   readonly isHere: (task: TaskRecord) => boolean
-  /** An attempt has left its slot. */
-  readonly left: () => void
+  /** An attempt has ended, and left its slot. */
+  readonly left: (definition: Definition) => void
   readonly onFailure: (error: unknown) => void
 }
 
@@ -117,7 +117,7 @@ export class RunningAttempts {
   private leave(running: Running): void {
     this.remove(running)
     this.ports.slots.give()
-    this.ports.left()
+    this.ports.left(running.definition)
   }
 
   /** Stops attempts whose task was cancelled or taken over by another process. */

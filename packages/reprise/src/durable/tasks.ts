@@ -186,7 +186,8 @@ export class Tasks {
     id: string | undefined,
   ): Promise<{ task: TaskRecord; ended: Promise<TaskRecord> }> {
     const { worker, waiters, watching, onFailure } = this.parts
-    const isFree = definition.policy.budget === undefined && definition.policy.breaker === undefined
+    const { policy, most } = definition
+    const isFree = policy.budget === undefined && policy.breaker === undefined && most === undefined
     const hasRoom = isFree && worker.slots.take()
     try {
       if (isStopped(worker.activity, definition)) await this.expectOver(definition, id)

@@ -251,12 +251,12 @@ export interface RunRecord {
   readonly endedAtMs: number | null
 }
 
-/** A budget or breaker, as its own snapshot. */
+/** A budget or breaker as its own snapshot, or the limit of a queue (`QueueState`). */
 export interface GateRecord {
   /** The kind and the name: `breaker:mail`. */
   readonly key: string
   /** What it is. */
-  readonly kind: 'budget' | 'breaker'
+  readonly kind: 'budget' | 'breaker' | 'queue'
   /** Its snapshot. */
   readonly state: Json
   /** What it was made with, for people to read; absent where that is not known. */
