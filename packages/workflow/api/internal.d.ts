@@ -1,13 +1,13 @@
-// @reprise/workflow/internal: 84 names, 57 values and 27 types. Written by `npm run api`.
+// @reprise/workflow/internal: 85 names, 58 values and 27 types. Written by `npm run api`.
 //
 // values:
 //   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES,
-//   StateDirectory, StdinError, StdinSpool, breakerViews, budgetViews, cancelRun, checkResume, cleanableRuns,
-//   describeDifference, endOfFile, execCommand, expectOwnStore, fallbackId, faultOfSecrets, fillKnown, isFallbackId,
-//   isId, isWorkflow, kebabCase, killCommands, lastLineIn, newRunId, notesOf, parseSource, pickOnly, pickStep, placeOf,
-//   placesElsewhere, planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies, readText, readTogether,
-//   readersFor, recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces, snakeCase, startRun,
-//   statePathFor, stepNotes, viewRetrying, viewRun,
+//   StateDirectory, StdinError, StdinSpool, attemptsOf, breakerViews, budgetViews, cancelRun, checkResume,
+//   cleanableRuns, describeDifference, endOfFile, execCommand, expectOwnStore, fallbackId, faultOfSecrets, fillKnown,
+//   isFallbackId, isId, isWorkflow, kebabCase, killCommands, lastLineIn, newRunId, notesOf, parseSource, pickOnly,
+//   pickStep, placeOf, placesElsewhere, planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies,
+//   readText, readTogether, readersFor, recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces,
+//   snakeCase, startRun, statePathFor, stepNotes, viewRetrying, viewRun,
 //
 // types:
 //   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput, FoundPolicy,
@@ -78,7 +78,7 @@ export interface ExecInput {
   readonly cwd: string;
   readonly grace: DurationInput;
   readonly signal: AbortSignal;
-  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly observer: Observer;
   readonly openStdin?: () => Promise<AttemptInput>;
 }
@@ -236,7 +236,7 @@ export interface RunSettings {
   readonly grace?: DurationInput;
   readonly listener?: Listener;
   readonly output?: OutputListener;
-  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>;
   readonly signal?: AbortSignal;
 }
@@ -316,6 +316,8 @@ export interface StepView {
   readonly log: string | null;
   readonly history: readonly AttemptView[];
 }
+
+export declare function attemptsOf({ policy }: Pick<StepPlan, 'policy'>): number;
 
 export declare function breakerViews(ledger: Ledger, now: number): Promise<readonly BreakerView[]>;
 
