@@ -115,7 +115,7 @@ const CLI_FILES = {
   // What runs a command.
   process: [
     ...['process/', 'state/state-error.', 'run/exec-command.'].map((name) => `packages/workflow/src/${name}`),
-    ...['signals.', 'defined-', 'exec-telling.', 'exec-stdin.', 'command-exit-code.'].map(
+    ...['signals.', 'defined-', 'exec-telling.', 'attempt-stdout.', 'exec-stdin.', 'command-exit-code.'].map(
       (name) => `packages/cli/src/runs/${name}`,
     ),
     'packages/cli/src/output/backpressure.',

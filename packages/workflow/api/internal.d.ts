@@ -1,11 +1,11 @@
-// @reprise/workflow/internal: 127 names, 94 values and 33 types. Written by `npm run api`.
+// @reprise/workflow/internal: 128 names, 95 values and 33 types. Written by `npm run api`.
 //
 // values:
 //   BLIND_READERS, BUDGETS_KEY, NO_FILE, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN,
-//   STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsText, breakerViews, budgetViews, byteText, cancelRun,
-//   checkResume, chooseCompared, cleanableRuns, countText, cureForMissing, describeDifference, endOfFile, execCommand,
-//   expectOwnStore, explain, factor, failureLines, failureReason, failureText, fallbackId, faultOfSecrets, fillKnown,
-//   isFallbackId, isId, isShownTime, isWorkflow, kebabCase, killCommands, lastLineIn, limitsOf, lookIfThere,
+//   STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsOf, attemptsText, breakerViews, budgetViews, byteText,
+//   cancelRun, checkResume, chooseCompared, cleanableRuns, countText, cureForMissing, describeDifference, endOfFile,
+//   execCommand, expectOwnStore, explain, factor, failureLines, failureReason, failureText, fallbackId, faultOfSecrets,
+//   fillKnown, isFallbackId, isId, isShownTime, isWorkflow, kebabCase, killCommands, lastLineIn, limitsOf, lookIfThere,
 //   matcherWords, meanOf, newRunId, notesOf, parseSource, percent, pickOnly, pickStep, placeOf, placesElsewhere,
 //   plainNumber, planFromDocument, planOf, plural, policyInput, possible, readBudgetFlag, readBudgetSection,
 //   readFilePolicy, readPolicies, readText, readTogether, readersFor, recordedFile, recordedPlan, removeRuns, resample,
@@ -91,7 +91,7 @@ export interface ExecInput {
   readonly cwd: string;
   readonly grace: DurationInput;
   readonly signal: AbortSignal;
-  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly observer: Observer;
   readonly openStdin?: () => Promise<AttemptInput>;
 }
@@ -276,7 +276,7 @@ export interface RunSettings {
   readonly grace?: DurationInput;
   readonly listener?: Listener;
   readonly output?: OutputListener;
-  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>;
   readonly signal?: AbortSignal;
 }
@@ -378,6 +378,8 @@ export interface UnderTest {
   readonly summary: string;
   readonly notes: readonly string[];
 }
+
+export declare function attemptsOf({ policy }: Pick<StepPlan, 'policy'>): number;
 
 export declare function attemptsText(count: number): string;
 

@@ -22,7 +22,7 @@ export async function run(
   { values: { file }, options }: ParsedArguments<{ readonly file: string }, Options>,
   context: CommandContext,
 ): Promise<ProgramExitCode> {
-  const { plan, documentDir, notes } = await loadPlan(file, context)
+  const { plan, documentDir, notes, shownFile } = await loadPlan(file, context)
   const given = { '--param': [...(options.param ?? [])], '--run-id': options.runId ?? null }
   expectNoSecrets(plan, context.world.env, {
     ...given,
@@ -31,12 +31,12 @@ export async function run(
   })
   const params = readParams(options.param ?? [], plan)
   if (options.dryRun === true) {
-    writeNotes(file, notes, context)
+    writeNotes(shownFile, notes, context)
     showPlan(plan, params, context)
     return EXIT.done
   }
   expectSecrets(plan, context.world.env)
-  writeNotes(file, notes, context)
+  writeNotes(shownFile, notes, context)
   const runId = options.runId ?? newRunId(plan.name, new Date())
   if (options.runId !== undefined) await expectNew(readId(options.runId, '--run-id'), context)
   const input = { runId, params, cwd: documentDir, documentDir }

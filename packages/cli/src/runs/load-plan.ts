@@ -13,6 +13,8 @@ export interface LoadedPlan {
   readonly documentDir: string
   /** What is allowed but odd. */
   readonly notes: readonly string[]
+  /** What messages call the file. */
+  readonly shownFile: string
 }
 
 export async function loadPlan(name: string, context: CommandContext): Promise<LoadedPlan> {
@@ -20,7 +22,7 @@ export async function loadPlan(name: string, context: CommandContext): Promise<L
   const plan = planOf(source, await readersFor(source))
   const file = name === '-' ? null : path.resolve(name)
   const documentDir = file === null ? process.cwd() : path.dirname(file)
-  return { plan: { ...plan, file }, documentDir, notes: notesOf(source, plan) }
+  return { plan: { ...plan, file }, documentDir, notes: notesOf(source, plan), shownFile: source.file }
 }
 
 /** What is passed on and masked has to be there. */
