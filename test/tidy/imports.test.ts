@@ -13,6 +13,8 @@ type Table = Readonly<Record<string, readonly string[]>>
 
 const LIBRARY = ['reprise', 'reprise/core', 'reprise/durable', 'reprise/internal']
 
+const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres']
+
 /** Data that several layers speak of: types, and words as constants. Whoever wants to may import them. */
 const CONTRACTS = [
   'plan/plan.ts',
@@ -37,9 +39,14 @@ const WORKFLOW: Table = {
   words: [...LIBRARY],
   explain: ['plan', 'words', ...LIBRARY],
   simulate: ['document', 'plan', 'values', 'words', 'explain', ...LIBRARY, 'reprise/simulate'],
+  operate: [
+    ...['document', 'plan', 'values', 'masking', 'state', 'view', 'run', 'words'],
+    ...LIBRARY,
+    ...ADAPTERS,
+    'node',
+  ],
 }
 
-const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres']
 const WORKFLOW_PACKAGE = ['@reprise/workflow', '@reprise/workflow/internal']
 const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', 'reprise/simulate', ...WORKFLOW_PACKAGE]
 

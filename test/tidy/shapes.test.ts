@@ -30,8 +30,10 @@ const MOMENTS = ['startMs', 'sinceMs', 'untilMs']
 /** Names of times and durations, without the unit. */
 const TIMED =
   /(?:^|[a-z])(?:At|Until|Since|Deadline|Delay|Timeout|Elapsed|Duration|Latency|Lease|Grace|Park|Window|RetryAfter)$/
-/** Numbers that are no times though they are called so. */
+/** Numbers that are no times though they are called so, or have the name of an option with reason. */
 const NO_TIMES: readonly string[] = [
+  // What `simulate` takes, with the defaults filled in: the names stay, and a number is milliseconds.
+  'CompleteScenario.restartAt',
   // Of a ledger that fails by plan: which operation fails.
   'FaultPlan.failAt',
 ]

@@ -1,5 +1,6 @@
-/** Durations as exact as people want them; `--json` has them exact. Imports the library. */
+/** Durations as exact as people want them; views have them exact. Imports the library and the views' types. */
 import { formatDuration } from 'reprise'
+import type { RunView } from '../view/views.js'
 
 /** `350ms`, `1.2s`, `1m30s`. */
 export function roundedDuration(ms: number): string {
@@ -23,12 +24,7 @@ export function isShownTime(ms: number): boolean {
 }
 
 /** `6.3s`, `waited 12s`, `down 30s`: how long steps ran, and beside it what else the time went into. */
-export function timeWords(times: {
-  readonly activeMs: number
-  readonly waitedMs: number
-  readonly downMs: number
-}): string[] {
-  const { activeMs, waitedMs, downMs } = times
+export function timeWords({ activeMs, waitedMs, downMs }: Pick<RunView, 'activeMs' | 'waitedMs' | 'downMs'>): string[] {
   return [
     roundedDuration(activeMs),
     ...(isShownTime(waitedMs) ? [`waited ${roundedDuration(waitedMs)}`] : []),

@@ -1,16 +1,15 @@
 /**
- * Where runs are kept: the ledger that `--store` names, and the directory of their logs, which no other store uses.
- * Imports Node, the library and the errors of commands.
+ * Where runs are kept: the ledger of a store, and the directory of their logs, which no other store uses. Imports Node, the
+ * library and the state directory.
  *
- * Invariant: who only looks creates nothing.
+ * Invariant: what only reads creates nothing.
  */
 import { existsSync } from 'node:fs'
-import { expectOwnStore, statePathFor } from '@reprise/workflow/internal'
 import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
-import type { CommandContext } from '../command-context.js'
-import { RefusedError, UsageError } from '../failures.js'
-import { mistypedStore, storeWithoutPassword } from '../output/store-address.js'
-import { fileOf } from '../settings.js'
+import { expectOwnStore } from '../state/own-store.js'
+import { statePathFor } from '../state/state-path.js'
+import { OperationError } from './operation-error.js'
+import { fileOf, isOnServer, mistypedStore, storeWithoutPassword } from './store-address.js'
 
 const EXAMPLES = 'such as sqlite:./runs.db or postgres://app@db.example/orders'
 
@@ -18,23 +17,22 @@ export function stateDirectoryOf(store: string): string {
   return statePathFor(store, process.cwd())
 }
 
-/** What is in memory is gone with the command, and nothing could be said of it. */
+/** Refuses what is no address, and a store in memory: it is gone with the process. */
 export function expectKept(store: string): void {
   // Two slashes make no file but something of which SQLite, too, would say that it is none.
   if (/^sqlite:(?!\/\/)./s.test(store) || isOnServer(store)) return
   const shown = JSON.stringify(mistypedStore(store).slice(0, 200))
-  if (store !== 'memory:') throw new UsageError(`--store ${shown} is not the address of a store`, EXAMPLES)
-  throw new UsageError(`--store ${store} keeps nothing once the command has ended`, EXAMPLES)
-}
-
-export function isOnServer(store: string): boolean {
-  return /^postgres(?:ql)?:\/\//.test(store)
+  if (store !== 'memory:') {
+    const message = `${shown} is not the address of a store`
+    throw new OperationError('invalid', { code: 'invalid_address' }, message, EXAMPLES)
+  }
+  const message = `${store} keeps nothing once its process has ended`
+  throw new OperationError('invalid', { code: 'address_without_store' }, message, EXAMPLES)
 }
 
 /** Opens the ledger for as long as `act` takes. Refused if nothing was ever kept there. */
-export async function withLedger<T>(context: CommandContext, act: (ledger: Ledger) => Promise<T>): Promise<T> {
-  const { store } = context.settings
-  const { of } = await expectFound(store, () => ifKept(context, async (ledger) => ({ of: await act(ledger) })))
+export async function withLedger<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T> {
+  const { of } = await expectFound(store, () => ifKept(store, async (ledger) => ({ of: await act(ledger) })))
   return of
 }
 
@@ -49,22 +47,12 @@ export async function expectFound<T>(store: string, act: () => Promise<T | undef
   const what = isOnServer(store)
     ? `${storeWithoutPassword(store)} has no ledger.`
     : `${fileOf(store) ?? store} does not exist.`
-  const where = isOnServer(store)
-    ? 'The first run makes one; --store names another database, and ?schema=NAME in it another schema.'
-    : 'Runs are kept in the directory where they were started; --store names another store.'
-  throw new RefusedError({
-    kind: 'not_found',
-    message: `There are no runs here: ${what}`,
-    details: [where],
-    next: [['run', 'workflow.yaml']],
-  })
+  const problem = { code: 'no_store', isOnServer: isOnServer(store) } as const
+  throw new OperationError('not_found', problem, `There are no runs here: ${what}`)
 }
 
 /** The same, but for a store in which nothing was ever kept: then `act` is not called, and the answer is undefined. */
-export async function ifKept<T>(
-  { settings: { store } }: CommandContext,
-  act: (ledger: Ledger) => Promise<T>,
-): Promise<T | undefined> {
+export async function ifKept<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T | undefined> {
   expectKept(store)
   const file = fileOf(store)
   if (file !== undefined && !existsSync(file)) return undefined

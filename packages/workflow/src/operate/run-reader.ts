@@ -1,14 +1,16 @@
-/** What looks at runs in a ledger: their plans from what is recorded, their logs from the state directory. */
+/** Reads runs of a ledger: their plans from what is recorded, their logs from the state directory. Imports Node and state. */
 import { existsSync } from 'node:fs'
-import type { Plan } from '@reprise/workflow'
-import { lastLineIn, recordedPlan, type RunReader, StateDirectory } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
-import type { CommandContext } from '../command-context.js'
+import type { Plan } from '../plan/plan.js'
+import { lastLineIn } from '../state/last-line.js'
+import { recordedPlan } from '../run/recorded-plan.js'
+import type { RunReader } from '../view/read-runs.js'
+import { StateDirectory } from '../state/state-directory.js'
 import { stateDirectoryOf } from './store.js'
 
 /** `plan`: what the run has, where that is known already. */
-export function readerOf(ledger: Ledger, { settings }: CommandContext, plan?: Plan): RunReader {
-  const state = StateDirectory.at(stateDirectoryOf(settings.store))
+export function runReader(ledger: Ledger, store: string, plan?: Plan): RunReader {
+  const state = StateDirectory.at(stateDirectoryOf(store))
   return {
     ledger,
     planOf: async (run) => plan ?? recordedPlan(run, (await ledger.definition(run.id)) ?? null),

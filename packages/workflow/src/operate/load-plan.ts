@@ -1,11 +1,13 @@
-/** A plan from a file that somebody named, and the check of its secrets. Imports the workflow package and input. */
+/** A plan from a file, and the check of its secrets. Imports documents, plans and masking. */
 import path from 'node:path'
-import type { Plan } from '@reprise/workflow'
-import { planOf, readersFor, secretPlaces, SHORTEST_SECRET } from '@reprise/workflow/internal'
 import type { Json } from 'reprise/durable'
-import type { CommandContext } from '../command-context.js'
-import { UsageError } from '../failures.js'
-import { openSource } from '../input/open-source.js'
+import type { Plan } from '../plan/plan.js'
+import { planOf } from '../plan/plan-of.js'
+import { readersFor } from '../values/document-readers.js'
+import { secretPlaces } from '../masking/secret-places.js'
+import { SHORTEST_SECRET } from '../masking/secret-forms.js'
+import type { Source } from '../document/source.js'
+import { OperationError } from './operation-error.js'
 
 export interface LoadedPlan {
   readonly plan: Plan
@@ -13,10 +15,10 @@ export interface LoadedPlan {
   readonly documentDir: string
 }
 
-export async function loadPlan(name: string, context: CommandContext): Promise<LoadedPlan> {
-  const source = await openSource(name, context)
+/** `name`: of the file; null for what came from stdin. */
+export async function loadPlan(source: Source, name: string | null): Promise<LoadedPlan> {
   const plan = planOf(source, await readersFor(source))
-  const file = name === '-' ? null : path.resolve(name)
+  const file = name === null ? null : path.resolve(name)
   return { plan: { ...plan, file }, documentDir: file === null ? process.cwd() : path.dirname(file) }
 }
 
@@ -25,15 +27,17 @@ export function expectSecrets({ secrets }: Plan, env: Readonly<Record<string, st
   const missing = secrets.filter((name) => env[name] === undefined || env[name] === '')
   const short = secrets.filter((name) => (env[name] ?? '').trim().length < SHORTEST_SECRET && !missing.includes(name))
   if (short.length > 0)
-    throw new UsageError(
+    throw new OperationError(
+      'invalid',
+      { code: 'short_secrets' },
       `${short.join(', ')} is too short to be masked: it would be found in every text`,
       `a secret has ${SHORTEST_SECRET} characters or more`,
     )
   if (missing.length === 0) return
-  const variables = missing.map((name) => `${name}=…`).join(' ')
-  throw new UsageError(
+  throw new OperationError(
+    'invalid',
+    { code: 'missing_secrets', names: missing },
     `the workflow needs ${missing.length === 1 ? 'the secret' : 'the secrets'} ${missing.join(', ')} in the environment`,
-    `set it before the command: ${variables} reprise …`,
   )
 }
 
@@ -47,7 +51,9 @@ export function expectNoSecrets(
   const [found] = secretPlaces(values, { 'the workflow': document, ...given })
   if (found === undefined) return
   const { secret, place } = found
-  throw new UsageError(
+  throw new OperationError(
+    'invalid',
+    { code: 'recorded_secret' },
     `the value of the secret ${secret} stands in ${place}, and would be kept with the run`,
     `write \${env.${secret}} where it is used; if it only looks the same, choose another value`,
   )
