@@ -154,6 +154,16 @@ describe('the workflow package', () => {
     expect(wrong.map(shown)).toEqual([])
   })
 
+  test('does not load what explains, simulates and looks after runs where a program runs workflows', () => {
+    const loaded = new Set(['index.ts'])
+    for (const file of loaded)
+      for (const { from, to, isType, isLate } of imports) if (from === file && !isType && !isLate) loaded.add(to)
+    const layers = new Set([...loaded].filter(isFile).map(topOf))
+    for (const layer of ['words', 'explain', 'simulate', 'operate']) expect([...layers]).not.toContain(layer)
+    expect([...loaded]).not.toContain('reprise/simulate')
+    expect([...layers]).toContain('run')
+  })
+
   test('loads the language of conditions when a condition is read', () => {
     const loaded = imports.filter(({ to, isType }) => to === '@marcbachmann/cel-js' && !isType)
     expect(loaded.filter(({ isLate }) => !isLate).map(shown)).toEqual([])

@@ -9,13 +9,13 @@ type Given = ParsedArguments<{ readonly run: string; readonly step: string }>
 
 export async function run({ values: { run: named, step } }: Given, context: CommandContext): Promise<void> {
   const { world, settings } = context
-  const { runId, isTaken } = await withLedger(settings.store, async (ledger) => {
+  const { runId, hasProcess } = await withLedger(settings.store, async (ledger) => {
     const record = await findRun(ledger, named)
-    return { runId: record.id, isTaken: await isConducted(ledger, record) }
+    return { runId: record.id, hasProcess: await isConducted(ledger, record) }
   })
   await retryStepNow(settings.store, runId, step, recordedPlan)
   if (settings.json) writeJson(world.stdout, { run: runId, step, startEarly: true })
-  else if (!settings.quiet && isTaken) world.stderr.write(`The next attempt of ${step} starts now.\n`)
+  else if (!settings.quiet && hasProcess) world.stderr.write(`The next attempt of ${step} starts now.\n`)
   else if (!settings.quiet) {
     const resume = commandWords(settings, world.env)(['resume', runId])
     world.stderr.write(`No process is executing run ${runId}: the next attempt of ${step} starts when it is resumed.\n`)

@@ -16,10 +16,10 @@ export function runReader(ledger: Ledger, store: string, plan?: Plan): RunReader
     planOf: async (run) => plan ?? recordedPlan(run, (await ledger.definition(run.id)) ?? null),
     lastLineIn,
     logsOf: (run) => {
-      // Most steps of a long run say nothing: they have no directory, and need not be looked for one by one.
-      const talkative = new Set(state.stepsOf(run))
+      // Most steps of a long run write nothing and have no directory: one listing saves a look for each of them.
+      const logged = new Set(state.stepsOf(run))
       return (step, attempt) => {
-        if (!talkative.has(step)) return null
+        if (!logged.has(step)) return null
         const file = state.logFile({ run, step }, attempt)
         return existsSync(file) ? file : null
       }

@@ -1,6 +1,4 @@
-/**
- * What is done to a store as such, whichever kind it is; the adapters do it. Imports the library and the store's address.
- */
+/** Migration, backup, restore and salvage of a store of any kind, by its adapter. Imports Node, the library and state. */
 import { existsSync, statSync } from 'node:fs'
 import { LedgerError, openLedger } from 'reprise/durable'
 import type { CopiedCounts, SchemaState, StoreFacts } from 'reprise/internal'
@@ -37,7 +35,7 @@ export async function pendingMigration(store: string): Promise<Migration> {
   return { schema, sql }
 }
 
-/** Whoever opens a ledger brings it up to date. */
+/** Opening a ledger brings it up to date. */
 export async function migrateStore(store: string): Promise<void> {
   if (fileOf(store) !== undefined) StateDirectory.open(stateDirectoryOf(store))
   await (await openLedger(store)).close()
