@@ -180,7 +180,8 @@ export interface LogEntry extends AttemptName {
   readonly bytes: number;
 }
 
-export declare class OperationError extends Error {
+export declare class OperationError extends RepriseError {
+  readonly code: 'operation';
   readonly kind: OperationErrorKind;
   readonly problem: OperationProblem;
   readonly suggestion: string | undefined;
@@ -1129,6 +1130,12 @@ interface WordsShape {
 declare module 'reprise' {
   interface ErrorByCode {
     invalid_input: InputError;
+  }
+}
+
+declare module 'reprise' {
+  interface ErrorByCode {
+    operation: OperationError;
   }
 }
 

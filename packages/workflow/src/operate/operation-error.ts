@@ -1,7 +1,14 @@
 /**
  * Why something was not done to a store or a run, as data. The message names no command and no flag: who shows it adds
- * what to do next, by the code and its facts. Imports nothing: every command loads it.
+ * what to do next, by the problem and its facts. Light: every command loads it. Imports the errors of the library.
  */
+import { RepriseError } from 'reprise'
+
+declare module 'reprise' {
+  interface ErrorByCode {
+    operation: OperationError
+  }
+}
 
 /** `invalid`: what was asked for makes no sense. The others are refusals: nothing was touched. */
 type OperationErrorKind = 'invalid' | 'not_found' | 'not_possible'
@@ -34,14 +41,15 @@ interface StartedRun {
   readonly createdAtMs: number
 }
 
-export class OperationError extends Error {
+export class OperationError extends RepriseError {
+  declare readonly code: 'operation'
   readonly kind: OperationErrorKind
   readonly problem: OperationProblem
   /** What to do, where it can be said without naming a command. */
   readonly suggestion: string | undefined
 
   constructor(kind: OperationErrorKind, problem: OperationProblem, message: string, suggestion?: string) {
-    super(message)
+    super('operation', message)
     this.kind = kind
     this.problem = problem
     this.suggestion = suggestion
