@@ -106,12 +106,22 @@ const CLI_FILES = {
   // What every command prints with, and what policies are made of.
   kernel: [
     'packages/cli/src/output-error.',
-    ...'github-commands json json-times look next-commands path-from-here problems style table width wrap write-file xml'
+    ...[
+      ...[
+        'fitted-table',
+        'github-commands',
+        'json',
+        'json-times',
+        'look',
+        'next-commands',
+        'no-store',
+        'path-from-here',
+      ],
+      ...['problems', 'relative-time', 'style', 'table', 'width', 'wrap', 'write-file', 'xml'],
+    ].map((name) => `packages/cli/src/output/${name}.`),
+    ...'document/problem. operate/operation-error. plan/attempts. plan/fallback. plan/plan. state/state-error. words/'
       .split(' ')
-      .map((name) => `packages/cli/src/output/${name}.`),
-    ...['document/problem.', 'operate/operation-error.', 'state/state-error.', 'words/'].map(
-      (name) => `packages/workflow/src/${name}`,
-    ),
+      .map((name) => `packages/workflow/src/${name}`),
     ...['core/', 'runtime/', 'observe/', 'durable/policy-record.', 'durable/json.', 'durable/failure-record.'].map(
       (name) => `packages/reprise/src/${name}`,
     ),
@@ -138,11 +148,11 @@ const CLI_FILES = {
   ],
   // What looks into a ledger.
   ledger: [
-    ...['ledger/', 'durable/', 'open/', 'sqlite/'].map((name) => `packages/reprise/src/${name}`),
-    ...['view/', 'state/', 'run/run-record.', 'plan/plan.', 'plan/attempts.', 'plan/fallback.', 'operate/store.'].map(
-      (name) => `packages/workflow/src/${name}`,
+    ...['ledger/', 'durable/', 'open/', 'sqlite/', 'internal/shared-ledger.'].map(
+      (name) => `packages/reprise/src/${name}`,
     ),
-    ...['state-', 'relative-', 'fitted-', 'flat-', 'harmless-'].map((name) => `packages/cli/src/output/${name}`),
+    ...['view/', 'state/', 'run/run-record.', 'operate/store.'].map((name) => `packages/workflow/src/${name}`),
+    ...['state-', 'flat-', 'harmless-'].map((name) => `packages/cli/src/output/${name}`),
   ],
   // Only where a server is named.
   postgres: ['packages/reprise/src/postgres/', 'packages/reprise/src/internal/postgres.'],

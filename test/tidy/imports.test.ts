@@ -27,7 +27,7 @@ const CONTRACTS = [
 
 /** In order: a layer imports only from those above it. */
 const WORKFLOW: Table = {
-  document: [...LIBRARY, 'yaml', 'node:fs'],
+  document: [...LIBRARY, 'yaml', 'node:fs', 'node:path'],
   plan: ['document', ...LIBRARY, 'node:path'],
   values: ['document', 'plan', ...LIBRARY, '@marcbachmann/cel-js'],
   masking: [...LIBRARY],

@@ -16,7 +16,7 @@ export function addCommands(
     program.commandsGroup(`${title}:`)
     for (const entry of commands) addCommand(program, entry, context, onEnd)
   }
-  program.commandsGroup('Help:')
+  program.commandsGroup('Help:').helpCommand('help [command]', 'print the help of a command')
 }
 
 function addCommand(

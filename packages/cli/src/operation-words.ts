@@ -4,6 +4,7 @@
  */
 import { LISTED_RUNS, type OperationError, type OperationProblem } from '@reprise/workflow/internal'
 import { RefusedError, UsageError } from './failures.js'
+import { whereRunsAre } from './output/no-store.js'
 import { relativeTime } from './output/relative-time.js'
 
 export function commandError(error: OperationError): UsageError | RefusedError {
@@ -39,12 +40,7 @@ function usageError({ problem, message, suggestion }: OperationError): UsageErro
 }
 
 function detailsOf(problem: OperationProblem): string[] {
-  if (problem.code === 'no_store')
-    return [
-      problem.isOnServer
-        ? 'The first run makes one; --store names another database, and ?schema=NAME in it another schema.'
-        : 'Runs are kept in the directory where they were started; --store names another store.',
-    ]
+  if (problem.code === 'no_store') return [whereRunsAre(problem.isOnServer)]
   if (problem.code !== 'ambiguous_run') return []
   const { found, nowMs } = problem
   const shown = found.slice(0, LISTED_RUNS)
@@ -62,8 +58,9 @@ function nextOf(problem: OperationProblem): (readonly string[])[] {
       return [['run', 'workflow.yaml']]
     case 'unknown_run':
     case 'ambiguous_run':
-    case 'no_interrupted_run':
       return [['ps']]
+    case 'no_interrupted_run':
+      return [...(problem.failed === null ? [] : [['resume', problem.failed, '--reset-retries']]), ['ps']]
     case 'several_interrupted_runs': {
       const more = problem.runs.length > LISTED_RUNS ? [['ps', '--state', 'interrupted']] : []
       return [...problem.runs.slice(0, LISTED_RUNS).map((run) => ['resume', run]), ...more]

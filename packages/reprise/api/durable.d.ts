@@ -1,4 +1,4 @@
-// reprise/durable: 84 names, 11 values and 73 types. Written by `npm run api`.
+// reprise/durable: 85 names, 11 values and 74 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
@@ -11,12 +11,12 @@
 //   LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable,
 //   RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption,
 //   RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker,
-//   StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskHandle, TaskHistory, TaskKey,
-//   TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, Totals, TripOptions, VerifyAnswer,
-//   VerifyFunction, View,
+//   StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskHistory,
+//   TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, Totals, TripOptions,
+//   VerifyAnswer, VerifyFunction, View,
 
 import type {
-  BreakerInput, Clock, DurationInput, ExecutorOptions, PolicyArgument, RepriseError, StopReason,
+  BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
 } from 'reprise'
 import type {
   BreakerPolicy, BreakerState, StoredState,
@@ -148,6 +148,7 @@ export interface FailureRecord {
   readonly message: string;
   readonly code?: string;
   readonly exitCode?: number;
+  readonly retryable?: false;
 }
 
 export interface ForgetRequest {
@@ -508,6 +509,11 @@ export interface TaskFilter extends ScopeFilter {
 
 export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>;
 
+export interface TaskGroup {
+  keys(task: TaskRecord): GroupKeys;
+  follow(view: View, change: GroupChange, now: number): Changes;
+}
+
 export interface TaskHandle<I, R> {
   run(input: I, options?: TaskStartOptions): Promise<R>;
   start(input: I, options?: TaskStartOptions): Promise<{
@@ -538,6 +544,7 @@ export interface TaskOptions<I, R> {
   readonly onInterrupt?: 'rerun' | 'fail' | {
     readonly verify: VerifyFunction<I, R>;
   };
+  readonly group?: TaskGroup;
 }
 
 export interface TaskRecord extends TaskKey {
@@ -658,6 +665,13 @@ interface Compaction {
   readonly untilMs: number;
 }
 
+// durable/durable-run
+interface ConductOptions {
+  readonly budgets?: ReadonlyMap<string, Budget>;
+  readonly observer?: Observer;
+  readonly policyChange?: 'refuse' | 'accept';
+}
+
 // ledger/records
 interface CurrentAttempt {
   readonly attempt: number;
@@ -669,6 +683,8 @@ interface CurrentAttempt {
 // durable/durable-run
 declare class DurableRun {
   readonly id: string;
+  stop(): Promise<void>;
+  release(): void;
   get record(): RunRecord;
   definition(): Promise<Json>;
   tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]>;
@@ -705,6 +721,17 @@ type FinishedStatus = (typeof FINISHED_STATUSES)[number];
 
 // durable/gate-control
 type GateAction = 'reset' | 'trip' | 'grant';
+
+// durable/group
+interface GroupChange {
+  readonly before: TaskRecord;
+  readonly after: TaskRecord;
+  readonly from: TaskClass;
+  readonly to: TaskClass;
+}
+
+// durable/group
+type GroupKeys = Partial<Keys>;
 
 // ledger/records
 declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
@@ -766,8 +793,8 @@ type RunStatus = (typeof RUN_STATUSES)[number];
 
 // durable/runs
 declare class Runs {
-  start({ id, kind, name, definition, fingerprint, detail }: NewRun): Promise<DurableRun>;
-  take(id: string, { force, fence }?: TakeOptions): Promise<DurableRun>;
+  start({ id, kind, name, definition, fingerprint, detail }: NewRun, options?: ConductOptions): Promise<DurableRun>;
+  take(id: string, options?: TakeOptions): Promise<DurableRun>;
   find(id: string): Promise<DurableRun>;
   list(filter?: RunFilter): Promise<readonly RunRecord[]>;
   conductorOf({ owner }: RunRecord): Promise<OtherOwner | undefined>;
@@ -811,10 +838,13 @@ interface StepOptions<R> {
 declare const TASK_STATUSES: readonly ['waiting', 'running', 'parked', 'undecided', 'succeeded', 'failed', 'cancelled'];
 
 // durable/runs
-interface TakeOptions {
+interface TakeOptions extends ConductOptions {
   readonly force?: boolean;
   readonly fence?: number;
 }
+
+// durable/group
+type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
 
 // ledger/records
 interface TaskProgress {

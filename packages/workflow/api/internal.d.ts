@@ -1,19 +1,20 @@
-// @reprise/workflow/internal: 152 names, 112 values and 40 types. Written by `npm run api`.
+// @reprise/workflow/internal: 158 names, 118 values and 40 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, DEFAULT_STORE, LATEST, LISTED_RUNS, OperationError, POLICY_FIELDS, RUN_STATES, ReportedError,
-//   RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsText, backUp,
-//   breakerViews, budgetViews, byteText, cancelRun, checkInstallation, checkResume, checkStore, chooseCompared,
-//   cleanableRuns, countText, describeDifference, endOfFile, execCommand, expectAttempt, expectFound, expectKept,
-//   expectNewRun, expectNoSecrets, expectOwnStore, expectSecrets, explain, factor, failureLines, failureReason,
-//   failureText, fallbackId, fileOf, fillKnown, findEndedRun, findLoggedStep, findRun, findStep, ifKept,
-//   interruptedRun, isConducted, isId, isShownTime, isWorkflow, kebabCase, killCommands, limitsOf, loadPlan, logsOfRun,
-//   matcherWords, meanOf, migrateStore, newRunId, parseSource, pendingMigration, percent, pickStep, plainNumber,
-//   planFromDocument, planOf, plural, policyInput, possible, prepareResume, readBudgetFlag, readBudgetSection,
-//   readFilePolicy, readParams, readPolicies, readText, readTogether, readersFor, recordedPlan, removeRuns, resample,
-//   restore, resumeRun, retryStepNow, roundUp, roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits,
-//   scenarioWords, startRun, stateDirectoryOf, statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword,
-//   timeTicks, timeWords, underTest, validateSource, viewRetrying, viewRun, waitLimitMs, waitedText, withLedger,
+//   BLIND_READERS, DEFAULT_STORE, LATEST, LISTED_RUNS, NO_FILE, OperationError, POLICY_FIELDS, RUN_STATES,
+//   ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsText,
+//   backUp, breakerViews, budgetViews, byteText, cancelRun, checkInstallation, checkResume, checkStore, chooseCompared,
+//   cleanableRuns, countText, cureForMissing, describeDifference, endOfFile, execCommand, expectAttempt, expectFound,
+//   expectKept, expectNewRun, expectNoSecrets, expectOwnStore, expectSecrets, explain, factor, failureLines,
+//   failureReason, failureText, fallbackId, fileOf, fillKnown, findEndedRun, findLoggedStep, findRun, findStep, ifKept,
+//   interruptedRun, isConducted, isFallbackId, isId, isOnServer, isShownTime, isWorkflow, kebabCase, killCommands,
+//   limitsOf, loadPlan, logsOfRun, matcherWords, meanOf, migrateStore, newRunId, noStoreMessage, parseSource,
+//   pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural, policyInput, possible,
+//   prepareResume, readBudgetFlag, readBudgetSection, readFilePolicy, readParams, readPolicies, readText, readTogether,
+//   readersFor, recordedPlan, removeRuns, resample, restore, resumeRun, retryStepNow, roundUp, roundedDuration,
+//   runReader, runSimulation, salvage, scenarioWithUnits, scenarioWords, skipText, startRun, stateDirectoryOf,
+//   statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords, underTest,
+//   validateSource, viewRetrying, viewRun, waitLimitMs, waitedText, withLedger,
 //
 // types:
 //   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, Cure, DoctorCheck, ExecInput,
@@ -29,7 +30,7 @@ import type {
   Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
 import type {
-  AttemptRow, FailureRecord, Json, Ledger, RunRecord,
+  AttemptRow, Durable, FailureRecord, Json, Ledger, RunRecord,
 } from 'reprise/durable'
 import type {
   ConnectionFacts, CopiedCounts, SchemaState, TableFacts,
@@ -91,6 +92,9 @@ export type Cure = {
 } | {
   readonly type: 'make_writable';
   readonly path: string;
+} | {
+  readonly type: 'run_as_owner';
+  readonly uid: number;
 } | {
   readonly type: 'migrate_store' | 'salvage_store';
 } | {
@@ -180,6 +184,8 @@ export interface LogEntry extends AttemptName {
   readonly bytes: number;
 }
 
+export declare const NO_FILE = "no such file";
+
 export declare class OperationError extends RepriseError {
   readonly code: 'operation';
   readonly kind: OperationErrorKind;
@@ -200,7 +206,10 @@ export type OperationProblem = {
 } | {
   readonly code: 'no_sqlite_file' | 'store_refused';
 } | {
-  readonly code: 'no_runs' | 'no_interrupted_run';
+  readonly code: 'no_runs';
+} | {
+  readonly code: 'no_interrupted_run';
+  readonly failed: string | null;
 } | {
   readonly code: 'unknown_run';
   readonly near: string | undefined;
@@ -380,7 +389,7 @@ export interface RunReader {
 }
 
 export interface RunSettings {
-  readonly store: string | Ledger;
+  readonly store: string | Durable;
   readonly stateDirectory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly grace?: DurationInput;
@@ -421,7 +430,7 @@ export interface Source {
   readonly value: unknown;
   readonly root: Node | null;
   resolve(node: unknown): Node | undefined;
-  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>): Problem;
+  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>, skip?: number): Problem;
 }
 
 export declare class StateDirectory {
@@ -560,6 +569,8 @@ export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: re
 
 export declare function countText(count: number): string;
 
+export declare function cureForMissing(name: string): string | undefined;
+
 export declare function describeDifference(difference: Difference): string;
 
 export declare function endOfFile(file: string, most: number): {
@@ -589,7 +600,7 @@ export declare function factor(value: number): string;
 
 export declare function failureLines(failure: FailureRecord): string[];
 
-export declare function failureReason(step: string | null, reason: StopReason | null): string;
+export declare function failureReason(step: string | null, stopped: Stopped): string;
 
 export declare function failureText(failure: FailureRecord | null, max?: number): string;
 
@@ -615,7 +626,11 @@ export declare function interruptedRun(ledger: Ledger): Promise<RunRecord>;
 
 export declare function isConducted(ledger: Ledger, { owner }: Pick<RunRecord, 'owner'>): Promise<boolean>;
 
+export declare function isFallbackId(id: string): boolean;
+
 export declare function isId(id: unknown): boolean;
+
+export declare function isOnServer(store: string): boolean;
 
 export declare function isShownTime(ms: number): boolean;
 
@@ -638,6 +653,8 @@ export declare function meanOf(values: readonly number[]): number;
 export declare function migrateStore(store: string): Promise<void>;
 
 export declare function newRunId(workflow: string, now: Date): string;
+
+export declare function noStoreMessage(store: string): string;
 
 export declare function parseSource(file: string, text: string): Source;
 
@@ -708,6 +725,8 @@ export declare function scenarioWithUnits(scenario: CompleteScenario): ScenarioI
 
 export declare function scenarioWords(scenario: CompleteScenario): string;
 
+export declare function skipText(reason: string): string;
+
 export declare function startRun(plan: Plan, input: NewRunInput, settings: RunSettings): Promise<RunEnd>;
 
 export declare function stateDirectoryOf(store: string): string;
@@ -716,7 +735,7 @@ export declare function statePathFor(store: string, cwd: string, environment?: E
 
 export declare function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[];
 
-export declare function stopWords(reason: StopReason | null): string;
+export declare function stopWords(stopped: Stopped): string;
 
 export declare function storeReport(store: string): Promise<StoreReport>;
 
@@ -724,7 +743,7 @@ export declare function storeWithoutPassword(store: string): string;
 
 export declare function timeTicks(endSeconds: number, most: number): number[];
 
-export declare function timeWords({ activeMs, waitedMs, downMs }: Pick<RunView, 'activeMs' | 'waitedMs' | 'downMs'>): string[];
+export declare function timeWords({ activeMs, waitedMs, downMs }: RunTimes): string[];
 
 export declare function underTest(file: FilePolicy | undefined, given: GivenPolicy, words: FieldWords): UnderTest;
 
@@ -935,6 +954,7 @@ type Listener = (event: RunEvent) => void;
 interface LoadedPlan {
   readonly plan: Plan;
   readonly documentDir: string;
+  readonly notes: readonly string[];
 }
 
 // view/step-look
@@ -997,7 +1017,9 @@ type Reading = 'template' | 'shell' | 'expression';
 // plan/readers
 interface References {
   readonly names: readonly string[];
-  readonly problem?: string;
+  readonly unset?: readonly string[];
+  readonly numeric?: readonly string[];
+  readonly problem?: TextProblem;
 }
 
 // run/resume-check
@@ -1088,11 +1110,25 @@ interface Stop {
   readonly latestAttempt: number;
 }
 
+// words/failure-words
+interface Stopped {
+  readonly stopReason: StopReason | null;
+  readonly attemptsAllowed?: number;
+  readonly failure?: FailureRecord | null;
+}
+
 // operate/store-status
 interface StoreReport {
   readonly status: StoreStatus;
   readonly hints: readonly StoreHint[];
   readonly nowMs: number;
+}
+
+// plan/readers
+interface TextProblem {
+  readonly message: string;
+  readonly offset: number;
+  readonly suggestion?: string | undefined;
 }
 
 // plan/readers

@@ -6,8 +6,9 @@
 export { type BudgetDefinition, readBudgetFlag, readBudgetSection } from './document/budget-section.js'
 export { isWorkflow } from './document/policy-file.js'
 export { POLICY_FIELDS, type PolicyField, type PolicyFlag } from './document/policy-fields.js'
-export { readTogether, ReportedError } from './document/problem.js'
-export { readText, STDIN } from './document/read-text.js'
+export { readTogether, ReportedError, STDIN } from './document/problem.js'
+export { cureForMissing } from './document/files-beside.js'
+export { NO_FILE, readText } from './document/read-text.js'
 export { parseSource, type Source } from './document/source.js'
 export { kebabCase } from './document/spelling.js'
 export { type Explanation, explain } from './explain/explanation.js'
@@ -31,12 +32,12 @@ export { readParams } from './operate/params.js'
 export { type PreparedResume, prepareResume } from './operate/prepare-resume.js'
 export { runReader } from './operate/run-reader.js'
 export { expectFound, expectKept, ifKept, stateDirectoryOf, withLedger } from './operate/store.js'
-export { DEFAULT_STORE, fileOf, storeWithoutPassword } from './operate/store-address.js'
+export { DEFAULT_STORE, fileOf, isOnServer, noStoreMessage, storeWithoutPassword } from './operate/store-address.js'
 export { backUp, migrateStore, pendingMigration, restore, salvage } from './operate/store-care.js'
 export { type OwnerView, type StoreHint, storeReport, type StoreStatus } from './operate/store-status.js'
 export { type ValidatedFile, validateSource, type Validation } from './operate/validate-source.js'
 export { describeDifference } from './plan/difference-text.js'
-export { fallbackId } from './plan/fallback.js'
+export { fallbackId, isFallbackId } from './plan/fallback.js'
 export { type FoundPolicy, type PolicyFile, readPolicies } from './plan/found-policies.js'
 export { pickStep } from './plan/pick-step.js'
 export { stepsOf } from './plan/plan.js'
@@ -83,6 +84,14 @@ export {
   type StepView,
 } from './view/views.js'
 export { isShownTime, roundedDuration, timeWords, waitedText } from './words/duration.js'
-export { attemptsText, failureLines, failureReason, failureText, plural, stopWords } from './words/failure-words.js'
+export {
+  attemptsText,
+  failureLines,
+  failureReason,
+  failureText,
+  plural,
+  skipText,
+  stopWords,
+} from './words/failure-words.js'
 export { byteText, countText, factor, percent, plainNumber, possible } from './words/figures.js'
 export { meanOf, resample, roundUp, timeTicks } from './words/scale.js'

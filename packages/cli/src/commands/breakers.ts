@@ -5,6 +5,7 @@ import type { CommandModule, ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { breakersTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
+import { noStoreLines } from '../output/no-store.js'
 import { lookFor } from '../output/look.js'
 import { refuseOptions } from '../input/refused-options.js'
 import { writePage } from '../output/github-commands.js'
@@ -23,7 +24,10 @@ export const list: CommandModule = {
     })
     const [breakers, now] = found ?? [[], Date.now()]
     if (settings.json) writeJson(world.stdout, { breakers })
-    else writePage(world, `${breakersTable(breakers, now, lookFor(world, settings)).join('\n')}\n`)
+    else {
+      const lines = found ? breakersTable(breakers, now, lookFor(world, settings)) : noStoreLines(settings.store)
+      writePage(world, `${lines.join('\n')}\n`)
+    }
   },
 }
 

@@ -5,6 +5,7 @@ import type { CommandModule, ParsedArguments } from '../command.js'
 import { UsageError } from '../failures.js'
 import { budgetsTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
+import { noStoreLines } from '../output/no-store.js'
 import { lookFor } from '../output/look.js'
 import { NO_REASON } from './breakers.js'
 import { refuseOptions } from '../input/refused-options.js'
@@ -15,9 +16,12 @@ type Given = ParsedArguments<{ readonly name: string }, { readonly amount?: stri
 export const list: CommandModule = {
   async run(_given, context) {
     const { world, settings } = context
-    const budgets = (await ifKept(settings.store, (ledger) => budgetViews(ledger))) ?? []
-    if (settings.json) writeJson(world.stdout, { budgets })
-    else writePage(world, `${budgetsTable(budgets, lookFor(world, settings)).join('\n')}\n`)
+    const budgets = await ifKept(settings.store, (ledger) => budgetViews(ledger))
+    if (settings.json) writeJson(world.stdout, { budgets: budgets ?? [] })
+    else {
+      const lines = budgets ? budgetsTable(budgets, lookFor(world, settings)) : noStoreLines(settings.store)
+      writePage(world, `${lines.join('\n')}\n`)
+    }
   },
 }
 

@@ -6,6 +6,7 @@ import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
+import { noStoreLines } from '../output/no-store.js'
 import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
 import { retryingTable } from '../output/runs/retrying-table.js'
@@ -38,6 +39,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
     const [waiting, nowMs] = found ?? [[], Date.now()]
     const retrying = waiting.slice(0, limit)
     if (settings.json) writeJson(world.stdout, { retrying })
+    else if (found === undefined) print(noStoreLines(settings.store))
     else print(retryingTable(retrying, nowMs, look))
     return
   }
@@ -52,6 +54,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   })
   const [runs, nowMs] = found ?? [[], Date.now()]
   if (settings.json) writeJson(world.stdout, { runs })
+  else if (found === undefined) print(noStoreLines(settings.store))
   else print(runsTable(runs, nowMs, look, commandWords(settings, world.env)))
 }
 

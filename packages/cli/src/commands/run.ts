@@ -14,6 +14,7 @@ import { EXIT, type ProgramExitCode } from '../exit-codes.js'
 import { UsageError } from '../failures.js'
 import { openSource } from '../input/open-source.js'
 import { conductRun, type ShownOptions } from '../runs/conduct.js'
+import { writeNotes } from '../output/problems.js'
 import { readId } from '../runs/read-id.js'
 import { showPlan } from '../runs/show-plan.js'
 
@@ -27,7 +28,7 @@ export async function run(
   { values: { file }, options }: ParsedArguments<{ readonly file: string }, Options>,
   context: CommandContext,
 ): Promise<ProgramExitCode> {
-  const { plan, documentDir } = await loadPlan(await openSource(file, context), file === '-' ? null : file)
+  const { plan, documentDir, notes } = await loadPlan(await openSource(file, context), file === '-' ? null : file)
   const given = { '--param': [...(options.param ?? [])], '--run-id': options.runId ?? null }
   expectNoSecrets(plan, context.world.env, {
     ...given,
@@ -36,10 +37,12 @@ export async function run(
   })
   const params = readParams(paramTexts(options.param ?? []), plan)
   if (options.dryRun === true) {
+    writeNotes(file, notes, context)
     showPlan(plan, params, context)
     return EXIT.done
   }
   expectSecrets(plan, context.world.env)
+  writeNotes(file, notes, context)
   const runId = options.runId ?? newRunId(plan.name, new Date())
   if (options.runId !== undefined) await expectNewRun(context.settings.store, readId(options.runId, '--run-id'))
   const input = { runId, params, cwd: documentDir, documentDir }

@@ -10,6 +10,8 @@ export function cureWords(cure: Cure, command: CommandWords): string {
       return 'npm install -g @reprise/cli'
     case 'make_writable':
       return `chmod u+wx ${cure.path}`
+    case 'run_as_owner':
+      return `run as its owner, the user with id ${cure.uid}, or choose another --store`
     case 'migrate_store':
       return command(['store', 'migrate'])
     case 'salvage_store':

@@ -8,15 +8,10 @@
  * wall may have been set since it wrote.
  */
 import { randomUUID } from 'node:crypto'
-import type { Ledger, Tally } from '../ledger/ledger.js'
-import type { OwnerRecord, TaskKey, TaskRecord } from '../ledger/records.js'
-import { isStill } from './adoption.js'
-import type { Definition } from './definition.js'
+import type { Ledger } from '../ledger/ledger.js'
+import type { OwnerRecord, TaskRecord } from '../ledger/records.js'
 import { type Identity, lifeOf, ownIdentity } from './identity.js'
-import { faultsOfHistory, faultsOfState } from './state-check.js'
-import { withoutProbe } from './shared-breaker.js'
-import { eventOf, interrupt, withoutSlot } from './transitions.js'
-import type { Worker } from './worker.js'
+import type { Takeover } from './takeover.js'
 
 export interface OwnershipParts {
   readonly ledger: Ledger
@@ -24,13 +19,21 @@ export interface OwnershipParts {
   readonly leaseMs: number
   /** This process's own time, which does not jump. */
   readonly monotonicMs: () => number
+  readonly takeover: Takeover
+  /** A stop waits for this work. */
+  readonly track: <T>(work: Promise<T>) => Promise<T>
+  /** Tasks were taken over, and may be due. */
+  readonly onTaken: () => void
   readonly onFailure: (error: unknown) => void
 }
 
 /** A process that holds its lease, as seen from here. */
 export interface OtherOwner {
+  /** The name of its machine. */
   readonly host: string
+  /** The id of its process. */
   readonly pid: number
+  /** When it opened the store. */
   readonly startedAtMs: number
   /** If it says nothing more, its tasks are taken over after so long. */
   readonly leaseLeftMs: number
@@ -40,8 +43,6 @@ interface Sighting {
   readonly leaseUntilMs: number
   readonly atMs: number
 }
-
-const BATCH = 500
 
 /**
  * Who lives by what can be seen from here, by id; for those who only look and own nothing. One that is seen to live may
@@ -80,7 +81,6 @@ export async function lastHeardOf(
 
 export class Ownership {
   private readonly parts: OwnershipParts
-  private readonly worker: Worker
   private startedAtMs = 0
   private readonly living = new Set<string>()
   private readonly sightings = new Map<string, Sighting>()
@@ -90,9 +90,8 @@ export class Ownership {
   private ticking: Promise<unknown> = Promise.resolve()
   private renewedAtMs = -Infinity
 
-  constructor(parts: OwnershipParts, worker: Worker) {
+  constructor(parts: OwnershipParts) {
     this.parts = parts
-    this.worker = worker
   }
 
   async begin(): Promise<void> {
@@ -127,24 +126,24 @@ export class Ownership {
 
   /** Takes over what lost owners left, or with `force` everybody else; answers how many tasks. */
   async takeOver(resumeId: string, force = false): Promise<number> {
-    const { ledger, identity } = this.parts
+    const { ledger, identity, takeover, onTaken } = this.parts
     let taken = await this.takeOrphans(resumeId)
     for (const owner of await this.lookAround(force)) {
-      const { moved, left } = await this.takeFrom(owner.id, resumeId)
+      const { moved, left } = await takeover.takeFrom(owner.id, resumeId)
       taken += moved
       // One that may live goes on claiming, and has its row before it has a task.
       if (left === 0 && lifeOf(owner, identity, ledger.spans) === 'gone') await ledger.removeOwner(owner.id)
     }
-    if (taken > 0) this.worker.wake()
+    if (taken > 0) onTaken()
     return taken
   }
 
   /** Looks again, unless that was done within the last second. */
   lookSoon(): void {
-    const { monotonicMs, onFailure } = this.parts
+    const { monotonicMs, track, onFailure } = this.parts
     if (monotonicMs() - this.lookedAtMs < 1000) return
     this.lookedAtMs = monotonicMs()
-    void this.worker.track(this.takeOver(randomUUID())).catch(onFailure)
+    void track(this.takeOver(randomUUID())).catch(onFailure)
   }
 
   /** Who else holds a lease. */
@@ -226,97 +225,12 @@ export class Ownership {
 
   /** Tasks of owners that the ledger does not know: it was removed while it still claimed. */
   private async takeOrphans(resumeId: string): Promise<number> {
-    const { ledger } = this.parts
+    const { ledger, takeover } = this.parts
     const having = await ledger.taskOwners()
     // Read after the tasks: an owner has its row before it has a task.
     const known = new Set((await ledger.owners()).map(({ id }) => id))
     let taken = 0
-    for (const id of having) if (!known.has(id)) taken += (await this.takeFrom(id, resumeId)).moved
+    for (const id of having) if (!known.has(id)) taken += (await takeover.takeFrom(id, resumeId)).moved
     return taken
   }
-
-  /** Tasks that this program does not know are left for one that does. */
-  private async takeFrom(owner: string, resumeId: string): Promise<{ moved: number; left: number }> {
-    const { ledger } = this.parts
-    let [moved, left] = [0, 0]
-    let after: TaskRecord | undefined
-    for (;;) {
-      const tasks = await ledger.list({ owner, limit: BATCH, ...(after && { after }) })
-      const taken = await this.takeAll(tasks, resumeId)
-      moved += taken
-      left += tasks.length - taken
-      after = tasks.at(-1)
-      if (tasks.length < BATCH) return { moved, left }
-    }
-  }
-
-  private async takeAll(tasks: readonly TaskRecord[], resumeId: string): Promise<number> {
-    const results = await Promise.all(tasks.map((task) => this.takeOne(task, resumeId)))
-    return results.filter(Boolean).length
-  }
-
-  private async takeOne(task: TaskRecord, resumeId: string): Promise<boolean> {
-    const { ledger } = this.parts
-    const { definitions, due, telling, parts } = this.worker
-    const definition = definitions.get(task.queue)
-    if (definition === undefined) {
-      await freeProbe(ledger, task)
-      return false
-    }
-    const [tally] = await ledger.tallies([task])
-    const faults = [...faultsOfState(task, definition.policy.attempts), ...faultsOfHistory(task, tally as Tally)]
-    if (faults.length > 0) {
-      if (await isStill(ledger, task)) due.refuse(definition, task, faults)
-      return false
-    }
-    const { gates } = parts
-    const keys = { tasks: [task] as readonly TaskKey[], gates: gates.keysOf(definition) }
-    const after = await ledger.transact(keys, (view) => {
-      const current = view.task(task)
-      if (current === undefined || current.fence !== task.fence || current.owner !== task.owner)
-        return { result: undefined }
-      gates.refresh(definition, view)
-      const retryGates = gates.retryGates(definition, current, view.now)
-      const carried = { ...current, progress: { ...current.progress, resumeId } }
-      const changes = interrupt(carried, definition.policy, definition.onInterrupt, false, retryGates, view.now)
-      gates.giveUp(definition, current, changes.task, view.now)
-      const resumed = eventOf('resumed', current, view.now, { from: task.owner, resumeId })
-      const events = [...(changes.events ?? []), resumed]
-      return { ...changes, gates: gates.records(definition), events, result: changes.task }
-    })
-    if (after === undefined) return false
-    gates.committed(definition)
-    telling.resumed(definition, after, task.owner ?? '')
-    this.tellInterrupted(definition, task, after)
-    return true
-  }
-
-  private tellInterrupted(definition: Definition, before: TaskRecord, after: TaskRecord): void {
-    const { telling, parts } = this.worker
-    telling.interrupted(definition, before, false)
-    // Interrupted too often: it counts as an attempt that failed.
-    if (before.progress.current !== null && after.progress.current === null) {
-      telling.finished(definition, before, { outcome: 'interrupted' }, after.updatedAtMs)
-      telling.followed(definition, after)
-    }
-    if (after.status === 'failed' || after.status === 'undecided') parts.waiters.settled(after)
-  }
-}
-
-/**
- * The attempt of a lost process holds a slot of a breaker that others use, who know nothing of its task: the slot goes
- * back, and the task is left as it is. If the process lives after all, the breaker does not hear of its result.
- */
-async function freeProbe(ledger: Ledger, task: TaskRecord): Promise<void> {
-  const probe = task.progress?.current?.probe
-  if (probe === undefined) return
-  const key = `breaker:${probe.breaker}`
-  await ledger.transact({ tasks: [task], gates: [key] }, (view) => {
-    const current = view.task(task)
-    const gate = view.gate(key)
-    const isHeld = current?.fence === task.fence && current.progress.current?.probe !== undefined
-    if (!isHeld || gate === undefined) return { result: undefined }
-    const free = { ...gate, state: withoutProbe(gate.state, probe.epoch) }
-    return { tasks: [withoutSlot(current)], gates: [free], result: undefined }
-  })
 }

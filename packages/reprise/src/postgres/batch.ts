@@ -4,6 +4,7 @@
  *
  * Invariant: a decision that throws, or that cannot be encoded, leaves nothing in the batch.
  */
+import { rankOf } from '../ledger/claim-order.js'
 import type { Changes, Decided, Keys, NewTask, RunChange, View } from '../ledger/ledger.js'
 import {
   type DeadLetter,
@@ -286,6 +287,7 @@ function stateOf(task: TaskRecord): TaskState {
     queue: task.queue,
     generation: task.generation,
     status: task.status,
+    claim_rank: rankOf(task),
     due_at: task.dueAtMs,
     owner: task.owner,
     fence: task.fence,

@@ -47,8 +47,8 @@ import { type Batch, type BatchRow, decideIn } from './batch.js'
 import type { Connections } from './connections.js'
 import { Hints } from './hints.js'
 import { Housekeeping } from './housekeeping.js'
-import { RowCache } from './row-cache.js'
-import { PostgresAnalytics } from './postgres-analytics.js'
+import { type CachedRow, RowCache } from './row-cache.js'
+import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
 import { keyColumns, listQuery, runsQuery, type Statements, statementsOf } from './statements.js'
@@ -59,7 +59,9 @@ import { Writers } from './writers.js'
 /** So often a process says that it still uses a policy: one that nobody has said so of may be removed. */
 const KEEP_POLICY_MS = 600_000
 
+/** A store in a PostgreSQL database, for many processes on many machines. */
 export class PostgresLedger implements Ledger {
+  /** Its address for messages, without the password. */
   readonly name: string
   readonly spans = 'network'
   readonly analytics: LedgerAnalytics
@@ -95,7 +97,7 @@ export class PostgresLedger implements Ledger {
     const keys = new TaskKeys(sql)
     this.queue = new WriteQueue({ name, schema, sql, connections, writers, cache, keys, time, lanes, onWritten })
     this.housekeeping = new Housekeeping(schema, this.reader)
-    this.analytics = new PostgresAnalytics(schema, this.reader)
+    this.analytics = sqlAnalytics((begin) => this.reader.read(schema, begin))
   }
 
   async now(): Promise<number> {
@@ -170,13 +172,13 @@ export class PostgresLedger implements Ledger {
   }
 
   claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
-    const { gates = [], runs = [], limit } = request
-    if (request.queues.length === 0) return Promise.resolve([])
+    const { queues, gates = [], runs = [], limit } = request
+    if (queues.length === 0) return Promise.resolve([])
     return this.queue.add({
       keys: { tasks: [], gates, runs },
       due: request,
       decide: (batch, supply, due) =>
-        fairShare(due.toSorted(byTime), limit).map(({ task }) => {
+        inTurns(due, queues, limit).map(({ task }) => {
           const keys = { tasks: [task], gates, runs }
           return decideIn(batch, keys, (view) => decide(task, view), supply.next).result
         }),
@@ -335,6 +337,14 @@ function distinct(keys: readonly TaskKey[]): TaskKey[] {
   return [...new Map(keys.map((key) => [nameOf(key), key])).values()]
 }
 
-function byTime(a: { task: TaskRecord }, b: { task: TaskRecord }): number {
-  return (a.task.dueAtMs as number) - (b.task.dueAtMs as number)
+/** In the order in which every ledger decides: the first of each queue, then the second of each. */
+function inTurns(due: readonly CachedRow[], queues: readonly QueueRef[], limit: number): CachedRow[] {
+  if (queues.length === 1) return [...due]
+  const rows = new Map(queues.map((ref): [string, CachedRow[]] => [nameOfRef(ref), []]))
+  for (const row of due) rows.get(nameOfRef(row.task))?.push(row)
+  return fairShare([...rows.values()], limit)
+}
+
+function nameOfRef({ queue, policyHash }: QueueRef): string {
+  return `${policyHash} ${queue}`
 }

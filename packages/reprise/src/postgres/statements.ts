@@ -1,4 +1,5 @@
 /** Every statement of the PostgreSQL ledger that reads, locks or keeps one row, for one schema. Imports its own layer. */
+import { RANK_NUMBERS } from '../ledger/claim-order.js'
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskKey, type TaskStatus } from '../ledger/records.js'
 import { AFTER_PREFIX, RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
@@ -24,6 +25,9 @@ const of = (alias: string, columns: string): string =>
     .split(',')
     .map((column) => `${alias}.${column.trim()}`)
     .join(', ')
+
+/** In the order of the claim, as a table. */
+const IN_RANKS = `(VALUES ${RANK_NUMBERS.map((rank) => `(${rank})`).join(', ')}) AS r(rank)`
 
 const SQL = {
   now: `SELECT ${NOW}`,
@@ -77,22 +81,32 @@ const SQL = {
   notify: 'SELECT pg_notify($1, $2)',
 } as const
 
-/** Every queue that has something gets its share of the room, so that none is locked for others without need. */
+/**
+ * Every queue that has something gets its share of the room, so that no row is locked for others without need. With room
+ * for fewer tasks than queues each gives one, in the order in which they are named, until there are enough: one whose
+ * tasks are all locked by others is passed over. Both joins are nested loops, which go on only until their limit.
+ */
 function claimText(except: string): string {
-  const due = `status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash AND t.due_at <= $3 ${except}`
+  const due = (rank: string): string =>
+    `status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash AND t.claim_rank ${rank} AND t.due_at <= $3 ${except}`
   return `WITH busy AS MATERIALIZED (
-      SELECT q.queue, q.hash FROM unnest($1::text[], $2::text[]) AS q(queue, hash)
-      WHERE EXISTS (SELECT 1 FROM $.tasks t WHERE ${due})),
-    share AS MATERIALIZED (SELECT ceil($4::int / greatest(1, count(*))::float8)::int8 AS room FROM busy)
+      SELECT q.queue, q.hash, row_number() OVER () AS nth FROM unnest($1::text[], $2::text[]) AS q(queue, hash)
+      WHERE EXISTS (SELECT 1 FROM $.tasks t WHERE ${due(`IN (${RANK_NUMBERS.join(', ')})`)})),
+    share AS MATERIALIZED (SELECT $4::int8 / greatest(1, count(*)) AS room, $4::int8 % greatest(1, count(*)) AS rest
+      FROM busy)
     SELECT c.* FROM busy q CROSS JOIN LATERAL (
-      SELECT ${of('t', ROW_COLUMNS)} FROM $.tasks t WHERE ${due} ORDER BY t.due_at LIMIT (SELECT room FROM share)
-      FOR UPDATE SKIP LOCKED) c`
+      SELECT c.* FROM ${IN_RANKS} CROSS JOIN LATERAL (
+        SELECT ${of('t', ROW_COLUMNS)} FROM $.tasks t WHERE ${due('= r.rank')} ORDER BY t.due_at, t.id
+        LIMIT $4::int8 FOR UPDATE SKIP LOCKED) c
+      LIMIT (SELECT greatest(1, room + CASE WHEN q.nth <= rest THEN 1 ELSE 0 END) FROM share)) c
+    LIMIT $4::int8`
 }
 
 function nextDueText(except: string): string {
-  return `SELECT min(n.due_at) AS due_at FROM unnest($1::text[], $2::text[]) AS q(queue, hash) CROSS JOIN LATERAL (
-    SELECT t.due_at FROM $.tasks t WHERE t.status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash ${except}
-    ORDER BY t.due_at LIMIT 1) n`
+  return `SELECT min(n.due_at) AS due_at FROM unnest($1::text[], $2::text[]) AS q(queue, hash) CROSS JOIN ${IN_RANKS}
+    CROSS JOIN LATERAL (
+    SELECT t.due_at FROM $.tasks t WHERE t.status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash
+    AND t.claim_rank = r.rank ${except} ORDER BY t.due_at LIMIT 1) n`
 }
 
 /** Keys of tasks as the arrays that statements take them in. */

@@ -92,6 +92,8 @@ CREATE TABLE tasks (
     queue TEXT NOT NULL,
     generation INTEGER NOT NULL,
     status TEXT NOT NULL,
+    -- 0: interrupted, 1: a retry, 2: fresh. In this order they are claimed.
+    claim_rank INTEGER NOT NULL DEFAULT 2,
     due_at REAL,
     owner TEXT,
     fence INTEGER NOT NULL,
@@ -110,7 +112,7 @@ CREATE TABLE tasks (
     UNIQUE (scope_kind, scope, id)
   ) STRICT;
 
-CREATE INDEX tasks_due ON tasks (queue, policy_hash, due_at) WHERE status = 'waiting';
+CREATE INDEX tasks_due ON tasks (queue, policy_hash, claim_rank, due_at, id) WHERE status = 'waiting';
 
 CREATE INDEX tasks_finished ON tasks (status, updated_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
 

@@ -50,6 +50,8 @@ const LISTS = /(^|\.)(retry_on|exit_code|delays)$/
 const NUMBERS =
   /^$|(^|\.)(attempts|jitter_factor|base|cost|failure_threshold|half_open_max_calls|max_hedges|percentile)$/
 const MAX_SHOWN = 40
+/** `exit 75`, `exit_code:75`, `exit code 75`. */
+const EXIT_CODE = /^exit(?:[ _-]?code)?[ :=]*(\d{1,3})$/i
 
 /** Where a problem stands. */
 interface Around {
@@ -109,6 +111,8 @@ function forValue(field: string, { value, isWorkflow }: Around, isItem: boolean)
   if (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) && NUMBERS.test(field)) {
     return `write it without quotes: \`${shown(value)}\``
   }
+  const exitCode = field === 'retry_on' && typeof value === 'string' ? EXIT_CODE.exec(value)?.[1] : undefined
+  if (exitCode !== undefined) return `did you mean \`exit:${exitCode}\`?`
   if (field === 'retry_on' && value === 429) return 'did you mean `rate_limit`?'
   if (field === 'retry_on' && typeof value === 'number' && value >= 500 && value < 600) return 'did you mean `5xx`?'
   if (!isItem && LISTS.test(field) && (typeof value === 'string' || typeof value === 'number')) {

@@ -20,5 +20,5 @@ test.each<[LedgerFault['place'], string, Cure]>([
   [{ type: 'ledger' }, 'the store', { type: 'salvage_store' }],
 ])('a fault at %j is at %s, and is cured by %j', (place, text, cure) => {
   expect(placeText(place)).toBe(text)
-  expect(cureOf({ rule: 'I1', message: 'wrong', place, excess: 7 } as LedgerFault)).toEqual(cure)
+  expect(cureOf({ rule: 'I1', message: 'wrong', place, excess: 7 })).toEqual(cure)
 })

@@ -6,6 +6,8 @@ export type Cure =
   /** A newer release of these packages. */
   | { readonly type: 'update_reprise' }
   | { readonly type: 'make_writable'; readonly path: string }
+  /** Or with another store: the directory belongs to somebody else. */
+  | { readonly type: 'run_as_owner'; readonly uid: number }
   | { readonly type: 'migrate_store' | 'salvage_store' }
   /** From a backup; what is in its place has to be moved away before. */
   | { readonly type: 'restore_store'; readonly isInPlace: boolean }

@@ -2,7 +2,7 @@
  * Checks of the installation, the store, and every record in it. Nothing is changed. Imports Node, the library and the
  * state directory.
  */
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { LedgerError } from 'reprise/durable'
 import { checkLedger, type CopiedRows, type LedgerCheck, type LedgerFault, type StoreCheck } from 'reprise/internal'
@@ -72,7 +72,10 @@ function directoryCheck(directory: string): DoctorCheck {
     return ok('installation', `${nearest} can be written`)
   } catch (error) {
     const message = `${nearest} cannot be written: ${(error as Error).message}`
-    return fault('installation', 'unusable', { message, cure: { type: 'make_writable', path: nearest } })
+    const { uid } = statSync(nearest)
+    const isOwn = uid === (process.geteuid?.() ?? uid)
+    const cure: Cure = isOwn ? { type: 'make_writable', path: nearest } : { type: 'run_as_owner', uid }
+    return fault('installation', 'unusable', { message, cure })
   }
 }
 

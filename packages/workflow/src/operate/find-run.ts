@@ -106,10 +106,17 @@ export async function interruptedRun(ledger: Ledger): Promise<RunRecord> {
   const left = open.filter(({ owner }) => owner === null || !living.has(owner))
   const [only] = left
   if (only !== undefined && left.length === 1) return only
-  if (only === undefined) {
-    const message = 'No run was interrupted: there is nothing to resume.'
-    throw new OperationError('not_found', { code: 'no_interrupted_run' }, message)
-  }
+  if (only === undefined) throw await noneInterrupted(ledger)
   const problem = { code: 'several_interrupted_runs', runs: left.map(({ id }) => id) } as const
   throw new OperationError('not_possible', problem, `${left.length} runs were interrupted: name one of them.`)
+}
+
+/** A resume without a name after a failure usually means the run that has just failed. */
+async function noneInterrupted(ledger: Ledger): Promise<OperationError> {
+  const [last] = await ledger.runs({ statuses: KEPT, limit: 1 })
+  const message = 'No run was interrupted: there is nothing to resume.'
+  if (last?.status !== 'failed' && last?.status !== 'completed_with_failures')
+    return new OperationError('not_found', { code: 'no_interrupted_run', failed: null }, message)
+  const failed = `The last run, ${last.id}, has failed steps, which a resume does not retry.`
+  return new OperationError('not_found', { code: 'no_interrupted_run', failed: last.id }, `${message} ${failed}`)
 }

@@ -5,7 +5,8 @@ import type { Plan } from '../plan/plan.js'
 import { planOf } from '../plan/plan-of.js'
 import { readersFor } from '../values/document-readers.js'
 import { secretPlaces } from '../masking/secret-places.js'
-import { SHORTEST_SECRET } from '../masking/secret-forms.js'
+import { faultOfSecrets } from '../masking/secret-fault.js'
+import { notesOf } from '../plan/found-policies.js'
 import type { Source } from '../document/source.js'
 import { OperationError } from './operation-error.js'
 
@@ -13,32 +14,26 @@ export interface LoadedPlan {
   readonly plan: Plan
   /** Where modules are looked for. */
   readonly documentDir: string
+  /** What is allowed but odd. */
+  readonly notes: readonly string[]
 }
 
 /** `name`: of the file; null for what came from stdin. */
 export async function loadPlan(source: Source, name: string | null): Promise<LoadedPlan> {
   const plan = planOf(source, await readersFor(source))
   const file = name === null ? null : path.resolve(name)
-  return { plan: { ...plan, file }, documentDir: file === null ? process.cwd() : path.dirname(file) }
+  const documentDir = file === null ? process.cwd() : path.dirname(file)
+  return { plan: { ...plan, file }, documentDir, notes: notesOf(source, plan) }
 }
 
 /** What is passed on and masked has to be there. */
 export function expectSecrets({ secrets }: Plan, env: Readonly<Record<string, string | undefined>>): void {
-  const missing = secrets.filter((name) => env[name] === undefined || env[name] === '')
-  const short = secrets.filter((name) => (env[name] ?? '').trim().length < SHORTEST_SECRET && !missing.includes(name))
-  if (short.length > 0)
-    throw new OperationError(
-      'invalid',
-      { code: 'short_secrets' },
-      `${short.join(', ')} is too short to be masked: it would be found in every text`,
-      `a secret has ${SHORTEST_SECRET} characters or more`,
-    )
-  if (missing.length === 0) return
-  throw new OperationError(
-    'invalid',
-    { code: 'missing_secrets', names: missing },
-    `the workflow needs ${missing.length === 1 ? 'the secret' : 'the secrets'} ${missing.join(', ')} in the environment`,
-  )
+  const fault = faultOfSecrets(secrets, env)
+  if (fault === undefined) return
+  const { message, suggestion, missing: names } = fault
+  const problem =
+    names.length === 0 ? ({ code: 'short_secrets' } as const) : ({ code: 'missing_secrets', names } as const)
+  throw new OperationError('invalid', problem, message, suggestion)
 }
 
 /** What is kept of a run cannot hold a secret: as it is it would be none, and masked nobody could go on with it. */

@@ -21,7 +21,9 @@ export type OperationProblem =
   | { readonly code: 'file_exists' | 'no_backup'; readonly file: string }
   | { readonly code: 'no_sqlite_file' | 'store_refused' }
   // Of runs and their steps.
-  | { readonly code: 'no_runs' | 'no_interrupted_run' }
+  | { readonly code: 'no_runs' }
+  /** `failed`: the last run, if it has failed steps. */
+  | { readonly code: 'no_interrupted_run'; readonly failed: string | null }
   | { readonly code: 'unknown_run'; readonly near: string | undefined }
   /** Not a run has the name, but a step of the run that was started last. */
   | { readonly code: 'step_of_last_run'; readonly step: string }

@@ -39,7 +39,7 @@ test.each([
     'the default is 3',
   ],
 ] as const)('%j given %j is refused with %j', (declared, given, problem, message, suggestion) => {
-  const error = new OperationError('invalid', problem as OperationError['problem'], message, suggestion)
+  const error = new OperationError('invalid', problem, message, suggestion)
   expect(() => read(declared, ...given)).toThrow(error)
   try {
     read(declared, ...given)

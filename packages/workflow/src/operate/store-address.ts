@@ -16,6 +16,14 @@ export function isOnServer(store: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(store)
 }
 
+/** For a store in which nothing was ever kept. */
+export function noStoreMessage(store: string): string {
+  const what = isOnServer(store)
+    ? `${storeWithoutPassword(store)} has no ledger.`
+    : `${fileOf(store) ?? store} does not exist.`
+  return `There are no runs here: ${what}`
+}
+
 /** Parameters that hold no secret, and without which the next command would mean something else. */
 const SHOWN = new Set([
   ...['schema', 'connections', 'host', 'port', 'user', 'dbname', 'application_name', 'connect_timeout', 'options'],

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { LedgerError, openLedger } from 'reprise/durable'
 import type { CopiedCounts, SchemaState, StoreFacts } from 'reprise/internal'
 import type { Salvage } from 'reprise/internal/sqlite'
+import { lookIfThere } from '../state/own-files.js'
 import { expectOwnStore } from '../state/own-store.js'
 import { StateDirectory } from '../state/state-directory.js'
 import { OperationError } from './operation-error.js'
@@ -20,7 +21,7 @@ export async function factsOf(store: string): Promise<StoreFacts | undefined> {
   expectStoreOf(store)
   const file = fileOf(store)
   if (file === undefined) return (await import('reprise/internal/postgres')).inspectPostgres(store)
-  return existsSync(file) ? (await import('reprise/internal/sqlite')).inspectSqlite(file) : undefined
+  return lookIfThere(file) === undefined ? undefined : (await import('reprise/internal/sqlite')).inspectSqlite(file)
 }
 
 export async function pendingMigration(store: string): Promise<Migration> {

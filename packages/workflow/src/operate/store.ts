@@ -1,15 +1,15 @@
 /**
- * Where runs are kept: the ledger of a store, and the directory of their logs, which no other store uses. Imports Node, the
+ * Where runs are kept: the ledger of a store, and the directory of their logs, which no other store uses. Imports the
  * library and the state directory.
  *
  * Invariant: what only reads creates nothing.
  */
-import { existsSync } from 'node:fs'
 import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
+import { lookIfThere } from '../state/own-files.js'
 import { expectOwnStore } from '../state/own-store.js'
 import { statePathFor } from '../state/state-path.js'
 import { OperationError } from './operation-error.js'
-import { fileOf, isOnServer, mistypedStore, storeWithoutPassword } from './store-address.js'
+import { fileOf, isOnServer, mistypedStore, noStoreMessage } from './store-address.js'
 
 const EXAMPLES = 'such as sqlite:./runs.db or postgres://app@db.example/orders'
 
@@ -23,8 +23,9 @@ export function expectKept(store: string): void {
   if (/^sqlite:(?!\/\/)./s.test(store) || isOnServer(store)) return
   const shown = JSON.stringify(mistypedStore(store).slice(0, 200))
   if (store !== 'memory:') {
+    const hint = /^(?=.*[./])[^:?@=\s\0]+$/.test(store) ? `did you mean sqlite:${store.slice(0, 200)}?` : EXAMPLES
     const message = `${shown} is not the address of a store`
-    throw new OperationError('invalid', { code: 'invalid_address' }, message, EXAMPLES)
+    throw new OperationError('invalid', { code: 'invalid_address' }, message, hint)
   }
   const message = `${store} keeps nothing once its process has ended`
   throw new OperationError('invalid', { code: 'address_without_store' }, message, EXAMPLES)
@@ -44,18 +45,16 @@ export async function expectFound<T>(store: string, act: () => Promise<T | undef
   } catch (error) {
     if (!isMissing(error)) throw error
   }
-  const what = isOnServer(store)
-    ? `${storeWithoutPassword(store)} has no ledger.`
-    : `${fileOf(store) ?? store} does not exist.`
   const problem = { code: 'no_store', isOnServer: isOnServer(store) } as const
-  throw new OperationError('not_found', problem, `There are no runs here: ${what}`)
+  throw new OperationError('not_found', problem, noStoreMessage(store))
 }
 
 /** The same, but for a store in which nothing was ever kept: then `act` is not called, and the answer is undefined. */
 export async function ifKept<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T | undefined> {
   expectKept(store)
   const file = fileOf(store)
-  if (file !== undefined && !existsSync(file)) return undefined
+  // A file that this user may not look at is an error, and not a store without runs.
+  if (file !== undefined && lookIfThere(file) === undefined) return undefined
   expectOwnStore(store, stateDirectoryOf(store))
   const ledger = await openIfThere(store)
   if (ledger === undefined) return undefined

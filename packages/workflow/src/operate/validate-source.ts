@@ -1,12 +1,11 @@
 /** Everything that is wrong with a file, as a value. Imports documents, plans and values. */
-import { InputError, type Problem, readTogether } from '../document/problem.js'
+import { InputError, type Problem, readTogether, STDIN } from '../document/problem.js'
 import { isWorkflow } from '../document/policy-file.js'
 import { readBudgetSection } from '../document/budget-section.js'
 import type { Readers } from '../plan/readers.js'
 import { readersFor } from '../values/document-readers.js'
-import { readPolicies } from '../plan/found-policies.js'
+import { readPolicies, stepNotes } from '../plan/found-policies.js'
 import type { Source } from '../document/source.js'
-import { STDIN } from '../document/read-text.js'
 
 export interface ValidatedFile {
   readonly file: string
@@ -44,8 +43,7 @@ function read(source: Source, readers: Readers): ValidatedFile {
   const { file } = source
   if (isWorkflow(source)) {
     const { policies } = readPolicies(source, readers)
-    const notes = policies.flatMap(({ step, notes: own }) => own.map((note) => `Step ${step ?? ''}: ${note}`))
-    return { file, ok: true, kind: 'workflow', steps: policies.length, problems: [], notes }
+    return { file, ok: true, kind: 'workflow', steps: policies.length, problems: [], notes: stepNotes(policies) }
   }
   const [{ policies, unread }] = readTogether(
     () => readPolicies(source, readers),

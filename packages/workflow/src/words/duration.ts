@@ -1,6 +1,6 @@
-/** Durations as exact as people want them; views have them exact. Imports the library and the views' types. */
+/** Durations as exact as people want them; views have them exact. Imports the library and the shapes. */
 import { formatDuration } from 'reprise'
-import type { RunView } from '../view/views.js'
+import type { RunTimes } from '../view/views.js'
 
 /** `350ms`, `1.2s`, `1m30s`. */
 export function roundedDuration(ms: number): string {
@@ -24,7 +24,7 @@ export function isShownTime(ms: number): boolean {
 }
 
 /** `6.3s`, `waited 12s`, `down 30s`: how long steps ran, and beside it what else the time went into. */
-export function timeWords({ activeMs, waitedMs, downMs }: Pick<RunView, 'activeMs' | 'waitedMs' | 'downMs'>): string[] {
+export function timeWords({ activeMs, waitedMs, downMs }: RunTimes): string[] {
   return [
     roundedDuration(activeMs),
     ...(isShownTime(waitedMs) ? [`waited ${roundedDuration(waitedMs)}`] : []),

@@ -1,6 +1,6 @@
 /**
- * How an attempt begins: whom it asks, and what that makes of the task. Used inside transactions. Imports core and its
- * own layer.
+ * How an attempt begins: breaker and budget are asked, and the task becomes running, parked or over. Used inside
+ * transactions, by the writer's transitions. Imports core and its own layer.
  */
 import type { Decision } from '../core/budget.js'
 import { DEFAULT_MAX_PARK_MS, NO_BUDGET } from '../core/gate.js'
@@ -14,7 +14,7 @@ export interface Started extends Begun {
   readonly asked: Decision | undefined
 }
 
-export class Beginning {
+export class TaskAdmission {
   private readonly gates: GateBook
   private readonly owner: string
   private readonly isResumed: (task: TaskRecord) => boolean
@@ -26,7 +26,7 @@ export class Beginning {
     this.isResumed = isResumed
   }
 
-  /** Asks whoever must be asked. The gates have been refreshed. */
+  /** Asks breaker and budget. The gates have been refreshed in this transaction. */
   start(definition: Definition, task: TaskRecord, now: number): Started {
     const { gates } = this
     const budget = gates.budgetOf(definition)
@@ -37,21 +37,20 @@ export class Beginning {
     const breaker = gates.breakerOf(definition)
     const resumed = this.isResumed(task)
     const begun = begin(task, this.owner, { breaker, attempts, timeoutMs, resumed, maxParkMs, ask }, now)
-    gates.giveUp(definition, task, begun.task, now)
     return { ...begun, asked }
   }
 
-  /** A task that was parked begins, with what the line gave it. */
-  granted(definition: Definition, task: TaskRecord, grant: Decision, now: number): Begun {
+  /** A parked task begins with the grant that the budget's line gave it. */
+  startGranted(definition: Definition, task: TaskRecord, grant: Decision, now: number): Begun {
     const { attempts, timeoutMs } = definition.policy
     const breaker = this.gates.breakerOf(definition)
     const ask = (): Decision => grant
     return begin(task, this.owner, { breaker, attempts, timeoutMs, resumed: false, maxParkMs: undefined, ask }, now)
   }
 
-  /** A new task as it is while its first attempt runs; for one that asks nobody. */
-  free({ policy }: Definition, task: TaskRecord, now: number): TaskRecord {
-    const nobody = { breaker: undefined, resumed: false, maxParkMs: undefined, ask: () => NO_BUDGET }
-    return begin(task, this.owner, { ...nobody, attempts: policy.attempts, timeoutMs: policy.timeoutMs }, now).task
+  /** A new task that has no gates, as it is while its first attempt runs. */
+  startUngated({ policy }: Definition, task: TaskRecord, now: number): TaskRecord {
+    const none = { breaker: undefined, resumed: false, maxParkMs: undefined, ask: () => NO_BUDGET }
+    return begin(task, this.owner, { ...none, attempts: policy.attempts, timeoutMs: policy.timeoutMs }, now).task
   }
 }

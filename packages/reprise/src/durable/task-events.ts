@@ -1,7 +1,7 @@
 /**
- * What observers are told of durable tasks: after the commit that made it true, in the words of every other call. The
- * identity of a call is drawn from the task's correlation id, so it is the same in every process. Imports core, the
- * runtime's environment and its own layer.
+ * The events of durable tasks for observers: emitted after the commit that made them true, with the types of every other
+ * call. The id of the call comes from the task's correlation id, so that it is the same in every process. Imports core,
+ * the runtime's environment and its own layer.
  */
 import type { Decision } from '../core/budget.js'
 import type { EventBase, RepriseEvent } from '../core/event.js'
@@ -13,32 +13,32 @@ import type { Definition } from './definition.js'
 import { errorOf } from './failure-record.js'
 
 type Mode = Extract<RepriseEvent, { type: 'budget_decision' }>['mode']
-type Told = RepriseEvent extends infer Event
+type EventDetail = RepriseEvent extends infer Event
   ? Event extends RepriseEvent
     ? Omit<Event, keyof EventBase>
     : never
   : never
 
-/** How an attempt ended, for those who observe. */
+/** How an attempt ended, for observers. */
 export interface Finish {
   readonly outcome: Exclude<AttemptResult, 'denied'>
   /** As it was thrown; of an attempt that another process made, what the ledger knows. */
   readonly error?: unknown
 }
 
-export class Telling {
+export class TaskEvents {
   private readonly environment: Environment
 
   constructor(environment: Environment) {
     this.environment = environment
   }
 
-  get listens(): boolean {
+  get isObserved(): boolean {
     return this.environment.observed
   }
 
   created(definition: Definition, task: TaskRecord): void {
-    this.tell(definition, task, { type: 'call_started' })
+    this.emit(definition, task, { type: 'call_started' })
   }
 
   decision(definition: Definition, task: TaskRecord, mode: Mode, { allowed, reason }: Decision): void {
@@ -46,7 +46,7 @@ export class Telling {
     if (budget === undefined) return
     const launch = task.progress.current?.attempt ?? task.progress.retry.launched + 1
     const { name, cost } = budget
-    this.tell(definition, task, {
+    this.emit(definition, task, {
       type: 'budget_decision',
       launch,
       kind: 'retry',
@@ -60,20 +60,20 @@ export class Telling {
 
   parked(definition: Definition, task: TaskRecord): void {
     const launch = task.progress.retry.launched + 1
-    this.tell(definition, task, { type: 'parked', launch, budget: definition.policy.budget?.name ?? '' })
+    this.emit(definition, task, { type: 'parked', launch, budget: definition.policy.budget?.name ?? '' })
   }
 
   began(definition: Definition, task: TaskRecord): void {
     const { current, retry } = task.progress
     const launch = current?.attempt ?? retry.launched
     const delayBeforeMs = retry.lastDelayMs
-    this.tell(definition, task, { type: 'attempt_started', launch, kind: 'retry', delayBeforeMs, parkedMs: 0 })
+    this.emit(definition, task, { type: 'attempt_started', launch, kind: 'retry', delayBeforeMs, parkedMs: 0 })
   }
 
   /** `task` as it was while the attempt ran. */
   finished(definition: Definition, task: TaskRecord, { outcome, error }: Finish, endMs: number): void {
     const { current, retry } = task.progress
-    this.tell(definition, task, {
+    this.emit(definition, task, {
       type: 'attempt_finished',
       launch: current?.attempt ?? retry.launched,
       kind: 'retry',
@@ -90,7 +90,7 @@ export class Telling {
     const cause = error ?? errorOf(lastFailure)
     if (task.status === 'waiting') {
       const [delayMs, nextAttempt] = [retry.lastDelayMs, retry.failures + 1]
-      this.tell(definition, task, { type: 'waiting', delayMs, nextAttempt, error: cause })
+      this.emit(definition, task, { type: 'waiting', delayMs, nextAttempt, error: cause })
       return
     }
     const sums = {
@@ -99,12 +99,12 @@ export class Telling {
       totalDelayMs: retry.totalDelayMs,
       elapsedMs: Math.max(0, task.updatedAtMs - task.createdAtMs),
     }
-    if (task.status === 'succeeded') this.tell(definition, task, { type: 'call_succeeded', ...sums })
+    if (task.status === 'succeeded') this.emit(definition, task, { type: 'call_succeeded', ...sums })
     if (task.status !== 'failed' && task.status !== 'cancelled') return
     const stopReason = task.stopReason ?? 'aborted'
-    this.tell(definition, task, { type: 'call_failed', stopReason, ...sums, error: cause })
+    this.emit(definition, task, { type: 'call_failed', stopReason, ...sums, error: cause })
     if (task.status === 'failed')
-      this.tell(definition, task, { type: 'dead_lettered', signature: signatureOf(lastFailure) })
+      this.emit(definition, task, { type: 'dead_lettered', signature: signatureOf(lastFailure) })
   }
 
   /** `task` as it was while the attempt ran. */
@@ -112,23 +112,23 @@ export class Telling {
     const { current } = task.progress
     if (current === null) return
     const { attempt: launch, execution } = current
-    this.tell(definition, task, { type: 'interrupted', launch, execution, orderly })
+    this.emit(definition, task, { type: 'interrupted', launch, execution, orderly })
   }
 
   resumed(definition: Definition, task: TaskRecord, from: string): void {
-    this.tell(definition, task, { type: 'resumed', from })
+    this.emit(definition, task, { type: 'resumed', from })
   }
 
   reset(definition: Definition, task: TaskRecord): void {
-    this.tell(definition, task, { type: 'reset', generation: task.generation })
+    this.emit(definition, task, { type: 'reset', generation: task.generation })
   }
 
   refused(definition: Definition, task: TaskRecord, faults: readonly string[]): void {
-    this.tell(definition, task, { type: 'state_refused', faults })
+    this.emit(definition, task, { type: 'state_refused', faults })
   }
 
-  private tell(definition: Definition, task: TaskRecord, event: Told): void {
-    if (!this.listens) return
+  private emit(definition: Definition, task: TaskRecord, event: EventDetail): void {
+    if (!this.isObserved) return
     const { name, policy } = definition
     const { resumeId } = task.progress
     this.environment.emit({
@@ -148,7 +148,7 @@ export class Telling {
 }
 
 /** n of "attempt n/N": of a failure the attempt that failed, of a start the one that starts. */
-function attemptOf({ type }: Told, { progress, status }: TaskRecord): number {
+function attemptOf({ type }: EventDetail, { progress, status }: TaskRecord): number {
   const { failures } = progress.retry
   if (type === 'call_started') return 0
   return status === 'running' || status === 'parked' ? failures + 1 : Math.max(failures, progress.retry.launched)
