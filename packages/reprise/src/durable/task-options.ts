@@ -10,10 +10,10 @@ import type { InterruptRule } from './policy-record.js'
 
 export interface TaskOptions<I, R> {
   /**
-   * What becomes of an attempt whose process was lost while it ran: it runs again (the default), a person decides
-   * (`fail`), or the program looks whether it happened (`verify`).
+   * What becomes of an attempt whose process was lost while it ran: it runs again under its number (the default), counts as
+   * failed (`charge`), a person decides (`fail`), or the program looks whether it happened (`verify`).
    */
-  readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<I, R> }
+  readonly onInterrupt?: 'rerun' | 'charge' | 'fail' | { readonly verify: VerifyFunction<I, R> }
   /** Rows that change in the commit in which a task ends: a tally, tasks that depend on it. */
   readonly group?: TaskGroup
   /** A count in the ledger that every retry is charged to, at the failure. Without one left the task fails at once. */
@@ -68,9 +68,10 @@ export function interruptRule<I, R>(
   name: string,
   { onInterrupt = 'rerun' }: Pick<TaskOptions<I, R>, 'onInterrupt'>,
 ): Pick<ReadOptions<I, R>, 'rule' | 'verify'> {
-  if (onInterrupt === 'rerun' || onInterrupt === 'fail') return { rule: onInterrupt, verify: undefined }
+  if (onInterrupt === 'rerun' || onInterrupt === 'charge' || onInterrupt === 'fail')
+    return { rule: onInterrupt, verify: undefined }
   const verify: unknown = (onInterrupt as { verify?: unknown } | null)?.verify
   if (typeof verify === 'function') return { rule: 'verify', verify: verify as VerifyFunction<I, R> }
-  const message = isNot(onInterrupt, "'rerun', 'fail' or { verify: function }")
+  const message = isNot(onInterrupt, "'rerun', 'charge', 'fail' or { verify: function }")
   throw new OptionsError(`the task ${name}`, [{ path: 'onInterrupt', message }])
 }
