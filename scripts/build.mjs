@@ -172,6 +172,7 @@ await bundle('reprise', {
     internal: 'src/internal/index.ts',
     'internal-sqlite': 'src/internal/sqlite.ts',
     'internal-postgres': 'src/internal/postgres.ts',
+    'internal-simulate': 'src/internal/simulate.ts',
   },
   platform: 'neutral',
   // Without the entry of core: a group that holds an entry takes its name.

@@ -41,12 +41,19 @@ export const KINDS = {
     attempts: 1,
     breaker: { key: 'shared', failureThreshold: THRESHOLD, recoveryTimeout: '1h', halfOpenMaxCalls: PROBES },
   },
+  limited: { ...FAST, attempts: 2 },
+  single: { attempts: 1 },
 } as const satisfies Readonly<Record<string, PolicyInput>>
 
 export type KindName = keyof typeof KINDS
 
-export const ALLOTMENTS: Readonly<Partial<Record<KindName, Allotment>>> = {
-  allotted: { budget: 'allotment', total: TOTAL, perTask: SHARE },
+export const MOST = 5
+
+/** Beside the policy. */
+export const OPTIONS: Readonly<Partial<Record<KindName, { readonly most?: number; readonly allot?: Allotment }>>> = {
+  limited: { most: MOST },
+  single: { most: 1 },
+  allotted: { allot: { budget: 'allotment', total: TOTAL, perTask: SHARE } },
 }
 
 /** `hold`: until it is told to go on. */

@@ -8,6 +8,7 @@ import type { BundledProgram } from '../bundled-program.js'
 import { bundleHand, Hands } from './hands.js'
 import { CAPACITY, type Doing, type KindName, PLACES, PROBES, RATIO, SHARE, THRESHOLD, TOTAL } from './plan.js'
 import { type Place, STORES } from './stores.js'
+import { until } from './until.js'
 
 const TASKS = 48
 
@@ -36,16 +37,6 @@ async function madeBy(ledger: Ledger, run: KindName): Promise<Made> {
 
 async function stateOf(ledger: Ledger, key: string): Promise<Json> {
   return (await ledger.gates()).find((gate) => gate.key === key)?.state ?? null
-}
-
-async function until<T>(look: () => Promise<T | undefined>, what: string): Promise<T> {
-  const endMs = performance.now() + 60_000
-  while (performance.now() < endMs) {
-    const found = await look()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`${what} did not come true`)
 }
 
 /** How they stopped, once all have; null for a success. */

@@ -1,26 +1,33 @@
-// reprise/durable: 85 names, 11 values and 74 types. Written by `npm run api`.
+// reprise/durable: 86 names, 11 values and 75 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
 //   openDurable, openLedger, resetBreaker, tripBreaker,
 //
 // types:
-//   AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent, DueRequest,
-//   Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest, Forgotten,
-//   GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions,
-//   LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable,
-//   RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption,
-//   RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker,
-//   StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskHistory,
-//   TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, Totals, TripOptions,
-//   VerifyAnswer, VerifyFunction, View,
+//   Allotment, AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent,
+//   DueRequest, Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest,
+//   Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics,
+//   LedgerOptions, LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef,
+//   Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats,
+//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts,
+//   StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup,
+//   TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus,
+//   Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
 
 import type {
-  BreakerInput, Clock, DurationInput, ExecutorOptions, PolicyArgument, RepriseError, StopReason,
+  BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
 } from 'reprise'
 import type {
   BreakerPolicy, BreakerState, StoredState,
 } from 'reprise/core'
+
+export interface Allotment {
+  readonly budget: string;
+  readonly total?: number;
+  readonly perTask?: number;
+  readonly reasons?: AllotmentReasons;
+}
 
 export interface AnalyticsFilter extends ScopeFilter {
   readonly queue?: string;
@@ -88,6 +95,7 @@ export interface DueRequest {
   readonly gates?: readonly string[];
   readonly runs?: readonly string[];
   readonly except?: readonly TaskKey[];
+  readonly onFull?: (queue: string) => void;
 }
 
 export declare class Durable {
@@ -148,6 +156,7 @@ export interface FailureRecord {
   readonly message: string;
   readonly code?: string;
   readonly exitCode?: number;
+  readonly retryable?: false;
 }
 
 export interface ForgetRequest {
@@ -174,7 +183,7 @@ export interface GateChange {
 
 export interface GateRecord {
   readonly key: string;
-  readonly kind: 'budget' | 'breaker';
+  readonly kind: 'budget' | 'breaker' | 'queue';
   readonly state: Json;
   readonly settings?: Json;
   readonly manualRevision?: number;
@@ -340,6 +349,7 @@ export interface PolicyRecord {
 export interface QueueRef {
   readonly queue: string;
   readonly policyHash: string;
+  readonly most?: number;
 }
 
 export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown : {
@@ -546,6 +556,7 @@ export interface TaskOptions<I, R> {
   };
   readonly group?: TaskGroup;
   readonly allot?: Allotment;
+  readonly most?: number;
 }
 
 export interface TaskRecord extends TaskKey {
@@ -645,18 +656,10 @@ export declare function tripBreaker(ledger: Ledger, name: string, options: TripO
 declare const ATTEMPT_RESULTS: readonly ['success', 'failure', 'timeout', 'aborted', 'interrupted', 'denied'];
 
 // durable/allotment
-interface Allotment {
-  readonly budget: string;
-  readonly total?: number;
-  readonly perTask?: number;
-  readonly reasons?: Partial<AllotmentReasons>;
-}
-
-// durable/allotment
 interface AllotmentReasons {
-  readonly total: string;
-  readonly perTask: string;
-  readonly missing: string;
+  readonly total?: string;
+  readonly perTask?: string;
+  readonly missing?: string;
 }
 
 // core/words
@@ -682,6 +685,13 @@ interface Compaction {
   readonly untilMs: number;
 }
 
+// durable/durable-run
+interface ConductOptions {
+  readonly budgets?: ReadonlyMap<string, Budget>;
+  readonly observer?: Observer;
+  readonly policyChange?: 'refuse' | 'accept';
+}
+
 // ledger/records
 interface CurrentAttempt {
   readonly attempt: number;
@@ -693,6 +703,8 @@ interface CurrentAttempt {
 // durable/durable-run
 declare class DurableRun {
   readonly id: string;
+  stop(): Promise<void>;
+  release(): void;
   get record(): RunRecord;
   definition(): Promise<Json>;
   tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]>;
@@ -809,8 +821,8 @@ type RunStatus = (typeof RUN_STATUSES)[number];
 
 // durable/runs
 declare class Runs {
-  start({ id, kind, name, definition, fingerprint, detail }: NewRun): Promise<DurableRun>;
-  take(id: string, { force, fence }?: TakeOptions): Promise<DurableRun>;
+  start({ id, kind, name, definition, fingerprint, detail }: NewRun, options?: ConductOptions): Promise<DurableRun>;
+  take(id: string, options?: TakeOptions): Promise<DurableRun>;
   find(id: string): Promise<DurableRun>;
   list(filter?: RunFilter): Promise<readonly RunRecord[]>;
   conductorOf({ owner }: RunRecord): Promise<OtherOwner | undefined>;
@@ -854,7 +866,7 @@ interface StepOptions<R> {
 declare const TASK_STATUSES: readonly ['waiting', 'running', 'parked', 'undecided', 'succeeded', 'failed', 'cancelled'];
 
 // durable/runs
-interface TakeOptions {
+interface TakeOptions extends ConductOptions {
   readonly force?: boolean;
   readonly fence?: number;
 }

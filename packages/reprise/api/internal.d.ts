@@ -1,16 +1,16 @@
-// reprise/internal: 32 names, 13 values and 19 types. Written by `npm run api`.
+// reprise/internal: 34 names, 14 values and 20 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, checkLedger, classOf, describeError, expectOptions, failureOf, faultsOfTasks, fingerprint,
-//   lastHeardOf, livingOwners, nearest, plainText, sharedLedger,
+//   ENDED_RUN_STATUSES, checkLedger, classOf, describeError, durationCheck, expectOptions, failureOf, faultsOfTasks,
+//   fingerprint, lastHeardOf, livingOwners, nearest, plainText, sharedLedger,
 //
 // types:
-//   Changes, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, FaultPlace, GroupChange, LedgerCheck, LedgerFault,
-//   LostRows, OptionCheck, OtherOwner, RunStatus, SchemaState, StepHandle, StoreCheck, StoreFacts, TableFacts,
-//   TaskClass,
+//   Changes, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, FaultPlace, GroupChange,
+//   LedgerCheck, LedgerFault, LostRows, OptionCheck, OtherOwner, RunStatus, SchemaState, StepHandle, StoreCheck,
+//   StoreFacts, TableFacts, TaskClass,
 
 import type {
-  PolicyArgument,
+  Budget, Observer, PolicyArgument,
 } from 'reprise'
 import type {
   AttemptRow, DeadLetter, Durable, EventScope, FailureRecord, GateRecord, Json, Ledger, NewTask, OwnerRecord, RunRecord,
@@ -25,6 +25,12 @@ export interface Changes {
   readonly gates?: readonly GateRecord[];
   readonly dead?: readonly DeadLetter[];
   readonly events?: readonly LedgerEvent[];
+}
+
+export interface ConductOptions {
+  readonly budgets?: ReadonlyMap<string, Budget>;
+  readonly observer?: Observer;
+  readonly policyChange?: 'refuse' | 'accept';
 }
 
 export interface ConnectionFacts {
@@ -42,6 +48,8 @@ export type CopiedRows = AsyncIterable<{
 
 export declare class DurableRun {
   readonly id: string;
+  stop(): Promise<void>;
+  release(): void;
   get record(): RunRecord;
   definition(): Promise<Json>;
   tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]>;
@@ -157,6 +165,8 @@ export declare function checkLedger(source: CopiedRows): Promise<LedgerCheck>;
 export declare function classOf({ status, progress }: TaskRecord): TaskClass;
 
 export declare function describeError(error: unknown, max?: number): string;
+
+export declare function durationCheck(expected: string, leastMs?: number, mostMs?: number): OptionCheck;
 
 export declare function expectOptions(subject: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>, names?: OptionNames): void;
 

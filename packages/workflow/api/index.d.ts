@@ -9,7 +9,7 @@
 //   RunState, RunView, RunWorkflowOptions, StepPlan, StepState,
 
 import type {
-  BreakerInput, ErrorCode, PolicyInput, RepriseError, StopReason,
+  BreakerInput, DurationInput, ErrorCode, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
 import type {
   Durable, FailureRecord, Json, Ledger,
@@ -401,7 +401,7 @@ interface WorkflowOptions {
   readonly durable: string | Durable;
   readonly stateDirectory?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly graceMs?: number;
+  readonly grace?: DurationInput;
   readonly onEvent?: (event: RunEvent) => void;
   readonly output?: OutputListener;
   readonly signal?: AbortSignal;

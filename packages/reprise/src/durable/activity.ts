@@ -1,4 +1,5 @@
-/** Whether this process still takes work, and the writes that a stop waits for. Imports nothing. */
+/** Whether this process still takes work, and the writes that a stop waits for. Imports its own layer. */
+import type { Definition } from './definition.js'
 
 export class Activity {
   isStopped = false
@@ -20,4 +21,9 @@ export class Activity {
   async settled(): Promise<void> {
     await Promise.allSettled(this.pending)
   }
+}
+
+/** Whether no attempt of these tasks may begin here: the process stops, or their run does. */
+export function isStopped(activity: Activity, { conductor }: Definition): boolean {
+  return activity.isStopped || conductor?.isStopped === true
 }

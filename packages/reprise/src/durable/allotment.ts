@@ -8,25 +8,41 @@ import type { CountBudgetState } from '../core/budgets/count.js'
 import type { View } from '../ledger/ledger.js'
 import type { GateRecord, TaskRecord } from '../ledger/records.js'
 
+/** A count of retries that many tasks share, kept in the ledger. */
 export interface Allotment {
   /** The name of the count, shared by all tasks that name it; no gate budget may have the same name. */
   readonly budget: string
-  /** Retries of all these tasks together. Used to make the count; after that the count in the ledger decides. */
+  /**
+   * Retries of all these tasks together. Used to make the count; after that the count in the ledger decides.
+   * @default the count must be in the ledger already
+   * @example { budget: 'imports', total: 20 }
+   */
   readonly total?: number
-  /** Retries of one task, resets included. */
+  /** Retries of one task, resets included. @default no limit @example { budget: 'imports', total: 20, perTask: 3 } */
   readonly perTask?: number
-  /** What is kept as `budgetReason` where a retry is denied, in place of the words of `countBudget`. */
-  readonly reasons?: Partial<AllotmentReasons>
+  /**
+   * What is kept as `budgetReason` where a retry is denied.
+   * @default the words of `countBudget`
+   * @example { budget: 'imports', total: 20, reasons: { total: 'job_budget_exhausted' } }
+   */
+  readonly reasons?: AllotmentReasons
 }
 
+/** Words for a denied retry, one for each cause. */
 interface AllotmentReasons {
-  readonly total: string
-  readonly perTask: string
-  /** There is no count, and nothing says how large it should be. */
-  readonly missing: string
+  /** The retries of all tasks are used up. @default 'count_exhausted' @example { total: 'job_budget_exhausted' } */
+  readonly total?: string
+  /** Those of this task are. @default 'key_count_exhausted' @example { perTask: 'workflow_budget_exhausted' } */
+  readonly perTask?: string
+  /**
+   * There is no count, and nothing says how large it should be.
+   * @default 'budget_not_found'
+   * @example { missing: 'retry_budget_missing' }
+   */
+  readonly missing?: string
 }
 
-const REASONS: AllotmentReasons = {
+const REASONS: Required<AllotmentReasons> = {
   total: 'count_exhausted',
   perTask: 'key_count_exhausted',
   missing: 'budget_not_found',

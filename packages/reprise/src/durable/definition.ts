@@ -27,22 +27,36 @@ export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>]
   ? unknown
   : { readonly notJson: { readonly input: JsonOf<I>; readonly result: JsonOf<R> } }
 
+/** The function that a task runs, once for each attempt. */
 export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>
 
 /**
  * Whether an attempt that was interrupted has happened, and with what result: `unknown` leaves it to a person, as does
  * an error or a look that takes longer than an attempt may.
  */
-export type VerifyAnswer<R> = { readonly done: R } | 'rerun' | 'unknown'
+export type VerifyAnswer<R> =
+  | {
+      /** It happened, with this result. */
+      readonly done: R
+    }
+  | 'rerun'
+  | 'unknown'
+/** Looks whether an interrupted attempt happened, before anything is run again. */
 export type VerifyFunction<I, R> = (input: I, context: DurableContext) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>
 
 /** The process that conducts a run may begin its tasks, as long as no other process has taken the run. */
 export interface Conductor {
   readonly fence: number
+  /** Set by a stop of the run: no attempt of its tasks begins in this process any more. */
+  isStopped: boolean
 }
 
 /** The run, if its conductor is still this one: another process may have taken the run, or ended it. */
-export function expectConductor(run: RunRecord | undefined, id: string, { fence }: Conductor): RunRecord {
+export function expectConductor(
+  run: RunRecord | undefined,
+  id: string,
+  { fence }: Pick<Conductor, 'fence'>,
+): RunRecord {
   if (run === undefined) throw new TaskRefusedError('not_found', `There is no run ${id}`)
   if (run.fence === fence) return run
   const what = run.status === 'cancelled' ? 'was cancelled' : 'was taken over by another process'
@@ -56,7 +70,7 @@ export function runsOf({ scope, conductor }: Definition): readonly string[] {
 
 /** Whether this process may still begin attempts: a process that has lost the run begins none. */
 export function isConducted({ scope, conductor }: Definition, view: View): boolean {
-  return conductor === undefined || view.run(scope)?.fence === conductor.fence
+  return conductor === undefined || (!conductor.isStopped && view.run(scope)?.fence === conductor.fence)
 }
 
 /** `scope` is the task's own name, or the id of the run whose step it is. */
@@ -66,11 +80,15 @@ export interface Definition extends Scope {
   /** Where its tasks wait; a queue has one definition. */
   readonly queue: string
   readonly conductor?: Conductor
+  /** What to do with tasks that were recorded with another policy; the setting of the process when absent. */
+  readonly policyChange?: 'refuse' | 'accept'
   /** What makes the idempotency key of a task unique; the scope's name when absent. */
   readonly idempotencyScope?: string
   readonly policy: Policy
   readonly record: PolicyRecord
   readonly run: TaskFunction<never, unknown>
+  /** At most this many of its tasks run or stand in line at a time, over all processes. */
+  readonly most?: number | undefined
   readonly onInterrupt: InterruptRule
   readonly verify: VerifyFunction<never, unknown> | undefined
   /** Rows that change in the commit in which a task changes its class. */

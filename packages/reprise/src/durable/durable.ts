@@ -20,6 +20,7 @@ import { type Identity, ownIdentity } from './identity.js'
 import { type OtherOwner, Ownership } from './ownership.js'
 import { isTransient } from './persistence.js'
 import { recordOf } from './policy-record.js'
+import { RunBudgets } from './run-budgets.js'
 import { Runs } from './runs.js'
 import { Retention, retentionOf, type RetentionSettings, type Swept } from './retention.js'
 import { Sweeper } from './sweeper.js'
@@ -45,11 +46,17 @@ export interface DurableSettings {
   readonly identity?: Identity
 }
 
+/** Options of `resume`. */
 export interface ResumeOptions {
-  /** Takes over from processes that still hold their lease too; what they do with those tasks is not written any more. */
+  /**
+   * Takes over from processes that still hold their lease too; what they do with those tasks is not written any more.
+   * @default false
+   * @example { force: true }
+   */
   readonly force?: boolean
 }
 
+/** What a resume found and did. */
 export interface Resumption {
   /** Taken over from lost owners. */
   readonly resumed: number
@@ -65,6 +72,7 @@ export interface Resumption {
   readonly undecided: readonly TaskKey[]
   /** Processes that hold a lease; what they own goes on there. */
   readonly others: readonly OtherOwner[]
+  /** How long it took. */
   readonly elapsedMs: number
 }
 
@@ -78,6 +86,7 @@ const MOST_WAIT_MS = 5000
 /** Of Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** Durable tasks on one store: what `openDurable` resolves to. */
 export class Durable {
   private readonly ledger: Ledger
   private readonly environment: Environment
@@ -102,7 +111,12 @@ export class Durable {
   private endWork: (error?: unknown) => void = () => undefined
   private stopListening: () => void = () => undefined
 
-  private constructor(ledger: Ledger, environment: Environment, settings: DurableSettings, gates: GateBook) {
+  private constructor(
+    ledger: Ledger,
+    environment: Environment,
+    settings: DurableSettings,
+    { gates, budgets }: { readonly gates: GateBook; readonly budgets: RunBudgets },
+  ) {
     this.ledger = ledger
     this.environment = environment
     this.settings = settings
@@ -132,7 +146,7 @@ export class Durable {
       takeover,
       monotonicMs: () => environment.clock.monotonicMs(),
       track: worker.activity.track,
-      onTaken: () => worker.wake(),
+      onTaken: () => worker.wakeAll(),
       onFailure,
     })
     this.adoption = new Adoption(ledger, settings.policyChange, environment.random)
@@ -148,19 +162,30 @@ export class Durable {
     this.tasks = new Tasks({ ...common, changes, watching, lookForLost, onFailure })
     const { tasks, ownership } = this
     const policyOf = (name: string, input: PolicyArgument): Policy => this.policyOf(name, input)
-    const known = { ledger, definitions, tasks, adoption, ownership, owner }
+    const known = { ledger, environment, budgets, worker, waiters, definitions, tasks, adoption, ownership, owner }
     this.runs = new Runs({ ...known, policyOf, interruptRule, expectOpen })
   }
 
   static async open(ledger: Ledger, environment: Environment, settings: DurableSettings): Promise<Durable> {
-    const durable = new Durable(ledger, environment, settings, new GateBook(environment, await ledger.gates()))
+    const budgets = new RunBudgets(environment.budgets)
+    const gates = new GateBook(environment, budgets, await ledger.gates())
+    const durable = new Durable(ledger, environment, settings, { gates, budgets })
     await durable.ownership.begin()
     durable.worker.begin()
     durable.sweeper.begin()
-    durable.stopListening = await ledger.listen(() => durable.worker.wake())
+    durable.stopListening = await ledger.listen(() => durable.worker.wakeAll())
     return durable
   }
 
+  /**
+   * Registers a kind of task and gives the handle that runs it. `name` is up to 128 letters, digits, dots, dashes and
+   * underscores, begins with a letter or digit, and is used once. Throws a `PolicyError` for a wrong policy.
+   * @example
+   * const send = durable.task('send', { attempts: 5 }, async ({ to }: { to: string }, { idempotencyKey }) => {
+   *   return `sent to ${to} as ${idempotencyKey}`
+   * })
+   * await send.run({ to: 'ada' }, { id: 'welcome-ada' })
+   */
   task<I, R>(
     name: string,
     policy: PolicyArgument,
@@ -172,7 +197,7 @@ export class Durable {
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
     const normal = this.policyOf(name, policy)
-    const { rule, verify, group, allot } = readTaskOptions(name, options, normal)
+    const { rule, verify, group, allot, most } = readTaskOptions(name, options, normal)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -182,17 +207,20 @@ export class Durable {
       policy: normal,
       record,
       run,
+      most,
       onInterrupt: rule,
       verify,
       ...(group && { group }),
       ...(allot && { allot }),
     }
-    this.worker.definitions.set(name, definition)
-    this.worker.wake()
+    this.worker.register(definition)
     return this.tasks.handle<I, R>(definition)
   }
 
-  /** Takes over what lost processes left, and looks at what waits. */
+  /**
+   * Takes over what lost processes left, and looks at what waits. Call it once all tasks are registered.
+   * @example const { resumed, skipped } = await durable.resume()
+   */
   async resume(options: ResumeOptions = {}): Promise<Resumption> {
     this.expectOpen()
     expectOptions('resume', options, { force: FLAG })
@@ -226,13 +254,21 @@ export class Durable {
     return this.ledger.analytics
   }
 
-  /** Removes what the option `retention` does not keep, at once; by itself that happens now and then. */
+  /**
+   * Removes what the option `retention` does not keep, at once; the process also does so from time to time.
+   * @example const { tasks, more } = await durable.sweep()
+   */
   sweep(): Promise<Swept> {
     this.expectOpen()
     return this.retention.sweep()
   }
 
-  /** Keeps the process here until `drain` or `close`; rejects if the ledger fails. What a worker waits for. */
+  /**
+   * Keeps the process running until `drain`, `stop` or `close`; rejects if the store fails.
+   * @example
+   * process.once('SIGTERM', () => void durable.drain())
+   * await durable.work()
+   */
   work(): Promise<void> {
     this.expectOpen()
     this.working ??= new Promise((resolve, reject) => {
@@ -247,7 +283,13 @@ export class Durable {
     return this.working
   }
 
-  /** No new attempts; resolves when those that run have ended. Who still waits for a task is told. */
+  /**
+   * Starts no new attempts; resolves when those that run have ended. Callers that still wait for a task are rejected
+   * with a `TaskRefusedError`.
+   * @example
+   * await durable.drain()
+   * await durable.close()
+   */
   async drain(): Promise<void> {
     await this.worker.drain()
     this.watching.end()
@@ -255,7 +297,10 @@ export class Durable {
     this.endWork()
   }
 
-  /** Attempts that run are told to end, and recorded as interrupted on purpose; nothing new begins. The ledger stays open. */
+  /**
+   * Aborts the attempts that run and records them as interrupted on purpose; starts no new ones. The store stays open.
+   * @example await durable.stop()
+   */
   async stop(): Promise<void> {
     if (this.failure === undefined) await this.worker.stop(new TaskRefusedError('closed', STOPPED))
     this.watching.end()
@@ -263,7 +308,11 @@ export class Durable {
     this.endWork()
   }
 
-  /** Stops: attempts that run are told, and recorded as interrupted on purpose, so that others go on with them. */
+  /**
+   * Aborts the attempts that run, records them as interrupted on purpose, so that other processes continue them, and
+   * closes the store.
+   * @example await durable.close()
+   */
   close(): Promise<void> {
     this.closing ??= this.end()
     return this.closing

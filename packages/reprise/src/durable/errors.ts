@@ -19,8 +19,11 @@ export class RecordedFailureError extends RepriseError {
   readonly stopReason: StopReason
   /** The word of the budget that denied the next attempt, with the stop reason `budget_denied`. */
   readonly budgetReason: string | undefined
+  /** Attempts that were made. */
   readonly attempts: number
+  /** What the last failed attempt failed with; null if none failed. */
   readonly failure: FailureRecord | null
+  /** The key of the task. */
   readonly task: TaskKey
 
   constructor(task: TaskRecord) {
@@ -46,6 +49,10 @@ function attemptsWord(count: number): string {
   return count === 1 ? '1 attempt' : `${count} attempts`
 }
 
+/**
+ * Why a task or run is refused: its input is another one, its policy changed, it is not there, has ended, does not
+ * wait, is inconsistent, belongs to a living process, was taken over, or this process takes no more work.
+ */
 export type RefusalKind =
   | 'conflict'
   | 'policy_changed'
@@ -57,11 +64,13 @@ export type RefusalKind =
   | 'run_lost'
   | 'closed'
 
+/** Why a change by hand is refused: there is no such gate, or the budget cannot be given more. */
 export type GateRefusal = 'not_found' | 'nothing_to_grant'
 
 /** A change of a budget or breaker by hand is not made, and nothing was touched. */
 export class GateRefusedError extends RepriseError {
   declare readonly code: 'gate_refused'
+  /** Why. */
   readonly kind: GateRefusal
 
   constructor(kind: GateRefusal, message: string) {
@@ -77,7 +86,9 @@ export class GateRefusedError extends RepriseError {
 /** What was asked for is not done, and nothing was touched. */
 export class TaskRefusedError extends RepriseError {
   declare readonly code: 'task_refused'
+  /** Why. */
   readonly kind: RefusalKind
+  /** The fields of the policy that differ, if that is why. */
   readonly changes: readonly FieldChange[]
 
   constructor(kind: RefusalKind, message: string, changes: readonly FieldChange[] = []) {

@@ -29,8 +29,11 @@ export interface OwnershipParts {
 
 /** A process that holds its lease, as seen from here. */
 export interface OtherOwner {
+  /** The name of its machine. */
   readonly host: string
+  /** The id of its process. */
   readonly pid: number
+  /** When it opened the store. */
   readonly startedAtMs: number
   /** If it says nothing more, its tasks are taken over after so long. */
   readonly leaseLeftMs: number

@@ -1,6 +1,7 @@
 /** The tasks of this process that stand in lines of budgets. Imports its own layer. */
 import type { Ledger } from '../ledger/ledger.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
+import { isStopped } from './activity.js'
 import type { Definition } from './definition.js'
 import { Parked, type ParkedPorts } from './parked.js'
 import type { Begun } from './transitions.js'
@@ -12,7 +13,7 @@ export interface ParkedTasksPorts extends ParkedPorts {
   /** Another process has the task. */
   readonly taken: (task: TaskRecord) => void
   /** There is room in the line for another task. */
-  readonly onRoom: () => void
+  readonly onRoom: (definition: Definition) => void
 }
 
 export class ParkedTasks {
@@ -36,12 +37,12 @@ export class ParkedTasks {
     const { events, activity, onRoom, taken, follow } = this.ports
     const parked = new Parked(this.ports, definition, task, (left) => {
       if (this.parked.get(nameOf(task)) === parked) this.parked.delete(nameOf(task))
-      onRoom()
+      onRoom(definition)
       if (left === undefined) taken(task)
       else follow(left)
     })
     events.parked(definition, task)
-    if (activity.isStopped) {
+    if (isStopped(activity, definition)) {
       void parked.turnAway()
       return
     }
@@ -60,9 +61,10 @@ export class ParkedTasks {
     for (const one of this.parked.values()) one.abandon()
   }
 
-  /** Gives all of them back to the queue. */
-  async releaseAll(): Promise<void> {
-    await Promise.all([...this.parked.values()].map((one) => one.release()))
+  /** Gives those that are meant back to the queue. */
+  async release(isMeant: (definition: Definition) => boolean): Promise<void> {
+    const meant = [...this.parked.values()].filter(({ definition }) => isMeant(definition))
+    await Promise.all(meant.map((one) => one.release()))
   }
 
   /** Forgets tasks that were cancelled or taken over by another process. */

@@ -31,7 +31,7 @@ export interface ParkedPorts {
 
 export class Parked implements Timer {
   private readonly ports: ParkedPorts
-  private readonly definition: Definition
+  readonly definition: Definition
   readonly task: TaskRecord
   private readonly budget: Budget
   private readonly request: BudgetRequest

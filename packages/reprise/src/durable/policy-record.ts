@@ -42,8 +42,11 @@ function asJson(value: unknown): Json {
 }
 
 export interface FieldChange {
+  /** The path of the field, such as `backoff.base`. */
   readonly field: string
+  /** Its value in the ledger. */
   readonly from: Json
+  /** Its value in this program. */
   readonly to: Json
 }
 

@@ -7,7 +7,7 @@
 import type { Ledger } from '../ledger/ledger.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
-import type { Activity } from './activity.js'
+import { type Activity, isStopped } from './activity.js'
 import type { Started, TaskAdmission } from './admission.js'
 import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
 import type { Definition } from './definition.js'
@@ -38,8 +38,8 @@ export interface RunningPorts {
   readonly taken: (task: TaskRecord) => void
   /** Whether this process has the task: it may have begun again here meanwhile. */
   readonly isHere: (task: TaskRecord) => boolean
-  /** An attempt has left its slot. */
-  readonly left: () => void
+  /** An attempt has ended, and left its slot. */
+  readonly left: (definition: Definition) => void
   readonly onFailure: (error: unknown) => void
 }
 
@@ -80,6 +80,14 @@ export class RunningAttempts {
     else for (const { execution } of this.running.values()) execution.stop(reason)
   }
 
+  some(isMeant: (definition: Definition) => boolean): boolean {
+    return [...this.running.values()].some(({ definition }) => isMeant(definition))
+  }
+
+  stopWhere(isMeant: (definition: Definition) => boolean, reason: unknown): void {
+    for (const { definition, execution } of this.running.values()) if (isMeant(definition)) execution.stop(reason)
+  }
+
   /** Its intent is committed. */
   execute(definition: Definition, task: TaskRecord, epoch: number): void {
     const { environment, events, slots, activity, onFailure } = this.ports
@@ -100,7 +108,7 @@ export class RunningAttempts {
     const look = verify ?? (() => (mayRerun ? 'rerun' : 'unknown'))
     const operation = isVerification ? look : run
     // An attempt that was committed just before a stop does not begin any more.
-    if (activity.isStopped) execution.stop(new Error('The process stops'))
+    if (isStopped(activity, definition)) execution.stop(new Error('The process stops'))
     else execution.run(() => operation(task.input as never, context), name, context.attempt, limits)
     void execution.ended
       .then((end) => (isVerification ? this.concludeVerification(running, end) : this.conclude(running, end)))
@@ -112,7 +120,7 @@ export class RunningAttempts {
   private leave(running: Running): void {
     this.remove(running)
     this.ports.slots.give()
-    this.ports.left()
+    this.ports.left(running.definition)
   }
 
   /** Stops attempts whose task was cancelled or taken over by another process. */

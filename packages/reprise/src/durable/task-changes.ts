@@ -15,7 +15,7 @@ import type { Worker } from './worker.js'
 
 export interface TaskChangesPorts {
   readonly ledger: Ledger
-  readonly worker: Pick<Worker, 'writer' | 'events' | 'abandon' | 'wake'>
+  readonly worker: Pick<Worker, 'writer' | 'events' | 'abandon' | 'wakeAll'>
   readonly adoption: Adoption
   readonly waiters: Waiters
   readonly random: Random
@@ -87,7 +87,8 @@ export class TaskChanges {
     const { before, task } = changed
     if (task.generation > before.generation) worker.events.reset(definition, task)
     if (task.status === 'cancelled') worker.abandon(task)
-    if (!isOver(task)) return worker.wake()
+    worker.wakeAll()
+    if (!isOver(task)) return
     worker.events.followed(definition, task)
     waiters.settled(task)
   }
@@ -102,7 +103,7 @@ export class TaskChanges {
 
 function startEarly(task: TaskRecord, now: number): Settled {
   if (task.status === 'waiting') return retryNow(task, now)
-  throw new TaskRefusedError('not_waiting', `Task ${task.scope}/${task.id} is ${task.status}: nothing waits`)
+  throw new TaskRefusedError('not_waiting', `Task ${task.scope}/${task.id} is not waiting: its state is ${task.status}`)
 }
 
 function decideTask(task: TaskRecord, answer: 'done' | 'rerun', result: Json, now: number): Settled {

@@ -18,6 +18,7 @@ import {
   type TaskRecord,
   type TaskStatus,
 } from '../ledger/records.js'
+import { isStopped } from './activity.js'
 import type { Adoption } from './adoption.js'
 import { type Definition, expectConductor } from './definition.js'
 import { RecordedFailureError, TaskRefusedError } from './errors.js'
@@ -34,44 +35,88 @@ import type { Worker } from './worker.js'
 
 /** How a task is asked for, by `run` as by `start`. */
 export interface TaskStartOptions {
-  /** What makes it the same task when it is asked for again; a new one when absent. */
+  /**
+   * What makes it the same task when it is asked for again: 1 to 200 characters.
+   * @default a new random id
+   * @example { id: 'order-42' }
+   */
   readonly id?: string
 }
 
+/** One task of `startAll`. */
 export interface StartInput<I> extends TaskStartOptions {
+  /** What its function is given. */
   readonly input: I
 }
 
+/** A task as `status` tells it. */
 export interface TaskState {
+  /** Its id. */
   readonly id: string
+  /** What becomes of it now. */
   readonly state: TaskStatus
+  /** 1, and one more for every reset. */
   readonly generation: number
+  /** Attempts begun in this generation. */
   readonly attempts: number
+  /** Attempts that the policy allows. */
   readonly attemptsAllowed: number
   /** When the next attempt starts; of a parked task, when it gives up. */
   readonly nextAttemptAtMs: number | null
+  /** The sum of its waits in this generation. */
   readonly totalDelayMs: number
+  /** Why it ended without success; null otherwise. */
   readonly stopReason: StopReason | null
   /** The word of the budget that denied the next attempt, with the stop reason `budget_denied`; else null. */
   readonly budgetReason: string | null
+  /** What its last failed attempt failed with; null if none failed. */
   readonly lastFailure: FailureRecord | null
+  /** Joins its events, over processes and resets. */
   readonly correlationId: string
+  /** Its attempts, of all generations. */
   readonly history: readonly AttemptRow[]
 }
 
+/** A kind of task, as `durable.task` gives it. `I`: the input, `R`: the result. */
 export interface TaskHandle<I, R> {
-  /** Runs it, joins it, or gives its recorded result; rejects with its recorded failure. */
+  /**
+   * Runs the task, joins it if it runs already, or gives its recorded result. Rejects with a `RecordedFailureError` if
+   * it failed.
+   * @example const receipt = await charge.run({ order: '42' }, { id: 'order-42' })
+   */
   run(input: I, options?: TaskStartOptions): Promise<R>
-  /** Records it; some process runs it. */
+  /**
+   * Records the task and returns; a process that works on the store runs it.
+   * @example const { id } = await charge.start({ order: '42' }, { id: 'order-42' })
+   */
   start(input: I, options?: TaskStartOptions): Promise<{ readonly id: string }>
-  /** Records many, in few transactions. None is recorded if one of them cannot be; one that is there already stays. */
+  /**
+   * Records many tasks, in few transactions. None is recorded if an input or id is wrong. A task that exists stays as
+   * it is; if one exists with another input, the others are recorded and the call rejects.
+   * @example await charge.startAll(['42', '43'].map((order) => ({ id: `order-${order}`, input: { order } })))
+   */
   startAll(tasks: readonly StartInput<I>[]): Promise<readonly { readonly id: string }[]>
+  /** What is known of the task; undefined if there is none. @example const status = await charge.status('order-42') */
   status(id: string): Promise<TaskState | undefined>
+  /**
+   * Cancels the task; its attempt is aborted if it runs. A task that has ended stays as it is.
+   * @example await charge.cancel('order-42')
+   */
   cancel(id: string): Promise<void>
+  /**
+   * Ends the wait of the task: its next attempt starts at once. Rejects if it does not wait.
+   * @example await charge.retryNow('order-42')
+   */
   retryNow(id: string): Promise<void>
-  /** Grants a fresh set of attempts to one that has ended without success. */
+  /**
+   * Grants a fresh set of attempts to a task that failed, was cancelled or is undecided.
+   * @example await charge.reset('order-42')
+   */
   reset(id: string): Promise<void>
-  /** Says what became of an attempt that nobody knows the end of; `result`: what it gave, null when absent. */
+  /**
+   * Says whether an interrupted attempt of an undecided task happened. `result`: what it gave, null when absent.
+   * @example await charge.decide('order-42', 'done', 'receipt-7')
+   */
   decide(id: string, answer: 'done' | 'rerun', result?: R): Promise<void>
 }
 
@@ -141,10 +186,11 @@ export class Tasks {
     id: string | undefined,
   ): Promise<{ task: TaskRecord; ended: Promise<TaskRecord> }> {
     const { worker, waiters, watching, onFailure } = this.parts
-    const isFree = definition.policy.budget === undefined && definition.policy.breaker === undefined
+    const { policy, most } = definition
+    const isFree = policy.budget === undefined && policy.breaker === undefined && most === undefined
     const hasRoom = isFree && worker.slots.take()
     try {
-      if (worker.isStopped) await this.expectOver(definition, id)
+      if (isStopped(worker.activity, definition)) await this.expectOver(definition, id)
       const { type, task } = await this.create(definition, input, id, hasRoom)
       if (type === 'existing') this.expectWillRun(definition, task)
       // Its process may be gone: the caller does not wait until the next look for lost owners.

@@ -2,9 +2,9 @@
  * `reprise/internal`: what `@reprise/workflow` and `@reprise/cli` need of the library and nobody else should use. No
  * promise of stability: a name here may change or go in any release. Re-exports only.
  */
-export { expectOptions, type OptionCheck } from '../core/options.js'
+export { durationCheck, expectOptions, type OptionCheck } from '../core/options.js'
 export { nearest } from '../core/suggest.js'
-export type { DurableRun, StepHandle } from '../durable/durable-run.js'
+export type { ConductOptions, DurableRun, StepHandle } from '../durable/durable-run.js'
 export { failureOf } from '../durable/failure-record.js'
 export { classOf, type GroupChange, type TaskClass } from '../durable/group.js'
 export { faultsOfTasks } from '../durable/inspection.js'

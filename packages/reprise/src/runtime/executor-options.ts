@@ -23,25 +23,56 @@ import type { Clock, Random } from '../core/time.js'
 import { Environment } from './environment.js'
 import { systemClock } from './system-clock.js'
 
+/** Options of `createExecutor`. An option that is misspelt or of the wrong type is refused. */
 export interface ExecutorOptions {
-  /** Policies by key. */
+  /**
+   * Policies by key.
+   * @default none: every key uses `defaultPolicy`
+   * @example { policies: { price: { attempts: 5 }, mail: 3 } }
+   */
   readonly policies?: Readonly<Record<string, PolicyArgument>>
-  /** For keys without a policy, when `missingPolicyMode` is `fallback`. Default: 3 attempts, exponential, full jitter. */
+  /**
+   * For keys without a policy, when `missingPolicyMode` is `fallback`.
+   * @default 3 attempts, exponential, full jitter
+   * @example { defaultPolicy: { attempts: 5, timeout: '10s' } }
+   */
   readonly defaultPolicy?: PolicyArgument
-  /** A key without a policy: use the default (`fallback`), run once (`allow`), or reject with `no_policy` (`deny`). */
+  /**
+   * A key without a policy: use the default (`fallback`), run once (`allow`), or reject with `no_policy` (`deny`).
+   * @default 'fallback'; with `strictKeys` 'deny'
+   * @example { missingPolicyMode: 'deny' }
+   */
   readonly missingPolicyMode?: MissingPolicyMode
   /**
-   * Calls may have only the keys of `policies`, whatever policy they bring along, and policies may name only budgets that
-   * are registered: a misspelt name is refused instead of taking the default policy or no budget. Default: false.
+   * Calls may have only the keys of `policies`, whatever policy they bring along, and policies may name only budgets
+   * that are registered: a misspelt name is refused instead of taking the default policy or no budget.
+   * @default false
+   * @example { strictKeys: true }
    */
   readonly strictKeys?: boolean
+  /** Budgets by the names that policies use. @default none @example { budgets: { api: ratioBudget() } } */
   readonly budgets?: BudgetRegistry | Readonly<Record<string, Budget>>
-  /** A policy that names a budget that is not registered: go on (`allow`, the default) or refuse. */
+  /**
+   * A policy that names a budget that is not registered: go on without (`allow`) or refuse (`deny`).
+   * @default 'allow'; with `strictKeys` 'deny'
+   * @example { missingBudgetMode: 'deny' }
+   */
   readonly missingBudgetMode?: MissingBudgetMode
-  /** Budgets and predicates that throw: count as a denial, and as not retryable. Otherwise their error is the call's. */
+  /**
+   * Budgets and predicates that throw: count as a denial, and as not retryable. Otherwise their error is the call's.
+   * @default false
+   * @example { recoverHookErrors: true }
+   */
   readonly recoverHookErrors?: boolean
+  /**
+   * Told what happens, in this order.
+   * @default none
+   * @example { observers: [{ onEvent: (event) => console.log(event.type) }] }
+   */
   readonly observers?: readonly Observer[]
+  /** Where times and timers come from; for tests. @default `systemClock` @example { clock: systemClock } */
   readonly clock?: Clock
+  /** Gives numbers from 0 up to 1, for jitter and probes. @default `Math.random` @example { random: () => 0.5 } */
   readonly random?: Random
 }
 
@@ -97,8 +128,8 @@ export function environmentOf(options: ExecutorOptions, subject = 'createExecuto
 /** A registry of another copy of the library is one all the same. */
 /** Where a policy belongs that stands among the options of a function. */
 const IN_OPTIONS: Readonly<Record<string, string>> = {
-  retry: 'the policy is the argument before: `retry(operation, policy, options)`',
-  createExecutor: 'policies are given as `{policies: {key: {attempts: 5}}}` or `{defaultPolicy: {attempts: 5}}`',
+  retry: 'it belongs to the policy: `retry(operation, policy, options)`',
+  createExecutor: 'it belongs to `policies` or `defaultPolicy`',
 }
 
 function placed(problems: readonly OptionProblem[], suggestion: string | undefined): readonly OptionProblem[] {
@@ -114,7 +145,7 @@ export function expectCallOptions(options: object | undefined): void {
   for (const name in options) {
     if (name === 'signal' || name === 'policy') continue
     const problems = optionProblems(options, {}, { others: ['signal', 'policy'] })
-    expectNone('a call', placed(problems, 'the policy of one call is given as `{policy: {attempts: 5}}`'))
+    expectNone('a call', placed(problems, 'it belongs to `policy`'))
   }
 }
 

@@ -13,19 +13,32 @@ import { RUN_CASES } from './run-contract.js'
 import { newTask, sampleTask } from './sample-task.js'
 import { SCOPE_CASES } from './scope-contract.js'
 
-/** A ledger and the hand on its clock. */
+/** A ledger, and a way to set its time. */
 export interface LedgerUnderTest {
+  /** The ledger, empty. */
   readonly ledger: Ledger
   /** Sets the ledger's time. */
   readonly setTime: (ms: number) => void
 }
 
+/** One thing that every ledger must do. */
 export interface ContractCase {
+  /** What it must do, in a sentence. */
   readonly name: string
+  /** Opens a fresh ledger, and rejects if it does not do it. */
   readonly run: () => Promise<void>
 }
 
-/** `open` makes an empty ledger at time 0. */
+/**
+ * What every ledger must do, as cases for any test runner. `open` makes an empty ledger at time 0.
+ * @example
+ * const open = async () => {
+ *   const time = { wallMs: () => nowMs, monotonicMs: () => nowMs, schedule() {}, cancel() {} }
+ *   let nowMs = 0
+ *   return { ledger: new MemoryLedger({ clock: time }), setTime: (ms: number) => void (nowMs = ms) }
+ * }
+ * for (const { name, run: check } of ledgerContract(open)) await check().catch((error) => console.error(name, error))
+ */
 export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly ContractCase[] {
   const cases = {
     ...CASES,

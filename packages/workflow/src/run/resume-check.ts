@@ -13,24 +13,36 @@ import { isOlder, retryStateOf } from '../view/retry-state.js'
 import type { ResumePreview } from '../view/views.js'
 
 export interface ResumeChoices {
+  /**
+   * Whether failed and cancelled steps are granted a fresh set of attempts.
+   * @default false
+   * @example { resetRetries: true }
+   */
   readonly resetRetries: boolean
+  /** Whether the run goes on although the document has changed. @default false @example { acceptChanges: true } */
   readonly acceptChanges: boolean
-  /** Steps whose interrupted attempt did happen, and those that are to run again. */
+  /** Undecided steps whose interrupted attempt did happen. @default none @example { done: ['charge'] } */
   readonly done: readonly string[]
+  /** Undecided steps that are to run again. @default none @example { rerun: ['charge'] } */
   readonly rerun: readonly string[]
+  /** Whether the run is taken from a process that still holds its lease. @default false @example { force: true } */
   readonly force: boolean
 }
 
 type RefusalReason = 'locked' | 'definition_changed' | 'exhausted' | 'inconsistent' | 'undecided' | 'not_possible'
 
 export interface Refusal {
+  /** What stands against the resume. */
   readonly kind: RefusalReason
+  /** The same in a sentence. */
   readonly message: string
   /** Flags with which the resume would not be refused for this reason; several are a choice. Empty: no flag helps. */
   readonly flags: readonly (readonly string[])[]
   /** Commands that show why, as their words after the name of the program. */
   readonly look: readonly (readonly string[])[]
+  /** What has changed in the document; absent if that is not why. */
   readonly differences?: readonly Difference[]
+  /** What is inconsistent in the records; absent if that is not why. */
   readonly faults?: readonly string[]
 }
 
