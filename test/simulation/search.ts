@@ -5,7 +5,7 @@
  */
 import type { ScenarioInput } from 'reprise/simulate'
 import { seededRandom } from 'reprise/testing'
-import { type Comparison, compare, type Trial } from './rule.js'
+import { judgeTrial, type Trial, type Verdict } from './rule.js'
 
 /** Inside: where the rule is promised. Outside: everything. */
 export type Domain = 'inside' | 'outside'
@@ -122,14 +122,14 @@ function decode(genes: Genes, domain: Domain): Trial {
 export interface Found {
   readonly genes: Genes
   readonly seed: number
-  readonly comparison: Comparison
+  readonly verdict: Verdict
 }
 
 /** One random scenario. */
 export function tryAtRandom(seed: number, domain: Domain): Found {
   const random = seededRandom(Math.imul(seed + 1, 0x9e3779b1))
   const genes = Array.from({ length: GENES }, random)
-  return { genes, seed, comparison: compare(decode(genes, domain), seed) }
+  return { genes, seed, verdict: judgeTrial(decode(genes, domain), seed) }
 }
 
 /** Changes one scenario of this difference step by step towards the worse. */
@@ -139,13 +139,10 @@ export function climb(from: Pick<Found, 'genes' | 'seed'>, difference: number, s
   let worst = { genes: from.genes, difference }
   for (let step = 0; step < steps; step++) {
     const genes: Genes = worst.genes.map((gene) => (random() < 0.2 ? nudged(gene, random) : gene))
-    const found = {
-      genes,
-      seed: from.seed + step + 1,
-      comparison: compare(decode(genes, domain), from.seed + step + 1),
-    }
-    tried.push(found)
-    if (found.comparison.difference < worst.difference) worst = { genes, difference: found.comparison.difference }
+    const seed = from.seed + step + 1
+    const verdict = judgeTrial(decode(genes, domain), seed)
+    tried.push({ genes, seed, verdict })
+    if (verdict.difference < worst.difference) worst = { genes, difference: verdict.difference }
   }
   return tried
 }
