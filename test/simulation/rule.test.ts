@@ -19,9 +19,10 @@ describe('the rule that retries are never worse than none', { timeout: PATIENCE_
     console.log('fresh seed of the search:', seed)
     const found = Array.from({ length: 10 }, (_, index) => tryAtRandom(seed + index, 'inside'))
     // One scenario in a hundred may be worse: two of ten are a chance of one in two hundred.
-    expect(found.filter(({ verdict }) => isWorse(verdict)).length).toBeLessThanOrEqual(1)
+    const worse = found.filter(({ verdict }) => isWorse(verdict))
+    expect(worse.length).toBeLessThanOrEqual(1)
+    expect(worse.filter(({ verdict }) => verdict.difference < -0.03).map((one) => one.seed)).toEqual([])
     const differences = found.map(({ verdict }) => verdict.difference)
-    expect(Math.min(...differences)).toBeGreaterThanOrEqual(-0.03)
     expect(differences.reduce((sum, difference) => sum + difference, 0) / found.length).toBeGreaterThan(0)
   })
 

@@ -57,7 +57,7 @@ export async function searchAll(program: URL, search: Search): Promise<{ page: s
   const climbs = starts.map((from): SearchTask => ({ domain, seeds: [], from }))
   const climbed = (await performAll<SearchTask, Tried[]>(program, climbs)).flat()
   const worse = random.filter((tried) => tried.isWorse)
-  const broken = worse.length > MOST_WORSE * random.length || random.some(({ difference }) => difference < -MOST_POINTS)
+  const broken = worse.length > MOST_WORSE * random.length || random.some(isFar)
   return { page: pageOf(search, random, climbed), broken }
 }
 
@@ -73,8 +73,9 @@ function pageOf({ domain, runs, seed }: Search, random: readonly Tried[], climbe
     '',
     `\`npm run storm -- --search --seed ${seed} --runs ${runs}${flag}\`. Differences are in points of success, ours minus no`,
     'retries, over the calls from the start of the fault until a minute after its end. A scenario that is more than half a',
-    'point worse with one seed is run again with three fresh seeds, and judged by their mean alone. `W`: worse by more',
-    'than half a point and three standard errors.',
+    'point worse with one seed is run again with three fresh seeds, and judged by their mean alone; where these are far',
+    'apart, with up to twelve. `W`: worse by more than half a point and three standard errors. *Unclear*: more than 3 points',
+    'below in the mean, but not by three standard errors of twelve seeds.',
     '',
     `- At random: ${counted(random)}. Mean difference ${points(mean)}.`,
     `- Climbing from the ${CLIMBS} worst: ${counted(climbed)}.`,
@@ -92,13 +93,17 @@ function pageOf({ domain, runs, seed }: Search, random: readonly Tried[], climbe
 
 function counted(tried: readonly Tried[]): string {
   const once = worseOf(tried.map((one) => one.once))
-  return `${tried.length} scenarios. With one seed ${once}; with three fresh seeds ${worseOf(tried)}`
+  const unclear = tried.filter((one) => !one.isWorse && one.difference < -MOST_POINTS).length
+  return `${tried.length} scenarios. With one seed ${once}; with fresh seeds ${worseOf(tried)}; ${unclear} unclear`
+}
+
+function isFar({ difference, isWorse: worse }: Tried['once']): boolean {
+  return worse && difference < -MOST_POINTS
 }
 
 function worseOf(tried: readonly Tried['once'][]): string {
   const worse = tried.filter((one) => one.isWorse).length
-  const far = tried.filter(({ difference }) => difference < -MOST_POINTS).length
-  return `${worse} worse, ${far} by more than 3 points`
+  return `${worse} worse, ${tried.filter(isFar).length} by more than 3 points`
 }
 
 function lineOf({ text, isWorse: worse }: Tried): string {

@@ -25,8 +25,9 @@ const MIN_RATE = 1
 /** In the domain an answer takes at most a third of the attempt timeout by nature, and in a slow-down it still fits into it. */
 const USUAL_SHARE = 1 / 3
 const SLOW_SHARE = 0.7
-/** Up to this load one budget may stand for several queues. */
+/** Up to this load one budget may stand for several queues, if it sees this many calls in an attempt timeout. */
 const MOST_SHARED_LOAD = 0.75
+const MIN_SHARED_CALLS = 2
 
 /** Reads a list of numbers as a scenario: each call takes the next. */
 class GeneReader {
@@ -87,8 +88,11 @@ function decode(genes: Genes, domain: Domain): Trial {
   const warmMs = Math.round(read.scale(5000, 150_000))
   const restartShare = read.sometimes(0.15, 0.1, 0.9)
   const faultShare = read.sometimes(0.2, 0.05, 0.4)
-  // In the domain one budget for two independent queues is promised nothing where one of them is nearly full.
-  const isKeyed = read.share() < 0.3 || (isInside && load > MOST_SHARED_LOAD)
+  // In the domain one budget for two independent queues is promised nothing where one of them is nearly full, or where it
+  // sees too few calls to tell a part that is away from an outage of everything.
+  const callsInTimeout = ((callsPerSecond / clients) * attemptTimeoutMs) / 1000
+  const mayShare = !isInside || (load <= MOST_SHARED_LOAD && callsInTimeout >= MIN_SHARED_CALLS)
+  const isKeyed = read.share() < 0.3 || !mayShare
   const burst = read.sometimes(0.15, 50, 5000)
   const neighbours = read.sometimes(0.15, 0.1, 0.6)
   const amounts = {
