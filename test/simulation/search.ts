@@ -25,9 +25,9 @@ const MIN_RATE = 1
 /** In the domain an answer takes at most a third of the attempt timeout by nature, and in a slow-down it still fits into it. */
 const USUAL_SHARE = 1 / 3
 const SLOW_SHARE = 0.7
-/** Up to this load one budget may stand for several queues, if it sees this many calls in an attempt timeout. */
-const MOST_SHARED_LOAD = 0.75
-const MIN_SHARED_CALLS = 2
+/** Above this load, in the domain, a budget sees at least this many calls in an attempt timeout. */
+const NEARLY_FULL = 0.9
+const MIN_CALLS_NEARLY_FULL = 5
 
 /** Reads a list of numbers as a scenario: each call takes the next. */
 class GeneReader {
@@ -74,7 +74,9 @@ function decode(genes: Genes, domain: Domain): Trial {
   const load = read.between(0.3, 0.97)
   const callsPerSecond = CALLS / ((duringMs + AFTER_MS) / 1000)
   const capacity = callsPerSecond / load
-  const mostClients = Math.min(2000, Math.max(1, callsPerSecond / (isInside ? MIN_RATE : 0.05)))
+  const leastRate =
+    load > NEARLY_FULL ? Math.max(MIN_RATE, (MIN_CALLS_NEARLY_FULL * 1000) / attemptTimeoutMs) : MIN_RATE
+  const mostClients = Math.min(2000, Math.max(1, callsPerSecond / (isInside ? leastRate : 0.05)))
   const clients = Math.max(1, Math.floor(read.scale(1, mostClients)))
   // At least one worker: fewer would make the service time longer than asked for.
   const leastServiceMs = Math.max(2, 1000 / capacity)
@@ -88,11 +90,8 @@ function decode(genes: Genes, domain: Domain): Trial {
   const warmMs = Math.round(read.scale(5000, 150_000))
   const restartShare = read.sometimes(0.15, 0.1, 0.9)
   const faultShare = read.sometimes(0.2, 0.05, 0.4)
-  // In the domain one budget for two independent queues is promised nothing where one of them is nearly full, or where it
-  // sees too few calls to tell a part that is away from an outage of everything.
-  const callsInTimeout = ((callsPerSecond / clients) * attemptTimeoutMs) / 1000
-  const mayShare = !isInside || (load <= MOST_SHARED_LOAD && callsInTimeout >= MIN_SHARED_CALLS)
-  const isKeyed = read.share() < 0.3 || !mayShare
+  // In the domain the calls of a budget end at one queue.
+  const isKeyed = read.share() < 0.3 || isInside
   const burst = read.sometimes(0.15, 50, 5000)
   const neighbours = read.sometimes(0.15, 0.1, 0.6)
   const amounts = {
