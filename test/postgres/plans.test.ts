@@ -111,6 +111,10 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   lockTasks: ['tasks_scope_kind_scope_id_key'],
   claim: ['tasks_due'],
   claimExcept: ['tasks_due'],
+  claimLimited: ['tasks_due', 'tasks_owned'],
+  claimLimitedExcept: ['tasks_due', 'tasks_owned'],
+  // As many as run, in all queues.
+  freePlaces: ['tasks_owned'],
   nextDue: ['tasks_due'],
   nextDueExcept: ['tasks_due'],
   tasks: ['tasks_scope_kind_scope_id_key'],
@@ -147,6 +151,8 @@ const KEEPING: Readonly<Record<string, readonly string[]>> = {
 const UNSORTED = new Set([
   'claim',
   'claimExcept',
+  'claimLimited',
+  'claimLimitedExcept',
   'nextDue',
   'nextDueExcept',
   'events',

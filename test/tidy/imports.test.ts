@@ -38,7 +38,16 @@ const WORKFLOW: Table = {
   run: ['document', 'plan', 'values', 'masking', 'state', 'process', 'steps', 'view', ...LIBRARY, 'node'],
   words: [...LIBRARY],
   explain: ['plan', 'words', ...LIBRARY],
-  simulate: ['document', 'plan', 'values', 'words', 'explain', ...LIBRARY, 'reprise/simulate'],
+  simulate: [
+    'document',
+    'plan',
+    'values',
+    'words',
+    'explain',
+    ...LIBRARY,
+    'reprise/simulate',
+    'reprise/internal/simulate',
+  ],
   operate: [
     ...['document', 'plan', 'values', 'masking', 'state', 'view', 'run', 'words'],
     ...LIBRARY,

@@ -30,10 +30,8 @@ const MOMENTS = ['startMs', 'sinceMs', 'untilMs']
 /** Names of times and durations, without the unit. */
 const TIMED =
   /(?:^|[a-z])(?:At|Until|Since|Deadline|Delay|Timeout|Elapsed|Duration|Latency|Lease|Grace|Park|Window|RetryAfter)$/
-/** Numbers that are no times though they are called so, or have the name of an option with reason. */
+/** Numbers that are no times though they are called so. */
 const NO_TIMES: readonly string[] = [
-  // What `simulate` takes, with the defaults filled in: the names stay, and a number is milliseconds.
-  'CompleteScenario.restartAt',
   // Of a ledger that fails by plan: which operation fails.
   'FaultPlan.failAt',
 ]

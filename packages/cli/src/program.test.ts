@@ -156,6 +156,14 @@ test('flags stand over what the file says, and the rest stays', async () => {
   expect(policies[0]?.policy).toMatchObject({ attempts: 9, maxDelayMs: 7000 })
 })
 
+test('--ndjson of a command without events is refused, and not ignored', async () => {
+  const { code, stdout } = await run(['ps', '--ndjson'])
+  expect(code).toBe(2)
+  expect(JSON.parse(stdout)).toEqual({
+    problems: [{ message: '--ndjson: ps has no events to print', suggestion: 'use --json' }],
+  })
+})
+
 test('help of a command that does not exist says so, and does not print that of the program', async () => {
   const { code, stdout, stderr } = await run(['help', 'nope'])
   expect({ code, stdout, stderr }).toEqual({

@@ -1,19 +1,19 @@
-// reprise/durable: 85 names, 11 values and 74 types. Written by `npm run api`.
+// reprise/durable: 86 names, 11 values and 75 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
 //   openDurable, openLedger, resetBreaker, tripBreaker,
 //
 // types:
-//   AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent, DueRequest,
-//   Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest, Forgotten,
-//   GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions,
-//   LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable,
-//   RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption,
-//   RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker,
-//   StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskHistory,
-//   TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, Totals, TripOptions,
-//   VerifyAnswer, VerifyFunction, View,
+//   Allotment, AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent,
+//   DueRequest, Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest,
+//   Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics,
+//   LedgerOptions, LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef,
+//   Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats,
+//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts,
+//   StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup,
+//   TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus,
+//   Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
@@ -21,6 +21,13 @@ import type {
 import type {
   BreakerPolicy, BreakerState, StoredState,
 } from 'reprise/core'
+
+export interface Allotment {
+  readonly budget: string;
+  readonly total?: number;
+  readonly perTask?: number;
+  readonly reasons?: AllotmentReasons;
+}
 
 export interface AnalyticsFilter extends ScopeFilter {
   readonly queue?: string;
@@ -88,6 +95,7 @@ export interface DueRequest {
   readonly gates?: readonly string[];
   readonly runs?: readonly string[];
   readonly except?: readonly TaskKey[];
+  readonly onFull?: (queue: string) => void;
 }
 
 export declare class Durable {
@@ -175,7 +183,7 @@ export interface GateChange {
 
 export interface GateRecord {
   readonly key: string;
-  readonly kind: 'budget' | 'breaker';
+  readonly kind: 'budget' | 'breaker' | 'queue';
   readonly state: Json;
   readonly settings?: Json;
   readonly manualRevision?: number;
@@ -341,6 +349,7 @@ export interface PolicyRecord {
 export interface QueueRef {
   readonly queue: string;
   readonly policyHash: string;
+  readonly most?: number;
 }
 
 export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown : {
@@ -353,6 +362,7 @@ export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown :
 export declare class RecordedFailureError extends RepriseError {
   readonly code: 'recorded_failure';
   readonly stopReason: StopReason;
+  readonly budgetReason: string | undefined;
   readonly attempts: number;
   readonly failure: FailureRecord | null;
   readonly task: TaskKey;
@@ -545,6 +555,8 @@ export interface TaskOptions<I, R> {
     readonly verify: VerifyFunction<I, R>;
   };
   readonly group?: TaskGroup;
+  readonly allot?: Allotment;
+  readonly most?: number;
 }
 
 export interface TaskRecord extends TaskKey {
@@ -593,6 +605,7 @@ export interface TaskState {
   readonly nextAttemptAtMs: number | null;
   readonly totalDelayMs: number;
   readonly stopReason: StopReason | null;
+  readonly budgetReason: string | null;
   readonly lastFailure: FailureRecord | null;
   readonly correlationId: string;
   readonly history: readonly AttemptRow[];
@@ -641,6 +654,13 @@ export declare function tripBreaker(ledger: Ledger, name: string, options: TripO
 
 // core/words
 declare const ATTEMPT_RESULTS: readonly ['success', 'failure', 'timeout', 'aborted', 'interrupted', 'denied'];
+
+// durable/allotment
+interface AllotmentReasons {
+  readonly total?: string;
+  readonly perTask?: string;
+  readonly missing?: string;
+}
 
 // core/words
 type AttemptResult = (typeof ATTEMPT_RESULTS)[number];
@@ -857,6 +877,8 @@ interface TaskProgress {
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;
   readonly startEarly?: boolean;
+  readonly allotted?: number;
+  readonly budgetReason?: string;
 }
 
 // durable/policy-record

@@ -1,20 +1,20 @@
-// @reprise/workflow/internal: 158 names, 118 values and 40 types. Written by `npm run api`.
+// @reprise/workflow/internal: 159 names, 119 values and 40 types. Written by `npm run api`.
 //
 // values:
 //   BLIND_READERS, DEFAULT_STORE, LATEST, LISTED_RUNS, NO_FILE, OperationError, POLICY_FIELDS, RUN_STATES,
-//   ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsText,
-//   backUp, breakerViews, budgetViews, byteText, cancelRun, checkInstallation, checkResume, checkStore, chooseCompared,
-//   cleanableRuns, countText, cureForMissing, describeDifference, endOfFile, execCommand, expectAttempt, expectFound,
-//   expectKept, expectNewRun, expectNoSecrets, expectOwnStore, expectSecrets, explain, factor, failureLines,
-//   failureReason, failureText, fallbackId, fileOf, fillKnown, findEndedRun, findLoggedStep, findRun, findStep, ifKept,
-//   interruptedRun, isConducted, isFallbackId, isId, isOnServer, isShownTime, isWorkflow, kebabCase, killCommands,
-//   limitsOf, loadPlan, logsOfRun, matcherWords, meanOf, migrateStore, newRunId, noStoreMessage, parseSource,
-//   pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural, policyInput, possible,
-//   prepareResume, readBudgetFlag, readBudgetSection, readFilePolicy, readParams, readPolicies, readText, readTogether,
-//   readersFor, recordedPlan, removeRuns, resample, restore, resumeRun, retryStepNow, roundUp, roundedDuration,
-//   runReader, runSimulation, salvage, scenarioWithUnits, scenarioWords, skipText, startRun, stateDirectoryOf,
-//   statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords, underTest,
-//   validateSource, viewRetrying, viewRun, waitLimitMs, waitedText, withLedger,
+//   ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsOf,
+//   attemptsText, backUp, breakerViews, budgetViews, byteText, cancelRun, checkInstallation, checkResume, checkStore,
+//   chooseCompared, cleanableRuns, countText, cureForMissing, describeDifference, endOfFile, execCommand,
+//   expectAttempt, expectFound, expectKept, expectNewRun, expectNoSecrets, expectOwnStore, expectSecrets, explain,
+//   factor, failureLines, failureReason, failureText, fallbackId, fileOf, fillKnown, findEndedRun, findLoggedStep,
+//   findRun, findStep, ifKept, interruptedRun, isConducted, isFallbackId, isId, isOnServer, isShownTime, isWorkflow,
+//   kebabCase, killCommands, limitsOf, loadPlan, logsOfRun, matcherWords, meanOf, migrateStore, newRunId,
+//   noStoreMessage, parseSource, pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural,
+//   policyInput, possible, prepareResume, readBudgetFlag, readBudgetSection, readFilePolicy, readParams, readPolicies,
+//   readText, readTogether, readersFor, recordedPlan, removeRuns, resample, restore, resumeRun, retryStepNow, roundUp,
+//   roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits, scenarioWords, skipText, startRun,
+//   stateDirectoryOf, statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords,
+//   underTest, validateSource, viewRetrying, viewRun, waitLimitMs, waitedText, withLedger,
 //
 // types:
 //   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, Cure, DoctorCheck, ExecInput,
@@ -36,10 +36,13 @@ import type {
   ConnectionFacts, CopiedCounts, SchemaState, TableFacts,
 } from 'reprise/internal'
 import type {
+  CompleteScenario,
+} from 'reprise/internal/simulate'
+import type {
   Salvage,
 } from 'reprise/internal/sqlite'
 import type {
-  CompleteScenario, Limits, Report, ScenarioInput, Subject,
+  Limits, Report, ScenarioInput, Subject,
 } from 'reprise/simulate'
 import type {
   Node,
@@ -138,7 +141,7 @@ export interface ExecInput {
   readonly cwd: string;
   readonly grace: DurationInput;
   readonly signal: AbortSignal;
-  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly observer: Observer;
   readonly openStdin?: () => Promise<AttemptInput>;
 }
@@ -395,7 +398,7 @@ export interface RunSettings {
   readonly grace?: DurationInput;
   readonly listener?: Listener;
   readonly output?: OutputListener;
-  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>;
   readonly signal?: AbortSignal;
 }
@@ -544,6 +547,8 @@ export interface Validation {
   readonly result: ValidatedFile;
   readonly error?: InputError;
 }
+
+export declare function attemptsOf({ policy }: Pick<StepPlan, 'policy'>): number;
 
 export declare function attemptsText(count: number): string;
 
@@ -955,6 +960,7 @@ interface LoadedPlan {
   readonly plan: Plan;
   readonly documentDir: string;
   readonly notes: readonly string[];
+  readonly shownFile: string;
 }
 
 // view/step-look

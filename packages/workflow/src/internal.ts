@@ -37,6 +37,7 @@ export { backUp, migrateStore, pendingMigration, restore, salvage } from './oper
 export { type OwnerView, type StoreHint, storeReport, type StoreStatus } from './operate/store-status.js'
 export { type ValidatedFile, validateSource, type Validation } from './operate/validate-source.js'
 export { describeDifference } from './plan/difference-text.js'
+export { attemptsOf } from './plan/attempts.js'
 export { fallbackId, isFallbackId } from './plan/fallback.js'
 export { type FoundPolicy, type PolicyFile, readPolicies } from './plan/found-policies.js'
 export { pickStep } from './plan/pick-step.js'

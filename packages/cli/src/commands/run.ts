@@ -28,7 +28,8 @@ export async function run(
   { values: { file }, options }: ParsedArguments<{ readonly file: string }, Options>,
   context: CommandContext,
 ): Promise<ProgramExitCode> {
-  const { plan, documentDir, notes } = await loadPlan(await openSource(file, context), file === '-' ? null : file)
+  const source = await openSource(file, context)
+  const { plan, documentDir, notes, shownFile } = await loadPlan(source, file === '-' ? null : file)
   const given = { '--param': [...(options.param ?? [])], '--run-id': options.runId ?? null }
   expectNoSecrets(plan, context.world.env, {
     ...given,
@@ -37,12 +38,12 @@ export async function run(
   })
   const params = readParams(paramTexts(options.param ?? []), plan)
   if (options.dryRun === true) {
-    writeNotes(file, notes, context)
+    writeNotes(shownFile, notes, context)
     showPlan(plan, params, context)
     return EXIT.done
   }
   expectSecrets(plan, context.world.env)
-  writeNotes(file, notes, context)
+  writeNotes(shownFile, notes, context)
   const runId = options.runId ?? newRunId(plan.name, new Date())
   if (options.runId !== undefined) await expectNewRun(context.settings.store, readId(options.runId, '--run-id'))
   const input = { runId, params, cwd: documentDir, documentDir }

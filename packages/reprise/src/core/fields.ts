@@ -36,8 +36,8 @@ const OTHER_NAMES = /* @__PURE__ */ new Map([
   ['shouldRetry', 'retryOn'],
 ])
 const COUNTS_FIRST = 'did you mean `attempts`? It counts the first call as well'
-const IS_OPTION = 'it is not part of the policy but an option: `retry(operation, policy, {signal})`'
-const IS_EVENT = 'an observer gets an event for each retry: `retry(operation, policy, {observers})`'
+const IS_OPTION = 'it is an option: `retry(operation, policy, {signal})`'
+const IS_EVENT = 'use an observer: `retry(operation, policy, {observers})`'
 const IS_BASE = 'did you mean `backoff: {exponential: {base: 2}}`?'
 /** Cures for fields of other libraries that are not one field of a policy in TypeScript. */
 const CURES = /* @__PURE__ */ new Map([
@@ -157,18 +157,7 @@ function targetOf(key: string, fields: Fields): string | undefined {
 export function duration(value: unknown, place: Place, hint?: string): number | undefined {
   const isFile = place.report.needsUnits === true || isSnake(place.path.slice(place.path.lastIndexOf('.') + 1))
   const ms = readDuration(value, !isFile)
-  return typeof ms === 'number' ? ms : place.fail(ms, hint ?? shortForm(value))
-}
-
-const LONG_FORM =
-  /^\s*(\d+(?:\.\d+)?)\s*(ms|millis(?:econds?)?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)\s*$/i
-
-/** `5 minutes` is written `5m`. */
-function shortForm(value: unknown): string | undefined {
-  const [, count = '', unitName = ''] = (typeof value === 'string' && LONG_FORM.exec(value)) || []
-  if (count === '') return undefined
-  const unit = /^m(s|il)/i.test(unitName) ? 'ms' : unitName.charAt(0).toLowerCase()
-  return `did you mean \`${count}${unit}\`?`
+  return typeof ms === 'number' ? ms : place.fail(ms, hint)
 }
 
 export function numeric(

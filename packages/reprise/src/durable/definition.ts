@@ -2,6 +2,7 @@
 import type { Policy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
 import type { Json, PolicyRecord, RunRecord, Scope } from '../ledger/records.js'
+import type { Allotment } from './allotment.js'
 import { TaskRefusedError } from './errors.js'
 import type { DurableContext } from './execution.js'
 import type { TaskGroup } from './group.js'
@@ -86,8 +87,12 @@ export interface Definition extends Scope {
   readonly policy: Policy
   readonly record: PolicyRecord
   readonly run: TaskFunction<never, unknown>
+  /** At most this many of its tasks run or stand in line at a time, over all processes. */
+  readonly most?: number | undefined
   readonly onInterrupt: InterruptRule
   readonly verify: VerifyFunction<never, unknown> | undefined
   /** Rows that change in the commit in which a task changes its class. */
   readonly group?: TaskGroup
+  /** A count that every retry is charged to. */
+  readonly allot?: Allotment
 }

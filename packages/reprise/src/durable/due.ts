@@ -6,6 +6,7 @@
 import type { Timer } from '../core/time.js'
 import { QueueTurns } from '../ledger/fair-share.js'
 import type { Decided, Ledger, QueueRef, View } from '../ledger/ledger.js'
+import { queueKey } from '../ledger/queue-limit.js'
 import { keyOf, nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Activity } from './activity.js'
@@ -13,6 +14,7 @@ import type { Started, TaskAdmission } from './admission.js'
 import { type Definition, isConducted, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
+import type { Holds } from './holds.js'
 import type { LedgerClock } from './ledger-clock.js'
 import type { Slots } from './slots.js'
 import { faultsOfState, lacksState } from './state-check.js'
@@ -30,6 +32,7 @@ export interface DuePorts {
   readonly ledger: Ledger
   readonly environment: Environment
   readonly gates: GateBook
+  readonly holds: Holds
   /** By queue. */
   readonly definitions: Map<string, Definition>
   readonly slots: Slots
@@ -177,13 +180,19 @@ export class DueTasks implements Timer {
 
   /** Whether there was any. */
   private async claimSome(): Promise<boolean> {
-    const { slots, definitions, ledger, gates } = this.ports
+    const { slots, definitions, ledger, gates, holds } = this.ports
     const queues = this.queues()
     if (queues.length === 0) return false
     const limit = Math.min(slots.free, MAX_BATCH)
-    const gateKeys = [...new Set([...definitions.values()].flatMap((definition) => gates.keysOf(definition)))]
+    const limits = queues.flatMap(({ queue, most }) => (most === undefined ? [] : queueKey(queue)))
+    const asked = [...definitions.values()].flatMap((definition) => gates.keysOf(definition))
+    const gateKeys = [...new Set([...asked, ...limits])].toSorted()
     const runs = [...new Set([...definitions.values()].flatMap(runsOf))]
-    const request = { queues, limit, gates: gateKeys.toSorted(), runs, except: this.except() }
+    const { mark } = holds
+    const onFull = (queue: string): void => {
+      if (!holds.hold(queue, queueKey(queue), mark)) this.again = true
+    }
+    const request = { queues, limit, gates: gateKeys, runs, except: this.except(), onFull }
     slots.take(limit)
     try {
       const claimed = await ledger.claim(request, (task, view) => this.claimOne(task, view))
@@ -272,15 +281,19 @@ export class DueTasks implements Timer {
 
   /** Those first that were served longest ago. */
   private queues(): readonly QueueRef[] {
-    const { definitions, gates, hasRoomInLine } = this.ports
+    const { definitions, gates, holds, hasRoomInLine } = this.ports
     const hasRoom = hasRoomInLine()
-    const claimed = [...definitions.values()].filter(
-      (one) => one.conductor?.isStopped !== true && (hasRoom || gates.isShared(one)),
+    const open = [...definitions.values()].filter(
+      (one) => one.conductor?.isStopped !== true && (hasRoom || gates.isShared(one)) && !holds.isHeld(one.queue),
     )
-    return this.turns.inOrder(claimed.map(({ queue, record }) => ({ queue, policyHash: record.hash })))
+    return this.turns.inOrder(open.map(refOf))
   }
 
   private except(): readonly TaskKey[] {
     return Array.from(this.refused.values(), ({ key }) => key)
   }
+}
+
+function refOf({ queue, record, most }: Definition): QueueRef {
+  return { queue, policyHash: record.hash, ...(most !== undefined && { most }) }
 }

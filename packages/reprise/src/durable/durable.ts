@@ -133,7 +133,6 @@ export class Durable {
     const { writer, events, definitions } = worker
     const takeover = new Takeover({
       ledger,
-      gates,
       writer,
       events,
       waiters,
@@ -147,7 +146,7 @@ export class Durable {
       takeover,
       monotonicMs: () => environment.clock.monotonicMs(),
       track: worker.activity.track,
-      onTaken: () => worker.wake(),
+      onTaken: () => worker.wakeAll(),
       onFailure,
     })
     this.adoption = new Adoption(ledger, settings.policyChange, environment.random)
@@ -174,7 +173,7 @@ export class Durable {
     await durable.ownership.begin()
     durable.worker.begin()
     durable.sweeper.begin()
-    durable.stopListening = await ledger.listen(() => durable.worker.wake())
+    durable.stopListening = await ledger.listen(() => durable.worker.wakeAll())
     return durable
   }
 
@@ -198,7 +197,7 @@ export class Durable {
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
     const normal = this.policyOf(name, policy)
-    const { rule, verify, group } = readTaskOptions(name, options)
+    const { rule, verify, group, allot, most } = readTaskOptions(name, options, normal)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -208,12 +207,13 @@ export class Durable {
       policy: normal,
       record,
       run,
+      most,
       onInterrupt: rule,
       verify,
       ...(group && { group }),
+      ...(allot && { allot }),
     }
-    this.worker.definitions.set(name, definition)
-    this.worker.wake()
+    this.worker.register(definition)
     return this.tasks.handle<I, R>(definition)
   }
 

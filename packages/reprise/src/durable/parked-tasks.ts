@@ -13,7 +13,7 @@ export interface ParkedTasksPorts extends ParkedPorts {
   /** Another process has the task. */
   readonly taken: (task: TaskRecord) => void
   /** There is room in the line for another task. */
-  readonly onRoom: () => void
+  readonly onRoom: (definition: Definition) => void
 }
 
 export class ParkedTasks {
@@ -37,7 +37,7 @@ export class ParkedTasks {
     const { events, activity, onRoom, taken, follow } = this.ports
     const parked = new Parked(this.ports, definition, task, (left) => {
       if (this.parked.get(nameOf(task)) === parked) this.parked.delete(nameOf(task))
-      onRoom()
+      onRoom(definition)
       if (left === undefined) taken(task)
       else follow(left)
     })

@@ -15,7 +15,7 @@ import type { Worker } from './worker.js'
 
 export interface TaskChangesPorts {
   readonly ledger: Ledger
-  readonly worker: Pick<Worker, 'writer' | 'events' | 'abandon' | 'wake'>
+  readonly worker: Pick<Worker, 'writer' | 'events' | 'abandon' | 'wakeAll'>
   readonly adoption: Adoption
   readonly waiters: Waiters
   readonly random: Random
@@ -87,7 +87,8 @@ export class TaskChanges {
     const { before, task } = changed
     if (task.generation > before.generation) worker.events.reset(definition, task)
     if (task.status === 'cancelled') worker.abandon(task)
-    if (!isOver(task)) return worker.wake()
+    worker.wakeAll()
+    if (!isOver(task)) return
     worker.events.followed(definition, task)
     waiters.settled(task)
   }

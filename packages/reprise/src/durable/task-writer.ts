@@ -8,8 +8,10 @@
  * changes nothing once the fence, the owner or the status of the task has changed. What observers hear comes after the
  * commit. The class of a task that has a group changes in `write` alone, never in a claim.
  */
+import type { RetryGates } from '../core/decide.js'
 import type { Changes, Decided, Keys, Ledger, View } from '../ledger/ledger.js'
-import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import type { GateRecord, TaskKey, TaskRecord } from '../ledger/records.js'
+import { AllotmentCount, allotmentKey } from './allotment.js'
 import { type Definition, expectConductor, isConducted, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
@@ -27,6 +29,8 @@ export interface TaskView {
   readonly isConducted: boolean
   /** False if the budget is this process's own, and remembers what an undone transaction told it. */
   readonly isBudgetFresh: boolean
+  /** What may forbid a retry: breaker, budget and, in a transition that `mayRetry`, the allotment. */
+  readonly retryGates: RetryGates
 }
 
 /** What is written, and what the caller gets once it is. */
@@ -45,6 +49,8 @@ export interface Transition<T> {
   readonly heldAs?: TaskRecord
   /** The transition itself tells the gates how the attempt in flight ended. */
   readonly settlesGates?: boolean
+  /** The transition may decide a retry: the count that the retry is charged to is locked. */
+  readonly mayRetry?: boolean
   /** Written again while the store is busy, until this process stops: the outcome of an attempt must not be lost. */
   readonly isOutcome?: boolean
   /** Undefined: nothing is to be changed. */
@@ -63,6 +69,8 @@ export interface TaskWriterPorts {
 
 /** A transition with what it means for the group of the task. */
 interface Written<T> extends Transitioned<T> {
+  /** As they are to be written. */
+  readonly gates: readonly GateRecord[]
   readonly groupChanges: Changes | undefined
 }
 
@@ -82,8 +90,8 @@ export class TaskWriter {
       const task = taskToChange(transition, view)
       const written = task && this.decide(transition, task, view)
       if (written === undefined) return { result: undefined }
-      const changes = { ...written.changes, gates: gates.records(definition) }
       const { groupChanges } = written
+      const changes = { ...written.changes, gates: written.gates }
       return groupChanges === undefined
         ? { ...changes, result: written }
         : { ...withGroup(changes, groupChanges), result: written }
@@ -108,14 +116,16 @@ export class TaskWriter {
     decide: (view: TaskView) => Transitioned<T>,
   ): Decided<T> | undefined {
     const { gates } = this.ports
-    const { changes, result } = decide(this.viewOf(definition, task, view))
+    const { changes, result } = decide(this.viewOf(definition, task, view, undefined))
     if (definition.group !== undefined && changeOf(task, changes.task) !== undefined) return undefined
     gates.giveUp(definition, task, changes.task, view.now)
     return { ...changes, gates: gates.records(definition), result }
   }
 
-  private keysOf({ definition, key }: Transition<unknown>): Required<Keys> {
-    return { tasks: [key], gates: this.ports.gates.keysOf(definition), runs: runsOf(definition) }
+  private keysOf({ definition, key, mayRetry }: Transition<unknown>): Required<Keys> {
+    const gates = this.ports.gates.keysOf(definition)
+    if (mayRetry && definition.allot !== undefined) gates.push(allotmentKey(definition.allot))
+    return { tasks: [key], gates, runs: runsOf(definition) }
   }
 
   /** The record of the task is needed, since its input may say which rows the group has. */
@@ -132,12 +142,17 @@ export class TaskWriter {
   }
 
   /** Refreshes the gates: to be called first in every transaction. */
-  private viewOf(definition: Definition, task: TaskRecord, view: View): TaskView {
-    const isBudgetFresh = this.ports.gates.refresh(definition, view)
+  private viewOf(definition: Definition, task: TaskRecord, view: View, count: AllotmentCount | undefined): TaskView {
+    const { gates } = this.ports
+    const isBudgetFresh = gates.refresh(definition, view)
     return {
       task,
       now: view.now,
       isBudgetFresh,
+      get retryGates() {
+        const retryGates = gates.retryGates(definition, task, view.now)
+        return count === undefined ? retryGates : { ...retryGates, allot: () => count.charge(task) }
+      },
       get isConducted() {
         return isConducted(definition, view)
       },
@@ -146,15 +161,18 @@ export class TaskWriter {
 
   private decide<T>(transition: Transition<T>, task: TaskRecord, view: View): Written<T> | undefined {
     const { gates, owner } = this.ports
-    const { definition, heldAs, settlesGates } = transition
-    const decided = transition.decide(this.viewOf(definition, task, view))
+    const { definition, heldAs, settlesGates, mayRetry } = transition
+    const count = mayRetry && definition.allot ? new AllotmentCount(definition.allot, view) : undefined
+    const decided = transition.decide(this.viewOf(definition, task, view, count))
     if (decided === undefined) return undefined
     const { changes, result } = decided
     // A process that lives and has the task hears of the change, and gives back itself what its own budget granted.
     const isElsewhere = heldAs === undefined && task.owner !== null && task.owner !== owner
     if (!settlesGates) gates.giveUp(definition, task, changes.task, view.now, isElsewhere)
     const change = definition.group && changeOf(task, changes.task)
-    return { changes, result, groupChanges: change && definition.group?.follow(view, change, view.now) }
+    const groupChanges = change && definition.group?.follow(view, change, view.now)
+    const records = gates.records(definition)
+    return { changes, result, groupChanges, gates: count === undefined ? records : [...records, ...count.records()] }
   }
 }
 

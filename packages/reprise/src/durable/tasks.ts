@@ -67,6 +67,8 @@ export interface TaskState {
   readonly totalDelayMs: number
   /** Why it ended without success; null otherwise. */
   readonly stopReason: StopReason | null
+  /** The word of the budget that denied the next attempt, with the stop reason `budget_denied`; else null. */
+  readonly budgetReason: string | null
   /** What its last failed attempt failed with; null if none failed. */
   readonly lastFailure: FailureRecord | null
   /** Joins its events, over processes and resets. */
@@ -184,7 +186,8 @@ export class Tasks {
     id: string | undefined,
   ): Promise<{ task: TaskRecord; ended: Promise<TaskRecord> }> {
     const { worker, waiters, watching, onFailure } = this.parts
-    const isFree = definition.policy.budget === undefined && definition.policy.breaker === undefined
+    const { policy, most } = definition
+    const isFree = policy.budget === undefined && policy.breaker === undefined && most === undefined
     const hasRoom = isFree && worker.slots.take()
     try {
       if (isStopped(worker.activity, definition)) await this.expectOver(definition, id)
@@ -324,7 +327,7 @@ export class Tasks {
     expectOpen()
     const task = await ledger.get(key)
     if (task === undefined) return undefined
-    const { retry, lastFailure } = task.progress
+    const { retry, lastFailure, budgetReason = null } = task.progress
     return {
       id: task.id,
       state: task.status,
@@ -334,6 +337,7 @@ export class Tasks {
       nextAttemptAtMs: task.dueAtMs,
       totalDelayMs: retry.totalDelayMs,
       stopReason: task.stopReason,
+      budgetReason,
       lastFailure,
       correlationId: task.correlationId,
       history: await ledger.attempts(key),

@@ -6,6 +6,7 @@
  * Invariants: an attempt starts after its intent was committed. At most `concurrency` attempts run.
  */
 import type { Changes, Ledger } from '../ledger/ledger.js'
+import { queueKey } from '../ledger/queue-limit.js'
 import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { Activity } from './activity.js'
@@ -13,8 +14,11 @@ import { type Started, TaskAdmission } from './admission.js'
 import type { Conductor, Definition } from './definition.js'
 import { DueTasks } from './due.js'
 import type { GateBook } from './gate-book.js'
+import { Holds } from './holds.js'
 import { LedgerClock } from './ledger-clock.js'
 import { ParkedTasks } from './parked-tasks.js'
+import { retryWhileBusy } from './persistence.js'
+import { writeQueueLimit } from './queue-gate.js'
 import { RunningAttempts } from './running.js'
 import { Slots } from './slots.js'
 import { TaskEvents } from './task-events.js'
@@ -40,6 +44,7 @@ export interface WorkerPorts {
 export class Worker {
   readonly definitions = new Map<string, Definition>()
   readonly activity = new Activity()
+  private readonly holds = new Holds()
   readonly slots: Slots
   readonly events: TaskEvents
   readonly admission: TaskAdmission
@@ -55,7 +60,7 @@ export class Worker {
   constructor(ports: WorkerPorts) {
     const { ledger, environment, gates, waiters, owner, concurrency, isResumed, onFailure } = ports
     this.ports = ports
-    const { activity, definitions } = this
+    const { activity, definitions, holds } = this
     this.slots = new Slots(concurrency, () => this.wake())
     this.events = new TaskEvents(environment)
     this.admission = new TaskAdmission(gates, owner, isResumed)
@@ -68,7 +73,7 @@ export class Worker {
     })
     const { slots, events, admission, writer } = this
     const clock = new LedgerClock(environment)
-    const common = { ledger, environment, gates, slots, events, admission, writer, activity, clock, onFailure }
+    const common = { ledger, environment, gates, holds, slots, events, admission, writer, activity, clock, onFailure }
     const follow = (begun: Begun | Started): void => this.follow(begun)
     const taken = (task: TaskRecord): void => this.taken(task)
     this.due = new DueTasks({
@@ -85,14 +90,34 @@ export class Worker {
       taken,
       rested: (task) => this.rested(task),
       isHere: (task) => this.isHere(task),
-      left: () => this.attemptLeft(),
+      left: (definition) => {
+        this.placeLeft(definition)
+        this.attemptLeft()
+      },
     })
-    this.parked = new ParkedTasks({ ...common, follow, taken, onRoom: () => this.wake() })
+    this.parked = new ParkedTasks({ ...common, follow, taken, onRoom: (definition) => this.lineLeft(definition) })
   }
 
   begin(): void {
     this.due.begin()
     this.wake()
+  }
+
+  /** Tasks of this definition are claimed from now on. */
+  register(definition: Definition): void {
+    const { queue, most } = definition
+    this.definitions.set(queue, definition)
+    if (most !== undefined) this.limit(queue, most)
+    this.wake()
+  }
+
+  private limit(queue: string, most: number): void {
+    const { ledger, onFailure } = this.ports
+    const written = retryWhileBusy(
+      () => writeQueueLimit(ledger, queue, most),
+      () => this.isStopped,
+    )
+    void this.activity.track(written).catch(onFailure)
   }
 
   get isStopped(): boolean {
@@ -104,9 +129,27 @@ export class Worker {
     if (!this.isStopped) this.due.wake()
   }
 
+  /** Something may be due, and limited queues may have places again: tasks were taken over, cancelled or ended elsewhere. */
+  wakeAll(): void {
+    this.holds.releaseAll()
+    this.wake()
+  }
+
+  /** The task of an attempt that ended here has given its place back. */
+  private placeLeft(definition: Definition): void {
+    if (definition.most === undefined) return
+    if (this.holds.attemptEnded([queueKey(definition.queue)])) this.wake()
+  }
+
+  /** There is room in the line, and a place in the queue. */
+  private lineLeft(definition: Definition): void {
+    this.placeLeft(definition)
+    this.wake()
+  }
+
   /** Others may have added tasks, or taken some. */
   private look(): void {
-    this.wake()
+    this.wakeAll()
     if (this.isStopped || this.isLooking) return
     this.isLooking = true
     const looked = this.dropLost().finally(() => (this.isLooking = false))

@@ -157,11 +157,18 @@ export interface QueueRef {
   readonly queue: string
   /** The key of the policy as data. */
   readonly policyHash: string
+  /**
+   * The queue is limited by its gate (`queueKey`), which the request names among its gates: at most `most` of its tasks
+   * have an owner at a time, over all processes. The number counts as long as the gate has no state.
+   * @default no limit
+   * @example { queue: 'charge', policyHash: '9f2c', most: 8 }
+   */
+  readonly most?: number
 }
 
 /** Which tasks `claim` may take. */
 export interface DueRequest {
-  /** The queues to take from, each with the policy that this program has for it. */
+  /** The queues to take from, in the order of their turns, each with the policy that this program has for it. */
   readonly queues: readonly QueueRef[]
   /** At most this many tasks. */
   readonly limit: number
@@ -175,6 +182,12 @@ export interface DueRequest {
    * @example { except: [{ scopeKind: 'task', scope: 'charge', id: 'order-42' }] }
    */
   readonly except?: readonly TaskKey[]
+  /**
+   * Called after the commit for every limited queue that has no place left.
+   * @default nobody is told
+   * @example { onFull: (queue) => console.log(`${queue} is full`) }
+   */
+  readonly onFull?: (queue: string) => void
 }
 
 /** A kind alone means all scopes of it; a name alone, scopes of this name of every kind. */
@@ -307,7 +320,8 @@ export interface Ledger {
    */
   transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>
   /**
-   * As `transact`, for tasks that are due: each is decided in turn, the earliest first.
+   * As `transact`, for tasks that are due, each decided in turn. Within a queue interrupted attempts come first, then
+   * retries, then fresh tasks, each by due time and id. Queues take turns in the order of the request.
    * @example
    * const request = { queues: [{ queue: 'charge', policyHash: '9f2c' }], limit: 10 }
    * const ids = await ledger.claim(request, ({ id }) => ({ result: id }))

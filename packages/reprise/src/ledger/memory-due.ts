@@ -3,24 +3,39 @@
  * can be taken. Imports its own layer.
  */
 import { compareDue } from './claim-order.js'
-import type { QueueRef } from './ledger.js'
-import type { TaskRecord } from './records.js'
+import type { DueRequest, QueueRef } from './ledger.js'
+import { mostOf, queueKey } from './queue-limit.js'
+import type { GateRecord, TaskRecord } from './records.js'
 
-/** Of every queue at most `limit` tasks, in the order of the claim. */
+/** Of every queue no more tasks than it has places, and at most `limit`, in the order of the claim. */
 export function dueTasks(
   tasks: readonly TaskRecord[],
-  queues: readonly QueueRef[],
-  limit: number,
+  { queues, limit }: DueRequest,
+  places: ReadonlyMap<string, number>,
   now: number,
 ): readonly (readonly TaskRecord[])[] {
-  const due = queues.map((): TaskRecord[] => [])
-  const places = new Map(queues.map((ref, index) => [nameOfRef(ref), due[index] as TaskRecord[]]))
+  const due = new Map(queues.map((ref): [string, TaskRecord[]] => [nameOfRef(ref), []]))
   for (const task of tasks) {
     if (task.status !== 'waiting' || task.dueAtMs === null || task.dueAtMs > now) continue
-    const first = places.get(nameOfRef(task))
-    if (first !== undefined) insert(first, task, limit)
+    const first = due.get(nameOfRef(task))
+    if (first !== undefined) insert(first, task, Math.min(limit, places.get(task.queue) ?? limit))
   }
-  return due
+  return [...due.values()]
+}
+
+/** How many more tasks of each limited queue may have an owner. */
+export function freePlaces(
+  tasks: readonly TaskRecord[],
+  queues: readonly QueueRef[],
+  gates: ReadonlyMap<string, GateRecord>,
+): ReadonlyMap<string, number> {
+  const limited = queues.filter(({ most }) => most !== undefined)
+  return new Map(
+    limited.map((ref) => {
+      const owned = tasks.filter(({ queue, owner }) => queue === ref.queue && owner !== null).length
+      return [ref.queue, Math.max(0, mostOf(ref, gates.get(queueKey(ref.queue))) - owned)]
+    }),
+  )
 }
 
 function nameOfRef({ queue, policyHash }: QueueRef): string {

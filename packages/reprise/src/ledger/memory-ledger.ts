@@ -28,8 +28,9 @@ import type {
 } from './ledger.js'
 import { LedgerTime } from './ledger-time.js'
 import { MemoryAnalytics } from './memory-analytics.js'
-import { dueTasks } from './memory-due.js'
+import { dueTasks, freePlaces } from './memory-due.js'
 import { compact, forget, isIn, type MemoryTables, removeRun } from './memory-housekeeping.js'
+import { tellFull } from './queue-limit.js'
 import type {
   AttemptRow,
   DeadLetter,
@@ -112,14 +113,18 @@ export class MemoryLedger implements Ledger {
   }
 
   async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
-    const { queues, limit, except } = request
-    const tasks = this.all().filter(isNoneOf(except))
-    const taken = fairShare(dueTasks(tasks, queues, limit, this.time.nowMs()), limit)
+    const { queues, limit, except, onFull } = request
+    const all = this.all()
+    const places = freePlaces(all, queues, this.gateRecords)
+    const due = dueTasks(all.filter(isNoneOf(except)), request, places, this.time.nowMs())
+    const taken = fairShare(due, limit)
     const undo = this.remember(taken)
     try {
-      return taken.map((task) =>
+      const results = taken.map((task) =>
         this.commit(decide(task, this.view({ gates: request.gates ?? [], runs: request.runs ?? [], tasks: [task] }))),
       )
+      tellFull(places, taken, onFull)
+      return results
     } catch (error) {
       undo()
       throw error

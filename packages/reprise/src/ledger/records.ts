@@ -119,6 +119,10 @@ export interface TaskProgress {
   readonly resumeId?: string
   /** Set by `retryNow`: the next attempt may start before its time. */
   readonly startEarly?: boolean
+  /** Retries that were charged to the allotment of the task, over all its generations. */
+  readonly allotted?: number
+  /** Why a budget denied the attempt that did not come, in its own word; the stop reason is `budget_denied` then. */
+  readonly budgetReason?: string
 }
 
 /** A task as the ledger has it. */
@@ -247,12 +251,12 @@ export interface RunRecord {
   readonly endedAtMs: number | null
 }
 
-/** A budget or breaker, as its own snapshot. */
+/** A budget or breaker as its own snapshot, or the limit of a queue (`QueueState`). */
 export interface GateRecord {
   /** The kind and the name: `breaker:mail`. */
   readonly key: string
   /** What it is. */
-  readonly kind: 'budget' | 'breaker'
+  readonly kind: 'budget' | 'breaker' | 'queue'
   /** Its snapshot. */
   readonly state: Json
   /** What it was made with, for people to read; absent where that is not known. */

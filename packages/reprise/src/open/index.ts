@@ -26,6 +26,7 @@ export {
   type TripOptions,
   tripBreaker,
 } from '../durable/gate-control.js'
+export type { Allotment } from '../durable/allotment.js'
 export type { TaskGroup } from '../durable/group.js'
 export type { RetentionInput, Swept } from '../durable/retention.js'
 export type { TaskOptions } from '../durable/task-options.js'

@@ -28,6 +28,8 @@ type Change = Writable<Part<'changed'>>
 
 export class Batch {
   readonly now: number
+  /** How many more tasks of each limited queue could have an owner before this batch. */
+  readonly places = new Map<string, number>()
   private readonly rows = new Map<string, BatchRow | undefined>()
   private readonly gates = new Map<string, GateRecord>()
   private readonly runs = new Map<string, RunRecord>()

@@ -42,6 +42,7 @@ import {
   type TaskRecord,
 } from '../ledger/records.js'
 import { attemptOf, deadLetterOf, eventOf, gateOf, parse, resultOf, runOf, taskOf, text } from '../ledger/rows.js'
+import { tellFull } from '../ledger/queue-limit.js'
 import type { PostgresAddress } from './address.js'
 import { type Batch, type BatchRow, decideIn } from './batch.js'
 import type { Connections } from './connections.js'
@@ -77,6 +78,8 @@ export class PostgresLedger implements Ledger {
   private readonly housekeeping: Housekeeping
   /** When it was last said that they are used. */
   private readonly keptPolicies = new Map<string, number>()
+  /** Queues that this process has claimed from with a limit. */
+  private readonly limitedQueues = new Set<string>()
   private marks = 0
   private closing: Promise<void> | undefined = undefined
 
@@ -171,18 +174,24 @@ export class PostgresLedger implements Ledger {
     })
   }
 
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
-    const { queues, gates = [], runs = [], limit } = request
-    if (queues.length === 0) return Promise.resolve([])
-    return this.queue.add({
+  async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
+    const { queues, gates = [], runs = [], limit, onFull } = request
+    if (queues.length === 0) return []
+    for (const { queue, most } of queues) if (most !== undefined) this.limitedQueues.add(queue)
+    const { places, taken, results } = await this.queue.add({
       keys: { tasks: [], gates, runs },
       due: request,
-      decide: (batch, supply, due) =>
-        inTurns(due, queues, limit).map(({ task }) => {
+      decide: (batch, supply, due) => {
+        const rows = inTurns(due, queues, limit)
+        const made = rows.map(({ task }) => {
           const keys = { tasks: [task], gates, runs }
           return decideIn(batch, keys, (view) => decide(task, view), supply.next).result
-        }),
+        })
+        return { places: batch.places, taken: rows.map(({ task }) => task), results: made }
+      },
     })
+    tellFull(places, taken, onFull)
+    return results
   }
 
   async heartbeat(owner: OwnerRecord): Promise<void> {
@@ -209,10 +218,12 @@ export class PostgresLedger implements Ledger {
     return this.housekeeping.compact(request, await this.now())
   }
 
-  /** Tasks that are due at once are of interest to who looks for work. */
+  /** Processes that look for work hear of tasks that are due at once, and of places that limited queues have again. */
   private hint(rows: readonly BatchRow[]): void {
     const now = this.time.now()
-    if (rows.some(({ task }) => task.status === 'waiting' && (task.dueAtMs as number) <= now)) this.hints.tell()
+    const isDue = ({ task }: BatchRow): boolean => task.status === 'waiting' && (task.dueAtMs as number) <= now
+    const isPlace = ({ task }: BatchRow): boolean => task.owner === null && this.limitedQueues.has(task.queue)
+    if (rows.some((row) => isDue(row) || isPlace(row))) this.hints.tell()
   }
 
   // ── what is read ───────────────────────────────────────────────────────────────────────────────

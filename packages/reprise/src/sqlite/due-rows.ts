@@ -5,16 +5,34 @@
 import { RANK_NUMBERS } from '../ledger/claim-order.js'
 import { fairShare } from '../ledger/fair-share.js'
 import type { DueRequest, QueueRef } from '../ledger/ledger.js'
+import { mostOf, queueKey } from '../ledger/queue-limit.js'
 import { nameOf, type TaskKey } from '../ledger/records.js'
-import { keyInRow, type SqlRow, taskOf, type TaskRow } from '../ledger/rows.js'
+import { gateOf, keyInRow, type SqlRow, taskOf, type TaskRow } from '../ledger/rows.js'
 import type { Statements } from './statements.js'
 
-/** The tasks that a claim takes, in the order in which they are decided. */
-export function takeDue(sql: Statements, request: DueRequest, now: number): TaskRow[] {
+/** The tasks that a claim takes, in the order in which they are decided; `places`: what limited queues had before. */
+export function takeDue(
+  sql: Statements,
+  request: DueRequest,
+  now: number,
+): { readonly rows: TaskRow[]; readonly places: ReadonlyMap<string, number> } {
   const { queues, limit, except = [] } = request
   const names = namesOf(except)
-  const due = queues.map((queue) => dueIn(sql, queue, limit, now, names))
-  return fairShare(due, limit)
+  const places = new Map<string, number>()
+  const due = queues.map((ref) => {
+    if (ref.most === undefined) return dueIn(sql, ref, limit, now, names)
+    const free = freePlaces(sql, ref)
+    places.set(ref.queue, free)
+    return dueIn(sql, ref, Math.min(limit, free), now, names)
+  })
+  return { rows: fairShare(due, limit), places }
+}
+
+/** How many more tasks of a limited queue may have an owner. */
+function freePlaces(sql: Statements, ref: QueueRef): number {
+  const row = sql.gate.get(queueKey(ref.queue)) as SqlRow | undefined
+  const { tasks } = sql.countOwned.get(ref.queue) as { tasks: number }
+  return Math.max(0, mostOf(ref, row && gateOf(row)) - tasks)
 }
 
 function dueIn(

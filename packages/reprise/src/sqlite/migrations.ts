@@ -44,7 +44,7 @@ export const MIGRATIONS: readonly string[] = [
     UNIQUE (scope_kind, scope, id)
   ) STRICT;
   CREATE INDEX tasks_due ON tasks (queue, policy_hash, claim_rank, due_at, id) WHERE status = 'waiting';
-  CREATE INDEX tasks_owned ON tasks (owner) WHERE owner IS NOT NULL;
+  CREATE INDEX tasks_owned ON tasks (owner, queue) WHERE owner IS NOT NULL;
   CREATE INDEX tasks_undecided ON tasks (scope_kind, scope, id) WHERE status = 'undecided';
   CREATE INDEX tasks_finished ON tasks (status, updated_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
   CREATE INDEX tasks_history ON tasks (attempts_kept) WHERE attempts_kept >= 10;

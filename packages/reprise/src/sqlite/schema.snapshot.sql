@@ -118,6 +118,6 @@ CREATE INDEX tasks_finished ON tasks (status, updated_at) WHERE status IN ('succ
 
 CREATE INDEX tasks_history ON tasks (attempts_kept) WHERE attempts_kept >= 10;
 
-CREATE INDEX tasks_owned ON tasks (owner) WHERE owner IS NOT NULL;
+CREATE INDEX tasks_owned ON tasks (owner, queue) WHERE owner IS NOT NULL;
 
 CREATE INDEX tasks_undecided ON tasks (scope_kind, scope, id) WHERE status = 'undecided';

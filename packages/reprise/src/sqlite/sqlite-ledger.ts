@@ -40,6 +40,7 @@ import type {
   TaskStatus,
 } from '../ledger/records.js'
 import type { LedgerTime } from '../ledger/ledger-time.js'
+import { tellFull } from '../ledger/queue-limit.js'
 import { keyIn, scopeOfRun } from '../ledger/records.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
@@ -128,15 +129,19 @@ export class SqliteLedger implements Ledger {
     })
   }
 
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
-    return this.queue.add(() => {
+  async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
+    const { places, taken, results } = await this.queue.add(() => {
       const now = this.time.nowMs()
-      return inTurn(takeDue(this.sql, request, now), (row) => {
+      const due = takeDue(this.sql, request, now)
+      const made = inTurn(due.rows, (row) => {
         const rows = new LockedRows(this.sql, now, request)
         rows.add(row.task, row)
         return this.write(decide(row.task, rows), rows)
       })
+      return { places: due.places, taken: due.rows.map(({ task }) => task), results: made }
     })
+    tellFull(places, taken, request.onFull)
+    return results
   }
 
   nextDueAtMs(queues: readonly QueueRef[], except: readonly TaskKey[] = []): Promise<number | null> {

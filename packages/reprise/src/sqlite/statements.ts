@@ -21,7 +21,7 @@ const IS_TASK = 'scope_kind = ? AND scope = ? AND id = ?'
 const IN_RUN = `scope_kind = 'run' AND scope = ?`
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')
 
-const SQL = {
+export const SQL = {
   task: `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${IS_TASK}`,
   payload: `SELECT payload_hash FROM tasks WHERE ${IS_TASK}`,
   insertTask: `INSERT INTO tasks (${INSERTED.join(', ')}) VALUES (${marks(INSERTED.length)})
@@ -53,6 +53,7 @@ const SQL = {
   countHistory: 'UPDATE tasks SET attempts_kept = attempts_kept + ? WHERE pk = ?',
   shortened: `UPDATE tasks SET attempts_kept = attempts_kept - ?, compacted_attempts = compacted_attempts + ?,
     compacted_until = MAX(COALESCE(compacted_until, -1e300), ?) WHERE pk = ?`,
+  countOwned: 'SELECT COUNT(*) AS tasks FROM tasks WHERE owner IS NOT NULL AND queue = ?',
   owns: 'SELECT 1 FROM tasks WHERE owner = ? LIMIT 1',
   removeTask: 'DELETE FROM tasks WHERE pk = ?',
   // So that finding those that no task has needs no look at the tasks.

@@ -103,7 +103,7 @@ export function faultOf(type: BudgetType, option: string, value: unknown): strin
   const { make, options } = kindOf(type)
   const isDuration = options.find(({ name }) => name === option)?.shape.kind === 'duration'
   // In a file a duration has a unit, here as in a policy.
-  const fault = isDuration ? faultOfDuration(value)?.message : undefined
+  const fault = isDuration ? faultOfDuration(value) : undefined
   if (fault !== undefined) return fault
   const tooLarge = Number.isFinite(value) ? faultOfNumber(value) : undefined
   if (tooLarge !== undefined) return `${String(value)} ${tooLarge}`

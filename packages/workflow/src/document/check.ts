@@ -5,7 +5,7 @@
  * is called or changed. Imports shapes, spots and findings.
  */
 import { nearest } from 'reprise/internal'
-import { faultOfDuration } from './duration-fault.js'
+import { faultOfDuration, shortForm } from './duration-fault.js'
 import type { Findings } from './findings.js'
 import { hintForKey, hintForValue } from './hints.js'
 import { faultOfName, mendedName, type NameRule } from './names.js'
@@ -56,7 +56,7 @@ export class ShapeCheck {
         return this.number(spot, shape)
       case 'duration': {
         const fault = faultOfDuration(spot.data)
-        if (fault !== undefined) this.findings.fail(spot, fault.message, fault.suggestion)
+        if (fault !== undefined) this.findings.fail(spot, fault, shortForm(spot.data))
         return
       }
       case 'data':

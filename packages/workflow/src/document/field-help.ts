@@ -4,6 +4,7 @@
  */
 import type { PolicyProblem } from 'reprise'
 import { nearest } from 'reprise/internal'
+import { shortForm } from './duration-fault.js'
 import { camelCase, snakeCase } from './spelling.js'
 import { hasFields } from './spot.js'
 
@@ -46,6 +47,7 @@ const ACCEPTED: Readonly<Record<string, string>> = {
   hedge: 'give `{delay: 500ms}` or `{percentile: 95}`',
 }
 const NAMED_BREAKER = 'give the name of one under `breakers:`, or fields such as `{failure_threshold: 5}`'
+const DURATIONS = /(^|[._])(delay|timeout|after|budget|increment|delays)$/
 const LISTS = /(^|\.)(retry_on|exit_code|delays)$/
 const NUMBERS =
   /^$|(^|\.)(attempts|jitter_factor|base|cost|failure_threshold|half_open_max_calls|max_hedges|percentile)$/
@@ -118,6 +120,8 @@ function forValue(field: string, { value, isWorkflow }: Around, isItem: boolean)
   if (!isItem && LISTS.test(field) && (typeof value === 'string' || typeof value === 'number')) {
     return `write it as a list: \`[${shown(value)}]\``
   }
+  const short = DURATIONS.test(field) ? shortForm(value) : undefined
+  if (short !== undefined) return short
   if (Object.hasOwn(ACCEPTED, field) && !hasFields(value) && (field === '' || typeof value !== 'string')) {
     return isWorkflow && field === 'breaker' ? NAMED_BREAKER : ACCEPTED[field]
   }

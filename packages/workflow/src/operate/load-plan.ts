@@ -16,6 +16,8 @@ export interface LoadedPlan {
   readonly documentDir: string
   /** What is allowed but odd. */
   readonly notes: readonly string[]
+  /** What messages call the file. */
+  readonly shownFile: string
 }
 
 /** `name`: of the file; null for what came from stdin. */
@@ -23,7 +25,7 @@ export async function loadPlan(source: Source, name: string | null): Promise<Loa
   const plan = planOf(source, await readersFor(source))
   const file = name === null ? null : path.resolve(name)
   const documentDir = file === null ? process.cwd() : path.dirname(file)
-  return { plan: { ...plan, file }, documentDir, notes: notesOf(source, plan) }
+  return { plan: { ...plan, file }, documentDir, notes: notesOf(source, plan), shownFile: source.file }
 }
 
 /** What is passed on and masked has to be there. */
