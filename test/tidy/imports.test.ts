@@ -39,14 +39,9 @@ const WORKFLOW: Table = {
   words: [...LIBRARY],
   explain: ['plan', 'words', ...LIBRARY],
   simulate: [
-    'document',
-    'plan',
-    'values',
-    'words',
-    'explain',
+    ...['document', 'plan', 'values', 'words', 'explain'],
     ...LIBRARY,
-    'reprise/simulate',
-    'reprise/internal/simulate',
+    ...['reprise/simulate', 'reprise/internal/simulate'],
   ],
   operate: [
     ...['document', 'plan', 'values', 'masking', 'state', 'view', 'run', 'words'],
@@ -57,7 +52,8 @@ const WORKFLOW: Table = {
 }
 
 const WORKFLOW_PACKAGE = ['@reprise/workflow', '@reprise/workflow/internal']
-const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', 'reprise/simulate', ...WORKFLOW_PACKAGE]
+const SIMULATION = ['reprise/simulate', 'reprise/internal/simulate']
+const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', ...SIMULATION, ...WORKFLOW_PACKAGE]
 
 /** `frame` are the files beside the directories. */
 const COMMAND_LINE: Table = {

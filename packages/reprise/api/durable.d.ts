@@ -551,7 +551,7 @@ export interface TaskKey extends Scope {
 }
 
 export interface TaskOptions<I, R> {
-  readonly onInterrupt?: 'rerun' | 'fail' | {
+  readonly onInterrupt?: 'rerun' | 'charge' | 'fail' | {
     readonly verify: VerifyFunction<I, R>;
   };
   readonly group?: TaskGroup;
@@ -767,6 +767,14 @@ interface LedgerEvent {
   readonly detail: Json;
 }
 
+// ledger/records
+interface LostExecution {
+  readonly attempt: number;
+  readonly execution: number;
+  readonly startedAtMs: number;
+  readonly owner: string;
+}
+
 // durable/runs
 interface NewRun {
   readonly id: string;
@@ -877,6 +885,7 @@ interface TaskProgress {
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;
   readonly startEarly?: boolean;
+  readonly lost?: LostExecution;
   readonly allotted?: number;
   readonly budgetReason?: string;
 }
