@@ -1,4 +1,4 @@
-// reprise/durable: 84 names, 11 values and 73 types. Written by `npm run api`.
+// reprise/durable: 85 names, 11 values and 74 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
@@ -12,8 +12,8 @@
 //   RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption,
 //   RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker,
 //   StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskHandle, TaskHistory, TaskKey,
-//   TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, Totals, TripOptions, VerifyAnswer,
-//   VerifyFunction, View,
+//   TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions,
+//   VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Clock, DurationInput, ExecutorOptions, PolicyArgument, RepriseError, StopReason,
@@ -223,6 +223,7 @@ export interface Ledger {
   heartbeat(owner: OwnerRecord): Promise<void>;
   owners(): Promise<readonly OwnerRecord[]>;
   removeOwner(id: string): Promise<void>;
+  threadHeartbeat?(): ThreadHeartbeat | undefined;
   taskOwners(): Promise<readonly string[]>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
@@ -592,6 +593,11 @@ export interface TaskState {
 }
 
 export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+export interface ThreadHeartbeat {
+  readonly connect: string;
+  readonly data: object;
+}
 
 export interface Totals {
   readonly tasks: number;

@@ -12,6 +12,7 @@ import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
 import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
+import { systemClock } from '../runtime/system-clock.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
 import type { Definition, Recordable, TaskFunction, VerifyFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
@@ -121,7 +122,8 @@ export class Durable {
     const parts = { ledger, environment, gates, waiters, owner: identity.id, concurrency, onFailure, isResumed, isLate }
     this.worker = new Worker(parts, new Map())
     const monotonicMs = (): number => environment.clock.monotonicMs()
-    this.ownership = new Ownership({ ledger, identity, leaseMs, monotonicMs, onFailure }, this.worker)
+    const isSystemTime = environment.clock === systemClock
+    this.ownership = new Ownership({ ledger, identity, leaseMs, monotonicMs, isSystemTime, onFailure }, this.worker)
     this.adoption = new Adoption(ledger, settings.policyChange, environment.random)
     this.watching = new Watching({ ledger, waiters, onFailure, isHere: (key) => this.worker.isHere(key) })
     this.retention = new Retention(ledger, settings.retention ?? retentionOf())

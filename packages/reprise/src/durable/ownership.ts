@@ -12,6 +12,7 @@ import type { Ledger, Tally } from '../ledger/ledger.js'
 import type { OwnerRecord, TaskKey, TaskRecord } from '../ledger/records.js'
 import { isStill } from './adoption.js'
 import type { Definition } from './definition.js'
+import { HeartbeatThread } from './heartbeat-thread.js'
 import { type Identity, lifeOf, ownIdentity } from './identity.js'
 import { faultsOfHistory, faultsOfState } from './state-check.js'
 import { withoutProbe } from './shared-breaker.js'
@@ -24,6 +25,8 @@ export interface OwnershipParts {
   readonly leaseMs: number
   /** This process's own time, which does not jump. */
   readonly monotonicMs: () => number
+  /** Whether times are the system's, which another thread has too. */
+  readonly isSystemTime: boolean
   readonly onFailure: (error: unknown) => void
 }
 
@@ -42,6 +45,9 @@ interface Sighting {
 }
 
 const BATCH = 500
+
+/** A program that ends before this pays for no thread, whatever its lease; with a longer lease, a sixth of that. */
+const LEAST_AGE_OF_THREAD_MS = 1000
 
 /**
  * Who lives by what can be seen from here, by id; for those who only look and own nothing. One that is seen to live may
@@ -87,6 +93,9 @@ export class Ownership {
   private seenAtMs = -Infinity
   private lookedAtMs = -Infinity
   private timer: NodeJS.Timeout | undefined = undefined
+  private threadTimer: NodeJS.Timeout | undefined = undefined
+  private mayHaveThread = false
+  private thread: HeartbeatThread | undefined = undefined
   private ticking: Promise<unknown> = Promise.resolve()
   private renewedAtMs = -Infinity
 
@@ -104,11 +113,31 @@ export class Ownership {
       this.ticking = Promise.all([this.ticking, this.tick().catch(this.parts.onFailure)])
     }, this.parts.leaseMs / 3)
     this.timer.unref()
+    const ageMs = Math.max(LEAST_AGE_OF_THREAD_MS, this.parts.leaseMs / 6)
+    this.threadTimer = setTimeout(() => {
+      this.mayHaveThread = true
+      this.startThread()
+    }, ageMs).unref()
   }
 
   /** Says nothing more: the lease runs out. */
   halt(): void {
     clearInterval(this.timer)
+    void this.endThread()
+  }
+
+  /** Only where there are functions that could block the event loop. */
+  private startThread(): void {
+    const { ledger, identity, leaseMs, isSystemTime } = this.parts
+    if (this.thread !== undefined || !isSystemTime || this.worker.definitions.size === 0) return
+    const heartbeat = ledger.threadHeartbeat?.()
+    if (heartbeat !== undefined) this.thread = new HeartbeatThread(heartbeat, identity.id, leaseMs)
+  }
+
+  private async endThread(): Promise<void> {
+    clearTimeout(this.threadTimer)
+    this.mayHaveThread = false
+    await this.thread?.end()
   }
 
   /** Whether the process that wrote the task's wait is not there any more. */
@@ -120,6 +149,7 @@ export class Ownership {
 
   async end(): Promise<void> {
     clearInterval(this.timer)
+    await this.endThread()
     // A late word would put the row back.
     await this.ticking
     await this.parts.ledger.removeOwner(this.parts.identity.id)
@@ -207,13 +237,14 @@ export class Ownership {
 
   private async tick(): Promise<void> {
     await this.renew()
+    if (this.mayHaveThread) this.startThread()
     await this.takeOver(randomUUID())
   }
 
   /** Whether so long has passed since its last word that others may have taken over. */
   get isLate(): boolean {
     const { leaseMs, monotonicMs } = this.parts
-    return monotonicMs() - this.renewedAtMs >= leaseMs
+    return Math.min(monotonicMs() - this.renewedAtMs, this.thread?.silentMs ?? Infinity) >= leaseMs
   }
 
   private async renew(): Promise<void> {
@@ -222,6 +253,7 @@ export class Ownership {
     const leaseUntilMs = (await ledger.leaseNow()) + leaseMs
     await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs, leaseMs })
     this.renewedAtMs = Math.max(this.renewedAtMs, beganAtMs)
+    this.thread?.renewed(monotonicMs() - beganAtMs)
   }
 
   /** Tasks of owners that the ledger does not know: it was removed while it still claimed. */

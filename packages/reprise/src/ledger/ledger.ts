@@ -184,6 +184,17 @@ export interface Compacted extends Omit<Forgotten, 'tasks'> {
   readonly reclaimedBytes: number
 }
 
+/** How a thread renews an owner's row through a connection of its own: as text, since a thread shares no functions. */
+export interface ThreadHeartbeat {
+  /**
+   * The body of a function in CommonJS that sees `data` and `require`, and returns `(owner, leaseMs) => void`: it
+   * renews the row, if there is one, and leaves no connection behind. It may return a promise.
+   */
+  readonly connect: string
+  /** What can be sent to a thread. */
+  readonly data: object
+}
+
 export interface Ledger {
   /** What to call it in messages: never a secret. */
   readonly name: string
@@ -219,6 +230,8 @@ export interface Ledger {
   heartbeat(owner: OwnerRecord): Promise<void>
   owners(): Promise<readonly OwnerRecord[]>
   removeOwner(id: string): Promise<void>
+  /** Where a second thread can reach the store; else absent, or undefined. */
+  threadHeartbeat?(): ThreadHeartbeat | undefined
   /** Everybody who has a task, whether or not there is a row of him. */
   taskOwners(): Promise<readonly string[]>
 

@@ -59,6 +59,7 @@ export type {
   Tally,
   TaskFilter,
   TaskResult,
+  ThreadHeartbeat,
   View,
 } from '../ledger/ledger.js'
 export { MemoryLedger, type MemoryLedgerOptions } from '../ledger/memory-ledger.js'

@@ -22,6 +22,7 @@ import type {
   Tally,
   TaskFilter,
   TaskResult,
+  ThreadHeartbeat,
   View,
 } from '../ledger/ledger.js'
 import {
@@ -53,6 +54,7 @@ import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
 import { keyColumns, listQuery, runsQuery, type Statements, statementsOf } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
+import { postgresHeartbeat } from './thread-heartbeat.js'
 import { WriteQueue } from './write-queue.js'
 import { Writers } from './writers.js'
 
@@ -64,6 +66,7 @@ export class PostgresLedger implements Ledger {
   readonly spans = 'network'
   readonly analytics: LedgerAnalytics
   private readonly schema: string
+  private readonly address: PostgresAddress
   private readonly sql: Statements
   private readonly connections: Connections
   private readonly time: ServerTime
@@ -78,7 +81,9 @@ export class PostgresLedger implements Ledger {
   private marks = 0
   private closing: Promise<void> | undefined = undefined
 
-  constructor({ name, schema, connections: count }: PostgresAddress, connections: Connections, time: ServerTime) {
+  constructor(address: PostgresAddress, connections: Connections, time: ServerTime) {
+    const { name, schema, connections: count } = address
+    this.address = address
     this.name = name
     this.schema = schema
     this.connections = connections
@@ -189,6 +194,10 @@ export class PostgresLedger implements Ledger {
 
   async removeOwner(id: string): Promise<void> {
     await this.reader.write(this.sql.removeOwner, [id])
+  }
+
+  threadHeartbeat(): ThreadHeartbeat | undefined {
+    return postgresHeartbeat(this.address)
   }
 
   async keepPolicy({ hash, policy }: PolicyRecord): Promise<void> {
