@@ -6,9 +6,11 @@ import { ROOT } from './fences.js'
 
 const pages = [
   ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
-  ...readdirSync(path.join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+  ...['docs', 'docs/design'].flatMap((directory) =>
+    readdirSync(path.join(ROOT, directory))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${directory}/${name}`),
+  ),
   ...['cli', 'reprise', 'workflow'].map((name) => `packages/${name}/README.md`),
 ].filter((page) => existsSync(path.join(ROOT, page)))
 
@@ -43,4 +45,9 @@ function brokenIn(page: string): string[] {
 
 test.each(pages)('links of %s lead somewhere', (page) => {
   expect(brokenIn(page)).toEqual([])
+})
+
+test('ARCHITECTURE.md stays short enough to read whole: at most 2,500 words', () => {
+  const words = readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8').split(/\s+/).length
+  expect(words).toBeLessThanOrEqual(2500)
 })

@@ -1,4 +1,4 @@
-/** That nothing outlives a process that was killed: real SIGKILL, real trees. */
+/** Commands end when the process that started them is killed. With real SIGKILL and real process trees. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,11 +14,11 @@ const canSetsid = hasProc && has('setsid')
 const left: { pid: number }[] = []
 afterEach(() => kill(left.splice(0)))
 
-const DEAF = `trap "" TERM; echo $$; while :; do sleep 0.05; done`
-/** A leader, a deaf child, a deaf one in a session of its own, and one there whose parent is gone. */
-const TREE = `echo $$; sh -c '${DEAF}' & setsid sh -c '${DEAF}' & (setsid sh -c 'echo $$; exec sleep 1000' &); wait`
+const IGNORES_TERM = `trap "" TERM; echo $$; while :; do sleep 0.05; done`
+/** A group leader, a child that ignores TERM, another in a session of its own, and an orphan in a session of its own. */
+const TREE = `echo $$; sh -c '${IGNORES_TERM}' & setsid sh -c '${IGNORES_TERM}' & (setsid sh -c 'echo $$; exec sleep 1000' &); wait`
 
-/** Starts a parent with commands; kills it when so many pids are printed; answers who was there. */
+/** Starts a parent with commands and kills it once `pids` pids are printed. Returns the processes of those pids. */
 async function killParent(commands: Settings['commands'], pids: number): Promise<ProcessRow[]> {
   const { child, said, ended } = startProgram(
     'main-thread.ts',
@@ -33,18 +33,26 @@ async function killParent(commands: Settings['commands'], pids: number): Promise
   return rows
 }
 
-/** Whether a Node process has nothing to do; true where the system does not tell what a process waits in. */
-function isWaitingForEvents(pid: number): boolean {
-  return /epoll|ep_poll|^0?$/.test(readFileSync(`/proc/${pid}/wchan`, 'utf8'))
+/**
+ * Whether a keeper's arguments name the group. The wait channel of the parent does not tell as much: for a process that
+ * is running it is `0`, as it is where the system hides it.
+ */
+function knowsOf(keeper: ProcessRow, group: number): boolean {
+  try {
+    return new RegExp(`^g \\d+ ${group} `, 'm').test(readFileSync(`/proc/${keeper.pid}/cmdline`, 'utf8'))
+  } catch {
+    // It has ended since it was listed.
+    return false
+  }
 }
 
 describe('when a process is killed', () => {
-  itWhere(canSetsid, '/proc and setsid', 'the whole tree of its command ends, wherever it hides', async () => {
+  itWhere(canSetsid, '/proc and setsid', 'the whole tree of its command ends, other sessions included', async () => {
     const rows = await killParent([{ argv: ['sh', '-c', TREE], tag: newTag(), graceMs: 300 }], 4)
     await waitFor(async () => (await living(rows)).length === 0)
   })
 
-  itWhere(hasProc, '/proc', 'in whatever moment of starting commands, nothing is left', async () => {
+  itWhere(hasProc, '/proc', 'while it is starting commands, none of them is left', async () => {
     for (const started of [1, 4, 9, 16, 25]) {
       const tag = newTag()
       const commands = Array.from({ length: 40 }, (_, index) => ({ argv: ['sleep', '1000'], tag: `${tag}/${index}` }))
@@ -61,34 +69,38 @@ describe('when a process is killed', () => {
   })
 
   it('all of its commands end', async () => {
-    const commands = Array.from({ length: 5 }, () => ({ argv: ['sh', '-c', DEAF], tag: newTag(), graceMs: 300 }))
+    const commands = Array.from({ length: 5 }, () => ({
+      argv: ['sh', '-c', IGNORES_TERM],
+      tag: newTag(),
+      graceMs: 300,
+    }))
     const rows = await killParent(commands, 5)
     await waitFor(async () => (await living(rows)).length === 0)
   })
 
-  it('a command with no environment ends', async () => {
-    const argv = ['sh', '-c', `exec env -i sh -c '${DEAF}'`]
+  it('its command without an environment ends', async () => {
+    const argv = ['sh', '-c', `exec env -i sh -c '${IGNORES_TERM}'`]
     const rows = await killParent([{ argv, tag: newTag(), graceMs: 300 }], 1)
     await waitFor(async () => (await living(rows)).length === 0)
   })
 
-  itWhere(hasProc, '/proc', 'a command may clean up in its grace', async () => {
+  itWhere(hasProc, '/proc', 'its command may clean up within its grace', async () => {
     const cleanUp = `trap 'sleep 0.3; kill $helper; exit' TERM; setsid sleep 1000 & helper=$!; echo $$; echo $helper`
     const text = `${cleanUp}; while :; do sleep 0.05; done`
     const rows = await killParent([{ argv: ['sh', '-c', text], tag: newTag(), graceMs: 60_000 }], 2)
-    // It has a minute, and takes a third of a second: were it not for its own cleaning, this would take that minute.
+    // The grace is a minute and the clean-up takes 0.3 s: without that clean-up this would take the whole minute.
     await waitFor(async () => (await living(rows)).length === 0)
   })
 
   describe('its keeper', () => {
-    /** A parent with one command that has begun; its keeper is the other child that leads a group. */
+    /** Starts a parent with one running command. Its keepers are its other children that lead a group. */
     async function startKept(): Promise<{ parent: number; command: ProcessRow; keepers: () => Promise<ProcessRow[]> }> {
-      const commands = [{ argv: ['sh', '-c', DEAF], tag: newTag(), graceMs: 300 }]
+      const commands = [{ argv: ['sh', '-c', IGNORES_TERM], tag: newTag(), graceMs: 300 }]
       const program = startProgram('main-thread.ts', JSON.stringify({ commands, isHeard: true } satisfies Settings))
       const parent = program.child.pid ?? 0
       await waitFor(() => printed(program.said()).length === 1)
       const [command] = await rowsOf(printed(program.said()))
-      if (command === undefined) throw new Error('Nothing has begun')
+      if (command === undefined) throw new Error('The command has not started')
       left.push(command, { pid: parent })
       const keepers = async (): Promise<ProcessRow[]> =>
         (await listProcesses()).filter(
@@ -97,23 +109,20 @@ describe('when a process is killed', () => {
       return { parent, command, keepers }
     }
 
-    itWhere(hasProc, '/proc', 'goes when all is done', async () => {
+    itWhere(hasProc, '/proc', 'ends once the command has ended', async () => {
       const { parent, command, keepers } = await startKept()
       const [keeper, ...others] = await keepers()
       expect(others).toEqual([])
-      if (keeper === undefined) throw new Error('There is no keeper')
+      if (keeper === undefined) throw new Error('No keeper found')
       left.push(keeper)
       process.kill(parent, 'SIGKILL')
       await waitFor(async () => (await living([keeper, command])).length === 0)
     })
 
-    itWhere(hasProc, '/proc', 'is replaced by one that knows all when it is killed itself', async () => {
+    itWhere(hasProc, '/proc', 'ends the command also when it replaced a killed keeper', async () => {
       const { parent, command, keepers } = await startKept()
-      const first = await keepers()
-      kill(first)
-      await waitFor(async () => (await keepers()).some(({ pid }) => pid !== first[0]?.pid))
-      // The new keeper is seen before it has been told of the command: the parent is still starting it.
-      await waitFor(() => isWaitingForEvents(parent))
+      kill(await keepers())
+      await waitFor(async () => (await keepers()).some((keeper) => knowsOf(keeper, command.group)))
       process.kill(parent, 'SIGKILL')
       await waitFor(async () => (await living([command])).length === 0)
     })
@@ -127,8 +136,8 @@ describe.each([
   ['busybox', ['busybox', 'sh']],
 ])('a keeper in %s', (name, [shell = '', ...options]) => {
   const mark = `REPRISE_PARENT=${newTag()}`
-  const start = (program: string): ChildProcess => {
-    const keeper = spawn(shell, [...options, '-c', program, 'keeper', mark], {
+  const start = (program: string, known = ''): ChildProcess => {
+    const keeper = spawn(shell, [...options, '-c', program, 'keeper', mark, known], {
       stdio: ['pipe', 'pipe', 'inherit'],
       detached: true,
     })
@@ -144,32 +153,54 @@ describe.each([
     `b ${id} 3\ng ${id} ${pid} ${begun ?? 0}\n`
   const [variable = '', value = ''] = mark.split('=')
 
-  itWhere(has(shell) && hasProc, `${name} and /proc`, 'ends groups that are live, and what is marked', async () => {
-    const [one, done, marked, stranger] = [sleeper({}), sleeper({}), sleeper({ [variable]: value }), sleeper({})]
-    const keeper = start(KEEPER_PROGRAM)
-    const bystanders = [...(await done.row), ...(await stranger.row)]
-    const targets = [...(await one.row), ...(await marked.row)]
-    keeper.stdin?.end(`${entry(1, one.pid)}${entry(2, done.pid)}e 2\n${entry(3, stranger.pid, '1')}`)
-    await waitFor(async () => (await living(targets)).length === 0)
-    expect(await living(bystanders)).toHaveLength(2)
-  })
+  itWhere(
+    has(shell) && hasProc,
+    `${name} and /proc`,
+    'ends live groups and marked processes, and no others',
+    async () => {
+      const [one, done, marked, stranger] = [sleeper({}), sleeper({}), sleeper({ [variable]: value }), sleeper({})]
+      const keeper = start(KEEPER_PROGRAM)
+      const bystanders = [...(await done.row), ...(await stranger.row)]
+      const targets = [...(await one.row), ...(await marked.row)]
+      keeper.stdin?.end(`${entry(1, one.pid)}${entry(2, done.pid)}e 2\n${entry(3, stranger.pid, '1')}`)
+      await waitFor(async () => (await living(targets)).length === 0)
+      expect(await living(bystanders)).toHaveLength(2)
+    },
+  )
 
-  itWhere(has(shell) && has('mkfifo'), `${name} and mkfifo`, 'makes pipes, says how many, removes them', async () => {
-    const room = mkdtempSync(path.join(tmpdir(), 'a keeper-'))
-    const keeper = start(KEEPER_PROGRAM)
-    let said = ''
-    keeper.stdout?.on('data', (bytes: Buffer) => (said += bytes.toString()))
-    keeper.stdin?.write(`d ${room}\nm 1 3\nm 7 2\nm 2 1\n`)
-    // One that is there already cannot be made.
-    await waitFor(() => said === '3\n2\n0\n')
-    expect(readdirSync(room).toSorted()).toEqual(['1', '2', '3', '7', '8'])
-    expect(lstatSync(path.join(room, '8')).isFIFO()).toBe(true)
-    expect(lstatSync(path.join(room, '8')).mode & 0o777).toBe(0o600)
-    keeper.stdin?.end()
+  itWhere(has(shell) && hasProc, `${name} and /proc`, 'knows the commands that its arguments name', async () => {
+    const [one, done, two] = [sleeper({}), sleeper({}), sleeper({})]
+    const targets = [...(await one.row), ...(await two.row)]
+    const bystanders = await done.row
+    const room = mkdtempSync(path.join(tmpdir(), 'a * keeper-'))
+    const keeper = start(KEEPER_PROGRAM, `d ${room}\n${entry(1, one.pid)}${entry(2, done.pid)}`)
+    keeper.stdin?.end(`e 2\n${entry(3, two.pid)}`)
+    await waitFor(async () => (await living(targets)).length === 0)
+    expect(await living(bystanders)).toHaveLength(1)
     await waitFor(() => !existsSync(room))
   })
 
-  itWhere(has(shell), name, 'leaves at once when nothing is live', async () => {
+  itWhere(
+    has(shell) && has('mkfifo'),
+    `${name} and mkfifo`,
+    'makes pipes, answers their count and removes them',
+    async () => {
+      const room = mkdtempSync(path.join(tmpdir(), 'a keeper-'))
+      const keeper = start(KEEPER_PROGRAM)
+      let said = ''
+      keeper.stdout?.on('data', (bytes: Buffer) => (said += bytes.toString()))
+      keeper.stdin?.write(`d ${room}\nm 1 3\nm 7 2\nm 2 1\n`)
+      // Pipe 2 exists already, so the last request fails.
+      await waitFor(() => said === '3\n2\n0\n')
+      expect(readdirSync(room).toSorted()).toEqual(['1', '2', '3', '7', '8'])
+      expect(lstatSync(path.join(room, '8')).isFIFO()).toBe(true)
+      expect(lstatSync(path.join(room, '8')).mode & 0o777).toBe(0o600)
+      keeper.stdin?.end()
+      await waitFor(() => !existsSync(room))
+    },
+  )
+
+  itWhere(has(shell), name, 'ends at once when no command is live', async () => {
     const marked = sleeper({ [variable]: value })
     const keeper = start(KEEPER_PROGRAM)
     const rows = await marked.row
@@ -187,7 +218,7 @@ describe.each([
     await waitFor(async () => (await living(rows)).length === 0)
   })
 
-  itWhere(has(shell) && hasProc, `${name} and /proc`, 'is not disturbed by signals', async () => {
+  itWhere(has(shell) && hasProc, `${name} and /proc`, 'ignores signals', async () => {
     const one = sleeper({})
     const rows = await one.row
     const keeper = start(KEEPER_PROGRAM)

@@ -1,8 +1,8 @@
 /**
- * Runs commands and looks at the processes they leave. Imports the workflow package's process runner.
+ * Runs commands and lists the processes they leave. Imports the workflow package's process runner.
  *
- * Tests run in worker threads, where commands talk through Node's own pipes. What has to be seen on a main thread, or
- * killed, is a program of its own (`main-thread.ts`).
+ * Tests run in worker threads, where commands use Node's own pipes. A test that needs a main thread, or a process to
+ * kill, starts a program of its own (`main-thread.ts`).
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ export function itWhere(possible: boolean, need: string, name: string, test: () 
 }
 
 let count = 0
-/** Nobody else's. */
+/** Unique to one command. */
 export const newTag = (): string => `test-${process.pid}-${Date.now().toString(36)}/${++count}`
 
 function commandOf(argv: readonly string[], change: Partial<Command> = {}): Command {
@@ -50,12 +50,12 @@ export const shell = (text: string, change: Partial<Command> = {}): Promise<Comm
 export interface Started {
   readonly end: Promise<CommandEnd>
   readonly stop: AbortController
-  /** Those whose pids it has printed, in order. */
+  /** The processes whose pids it has printed, in order. */
   readonly processes: readonly ProcessRow[]
   readonly command: Command
 }
 
-/** Starts a shell that prints pids, and waits until so many are printed. */
+/** Starts a shell that prints pids, and waits until `pids` of them are printed. */
 export async function startTree(text: string, pids: number, change: Partial<Command> = {}): Promise<Started> {
   const stop = new AbortController()
   let said = ''
@@ -77,7 +77,7 @@ export async function rowsOf(pids: readonly number[]): Promise<ProcessRow[]> {
   })
 }
 
-/** Of these, who still runs. */
+/** The pids of the given processes that still run. */
 export async function living(processes: readonly ProcessRow[]): Promise<number[]> {
   const rows = new Map((await listProcesses()).map((row) => [row.pid, row.start]))
   return processes.filter(({ pid, start }) => rows.get(pid) === start).map(({ pid }) => pid)
@@ -86,7 +86,7 @@ export async function living(processes: readonly ProcessRow[]): Promise<number[]
 export async function waitFor(isSo: () => boolean | Promise<boolean>, mostMs = 30_000): Promise<void> {
   const until = Date.now() + mostMs
   while (!(await isSo())) {
-    if (Date.now() > until) throw new Error(`It did not come to pass: ${isSo.toString()}`)
+    if (Date.now() > until) throw new Error(`Not true after ${mostMs} ms: ${isSo.toString()}`)
     await sleep(10)
   }
 }
@@ -96,7 +96,7 @@ export function kill(processes: readonly { readonly pid: number }[]): void {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // Gone, as it should be.
+      // It has ended already.
     }
   }
 }

@@ -22,7 +22,7 @@ async function runLogged(
   secrets: Record<string, string>,
 ): Promise<{ file: string; exitCode: number | null }> {
   const state = StateDirectory.open(path.join(place, '.reprise'))
-  const log = state.openLog('run', 'step', FIRST)
+  const log = state.openLog({ run: 'run', step: 'step' }, FIRST)
   const output = maskOutput(new Masker(secrets), (stream, bytes) => log.write(stream, bytes))
   try {
     const { exitCode } = await runCommand({
@@ -34,7 +34,7 @@ async function runLogged(
       graceMs: 1000,
       keepStdoutBytes: 0,
       onOutput: output.write,
-      groupFile: state.groupFile('run', 'step', FIRST),
+      groupFile: state.groupFile({ run: 'run', step: 'step' }, FIRST),
     })
     await output.end()
     return { file: log.path, exitCode }

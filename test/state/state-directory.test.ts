@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { StepPlace } from '../../packages/workflow/src/state/step-place.js'
 import { StateDirectory } from '../../packages/workflow/src/state/state-directory.js'
 import { StateError } from '../../packages/workflow/src/state/state-error.js'
 
@@ -40,7 +41,7 @@ async function write(
   attempt = FIRST,
   text = 'said\n',
 ): Promise<string> {
-  const log = state.openLog(run, step, attempt)
+  const log = state.openLog({ run, step }, attempt)
   try {
     await log.write('stdout', Buffer.from(text))
   } finally {
@@ -97,7 +98,7 @@ describe('a state directory', () => {
 
   it('makes nothing before it is needed', async () => {
     const state = StateDirectory.open(place)
-    await state.openLog('run-1', 'fetch', FIRST).close()
+    await state.openLog({ run: 'run-1', step: 'fetch' }, FIRST).close()
     expect(existsSync(inPlace('runs'))).toBe(false)
   })
 
@@ -129,16 +130,51 @@ describe('a state directory', () => {
 
   it('lists notes of groups', () => {
     const state = StateDirectory.open(place)
-    const file = state.groupFile('run-1', 'a', FIRST)
+    const file = state.groupFile({ run: 'run-1', step: 'a' }, FIRST)
     writeFileSync(file, '')
     expect(state.groupFilesOf('run-1')).toEqual([file])
-    writeFileSync(state.groupFile('run-1', 'a.b', FIRST), '')
+    writeFileSync(state.groupFile({ run: 'run-1', step: 'a.b' }, FIRST), '')
     expect(state.groupFilesOf('run-1')).toHaveLength(2)
-    expect(state.groupFilesOf('run-1', 'a')).toEqual([file])
-    expect(state.groupFilesOf('run-1', 'b')).toEqual([])
+    expect(state.groupFilesOf('run-1', { run: 'run-1', step: 'a' })).toEqual([file])
+    expect(state.groupFilesOf('run-1', { run: 'run-1', step: 'b' })).toEqual([])
     expect(state.logsOf('run-1')).toEqual([])
     // Who says nothing needs no directory.
     expect(existsSync(inPlace('runs/run-1/a'))).toBe(false)
+  })
+
+  it('keeps the files of an item of a map apart from those of others', async () => {
+    const state = StateDirectory.open(place)
+    const at = (id: string): StepPlace => ({ run: 'run-1', item: { map: 'resize', id }, step: 'convert' })
+    const items = ['0000001.a', '0000001.a.b', '0000002.a']
+    for (const id of items) {
+      const log = state.openLog(at(id), FIRST)
+      await log.write('stdout', Buffer.from(id))
+      await log.close()
+      writeFileSync(state.groupFile(at(id), FIRST), '')
+    }
+    const logs = state.logsOfItem('run-1', { map: 'resize', id: '0000001.a' })
+    expect(logs).toEqual([
+      { run: 'run-1', step: 'resize', ...FIRST, path: state.logFile(at('0000001.a'), FIRST), bytes: 9 },
+    ])
+    expect(path.relative(inPlace('runs/run-1/resize'), logs[0]?.path ?? '')).toMatch(
+      /^[0-9a-f]{2}.0000001\.a@0\.1\.1\.log$/,
+    )
+    expect(state.groupFilesOf('run-1', at('0000001.a'))).toEqual([state.groupFile(at('0000001.a'), FIRST)])
+    expect(state.groupFilesOf('run-1')).toHaveLength(3)
+    // They are no logs of the step that the map is.
+    expect(state.logsOf('run-1')).toEqual([])
+    expect(() => state.openLog(at('../a'), FIRST)).toThrow(RangeError)
+  })
+
+  it('spreads the files of items over 256 directories', () => {
+    const state = StateDirectory.at(place)
+    const directories = new Set(
+      Array.from({ length: 10_000 }, (_, position) => {
+        const item = { map: 'resize', id: `${String(position).padStart(7, '0')}.x` }
+        return path.dirname(state.logFile({ run: 'run-1', item, step: 'convert' }, FIRST))
+      }),
+    )
+    expect(directories.size).toBe(256)
   })
 
   it('removes a run, and nothing that a link in it leads to', async () => {
@@ -164,7 +200,7 @@ describe('a state directory', () => {
     rmSync(place, { recursive: true })
     await write(state, 'run-1', 'a')
     rmSync(place, { recursive: true })
-    expect(existsSync(path.dirname(state.groupFile('run-1', 'a', FIRST)))).toBe(true)
+    expect(existsSync(path.dirname(state.groupFile({ run: 'run-1', step: 'a' }, FIRST)))).toBe(true)
   })
 })
 
@@ -226,7 +262,8 @@ describe('what is refused', () => {
       const expected = [`project/.reprise/${name}`, 'is a symbolic link, not a directory: remove it']
       expect(await writing(state, 'run-1', 'a')).toEqual(expected)
       // Notes of groups are not in the directory of the step.
-      if (name !== 'runs/run-1/a') expect(refused(() => state.groupFile('run-1', 'a', FIRST))).toEqual(expected)
+      if (name !== 'runs/run-1/a')
+        expect(refused(() => state.groupFile({ run: 'run-1', step: 'a' }, FIRST))).toEqual(expected)
       expect(refused(() => state.logsOf('run-1'))).toEqual(expected)
       expect(refused(() => state.logsOf('run-1', 'a'))).toEqual(expected)
       if (name !== 'runs/run-1/a') expect(refused(() => state.removeRun('run-1'))).toEqual(expected)
@@ -236,7 +273,7 @@ describe('what is refused', () => {
 
   it('is anything but a plain file in the place of a log', async () => {
     const state = StateDirectory.open(place)
-    const file = state.logFile('run-1', 'a', FIRST)
+    const file = state.logFile({ run: 'run-1', step: 'a' }, FIRST)
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
     const precious = path.join(base, 'precious')
     writeFileSync(precious, '')
@@ -259,11 +296,11 @@ describe('what is refused', () => {
   it('is an id that is no name', () => {
     const state = StateDirectory.open(place)
     for (const id of ['..', 'a/b', '', '.']) {
-      expect(() => state.openLog(id, 'a', FIRST)).toThrow(RangeError)
-      expect(() => state.openLog('a', id, FIRST)).toThrow(RangeError)
+      expect(() => state.openLog({ run: id, step: 'a' }, FIRST)).toThrow(RangeError)
+      expect(() => state.openLog({ run: 'a', step: id }, FIRST)).toThrow(RangeError)
       expect(() => state.logsOf(id)).toThrow(RangeError)
       expect(() => state.logsOf('a', id)).toThrow(RangeError)
-      expect(() => state.groupFile('a', id, FIRST)).toThrow(RangeError)
+      expect(() => state.groupFile({ run: 'a', step: id }, FIRST)).toThrow(RangeError)
       expect(() => state.removeRun(id)).toThrow(RangeError)
     }
   })

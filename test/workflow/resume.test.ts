@@ -67,8 +67,9 @@ describe('waits', () => {
 steps:
   - id: work
     shell: ${flaky(2)}
-    retry: { attempts: 3, backoff: fixed, initial_delay: 3s, jitter: full }
+    retry: { attempts: 3, backoff: fixed, initial_delay: 4s, jitter: equal }
 `)
+    // At least 2 s, so that the process is killed in the wait.
     await scene.killed(RUN, () => scene.waits('work', 1))
     const before = await scene.ledger((ledger) => ledger.get({ scopeKind: 'run', scope: 'r1', id: 'work' }))
     expect((await scene.reprise('resume', 'r1')).code).toBe(0)
@@ -84,7 +85,7 @@ steps:
 steps:
   - id: work
     shell: ${flaky(2)}
-    retry: { attempts: 3, backoff: fixed, initial_delay: 500ms }
+    retry: { attempts: 3, backoff: fixed, initial_delay: 2s }
 `)
     await scene.killed(RUN, () => scene.waits('work', 1))
     const due =
@@ -94,7 +95,7 @@ steps:
       () => 'the time to pass',
     )
     expect((await scene.reprise('resume', 'r1')).code).toBe(0)
-    expect((await scene.show('r1')).steps[0]).toMatchObject({ state: 'recovered', attempts: 2, waitedMs: 500 })
+    expect((await scene.show('r1')).steps[0]).toMatchObject({ state: 'recovered', attempts: 2, waitedMs: 2000 })
   })
 
   test('past the expiry of its time budget a resumed step is denied, and not executed', async () => {

@@ -52,7 +52,7 @@ export interface Plan {
   readonly secrets: readonly string[];
   readonly breakers: Readonly<Record<string, BreakerInput>>;
   readonly budgets: Readonly<Record<string, BudgetPlan>>;
-  readonly steps: readonly StepPlan[];
+  readonly phases: readonly PhasePlan[];
 }
 
 export interface Problem {
@@ -184,6 +184,7 @@ export declare class StateError extends RepriseError {
 }
 
 export interface StepPlan {
+  readonly kind: 'step';
   readonly id: string;
   readonly name: string;
   readonly action: Action;
@@ -299,6 +300,9 @@ interface OwnerView {
   readonly pid: number;
   readonly takenAtMs: number;
 }
+
+// plan/plan
+type PhasePlan = StepPlan;
 
 // view/views
 declare const RUN_STATES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled'];

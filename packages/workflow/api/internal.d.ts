@@ -1,4 +1,4 @@
-// @reprise/workflow/internal: 81 names, 54 values and 27 types. Written by `npm run api`.
+// @reprise/workflow/internal: 82 names, 55 values and 27 types. Written by `npm run api`.
 //
 // values:
 //   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, SHORTEST_SECRET, STDIN,
@@ -7,7 +7,7 @@
 //   kebabCase, killCommands, lastLineIn, newRunId, parseSource, pickOnly, pickStep, placeOf, placesElsewhere,
 //   planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies, readText, readTogether, readersFor,
 //   recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces, snakeCase, startRun, statePathFor,
-//   viewRetrying, viewRun,
+//   stepsOf, viewRetrying, viewRun,
 //
 // types:
 //   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput, FoundPolicy,
@@ -267,11 +267,12 @@ export declare class StateDirectory {
   private constructor();
   static at(directory: string): StateDirectory;
   static open(directory: string): StateDirectory;
-  logFile(run: string, step: string, attempt: AttemptName): string;
-  openLog(run: string, step: string, attempt: AttemptName): AttemptLog;
-  groupFile(run: string, step: string, attempt: AttemptName): string;
+  logFile({ run, item, step }: StepPlace, attempt: AttemptName): string;
+  openLog(place: StepPlace, attempt: AttemptName): AttemptLog;
+  groupFile(place: StepPlace, attempt: AttemptName): string;
   logsOf(run: string, step?: string): LogEntry[];
-  groupFilesOf(run: string, step?: string): string[];
+  logsOfItem(run: string, item: ItemPlace): LogEntry[];
+  groupFilesOf(run: string, place?: StepPlace): string[];
   get hasRuns(): boolean;
   removeRun(run: string): void;
   stepsOf(run: string, step?: string): string[];
@@ -404,6 +405,8 @@ export declare function snakeCase(name: string): string;
 export declare function startRun(plan: Plan, input: NewRunInput, settings: RunSettings): Promise<RunEnd>;
 
 export declare function statePathFor(store: string, cwd: string, environment?: Environment): string;
+
+export declare function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[];
 
 export declare function viewRetrying(ledger: Ledger): Promise<RetryingView[]>;
 
@@ -555,6 +558,12 @@ interface InputStream {
   once(event: 'close' | 'drain', listener: () => void): unknown;
 }
 
+// state/step-place
+interface ItemPlace {
+  readonly map: string;
+  readonly id: string;
+}
+
 // document/shape
 interface ListShape {
   readonly kind: 'list';
@@ -564,7 +573,7 @@ interface ListShape {
   readonly isUnique?: boolean;
 }
 
-// run/telling
+// run/run-events
 type Listener = (event: RunEvent) => void;
 
 // view/step-look
@@ -656,6 +665,13 @@ type Shape = TextShape | WordsShape | NumberShape | FlagShape | DurationShape | 
 interface SpoolOptions {
   readonly directory: string;
   readonly maxBytes?: number;
+}
+
+// state/step-place
+interface StepPlace {
+  readonly run: string;
+  readonly item?: ItemPlace;
+  readonly step: string;
 }
 
 // document/policy-fields

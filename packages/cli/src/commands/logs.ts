@@ -51,7 +51,7 @@ export async function run({ values: { run: named, step }, options }: Given, cont
     const runId = record.id
     const plan = recordedPlan(record, (await ledger.definition(runId)) ?? null)
     const order = new Map(
-      plan.steps.flatMap(
+      plan.phases.flatMap(
         ({ id }, index) =>
           [
             [id, index],

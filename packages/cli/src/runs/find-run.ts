@@ -66,8 +66,8 @@ async function lastRun(ledger: Ledger): Promise<RunRecord> {
 async function stepOfLast(ledger: Ledger, named: string, command: string): Promise<RefusedError | undefined> {
   const [last] = await ledger.runs({ statuses: KEPT, limit: 1 })
   if (last === undefined) return undefined
-  const { steps } = recordedPlan(last, (await ledger.definition(last.id)) ?? null)
-  const step = steps.find(({ id }) => id === named) ?? steps.find(({ name }) => name === named)
+  const { phases } = recordedPlan(last, (await ledger.definition(last.id)) ?? null)
+  const step = phases.find(({ id }) => id === named) ?? phases.find(({ name }) => name === named)
   if (step === undefined) return undefined
   const message = `There is no run ${named}. The last run, ${last.id}, has a step ${named}.`
   return new RefusedError({ kind: 'not_found', message, next: [[command, LATEST, step.id], ['ps']] })

@@ -18,7 +18,7 @@ export function readerOf(ledger: Ledger, { settings }: CommandContext, plan?: Pl
       const talkative = new Set(state.stepsOf(run))
       return (step, attempt) => {
         if (!talkative.has(step)) return null
-        const file = state.logFile(run, step, attempt)
+        const file = state.logFile({ run, step }, attempt)
         return existsSync(file) ? file : null
       }
     },

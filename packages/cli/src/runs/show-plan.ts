@@ -1,6 +1,6 @@
 /** What a workflow would run, without running it. Imports the explanation of policies and output. */
 import type { Plan, StepPlan } from '@reprise/workflow'
-import { fillKnown } from '@reprise/workflow/internal'
+import { fillKnown, stepsOf } from '@reprise/workflow/internal'
 import { normalizePolicy } from 'reprise'
 import type { Json } from 'reprise/durable'
 import { plainText } from 'reprise/internal'
@@ -18,7 +18,7 @@ import { writePage } from '../output/github-commands.js'
 export function showPlan(plan: Plan, given: Readonly<Record<string, Json>>, { world, settings }: CommandContext): void {
   const { name, file, secrets, fingerprint } = plan
   const params = { ...plan.params, ...given }
-  const steps = plan.steps.map((step): StepPlan => ({ ...step, action: filled(step.action, params) }))
+  const steps = stepsOf(plan).map((step): StepPlan => ({ ...step, action: filled(step.action, params) }))
   if (settings.json) return writeJson(world.stdout, { name, file, fingerprint, params, secrets, steps })
   const look = lookFor(world, settings)
   const ids: FittedColumn<StepPlan>[] = [{ title: 'step', cell: ({ id }) => plainText(id) }]
@@ -28,7 +28,7 @@ export function showPlan(plan: Plan, given: Readonly<Record<string, Json>>, { wo
     { title: 'if it fails', cell: failureText, expendable: 1 },
   ]
   const lines = [
-    ...wrapText('', `${plainText(name)}: ${plural(plan.steps.length, 'step')}, nothing is run`, look.screen),
+    ...wrapText('', `${plainText(name)}: ${plural(plan.phases.length, 'step')}, nothing is run`, look.screen),
     ...(Object.keys(params).length === 0 ? [] : wrapText('  ', `with ${flatText(params)}`, look.screen)),
     '',
     ...fitTableWithIds(ids, columns, steps, look),

@@ -33,7 +33,7 @@ export function buildPlan(document: Json, file: string | null): Plan {
     secrets: data.secrets ?? [],
     breakers,
     budgets: byName(data.budgets ?? {}, budgetPlan),
-    steps: data.steps.map((step, index) => buildStep(step, ids[index] ?? '', { name, policies, data })),
+    phases: data.steps.map((step, index) => buildStep(step, ids[index] ?? '', { name, policies, data })),
   }
 }
 
@@ -55,6 +55,7 @@ function buildStep(step: StepData, id: string, { name, policies, data }: Around)
   const { capture, capture_format: format = 'text' } = step
   const { claude_program: program = null } = data
   return {
+    kind: 'step',
     id,
     name: step.name ?? id,
     action: buildAction(step, program),

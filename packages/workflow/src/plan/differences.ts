@@ -4,7 +4,7 @@
  */
 import { changesIn, type ValueChange } from './json-difference.js'
 import { movedAmong } from './moved.js'
-import type { Plan, StepPlan } from './plan.js'
+import { type Plan, type StepPlan, stepsOf } from './plan.js'
 import { writtenDocument, writtenPolicy, writtenStep } from './written.js'
 
 export type Difference =
@@ -22,11 +22,11 @@ export type Difference =
 /** Empty if both mean the same, however they are written. */
 export function differencesOf(before: Plan, after: Plan): Difference[] {
   const documents = changesIn(writtenDocument(before), writtenDocument(after))
-  const old = new Map(before.steps.map((step) => [step.id, step]))
+  const old = new Map(stepsOf(before).map((step) => [step.id, step]))
   return [
     ...documents.map((change): Difference => ({ kind: 'document_changed', ...change })),
     ...orderChanges(before, after),
-    ...after.steps.flatMap((step) => {
+    ...stepsOf(after).flatMap((step) => {
       const same = old.get(step.id)
       return same === undefined ? [] : stepChanges(same, step, [before, after])
     }),
@@ -34,8 +34,8 @@ export function differencesOf(before: Plan, after: Plan): Difference[] {
 }
 
 function orderChanges(before: Plan, after: Plan): Difference[] {
-  const positions = ({ steps }: Plan): ReadonlyMap<string, number> =>
-    new Map(steps.map(({ id }, index) => [id, index + 1]))
+  const positions = ({ phases }: Plan): ReadonlyMap<string, number> =>
+    new Map(phases.map(({ id }, index) => [id, index + 1]))
   const [old, now] = [positions(before), positions(after)]
   const placed = (map: ReadonlyMap<string, number>, step: string): number => map.get(step) ?? 0
   const removed = [...old.keys()].filter((step) => !now.has(step))

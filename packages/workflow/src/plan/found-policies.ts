@@ -8,6 +8,7 @@ import { isWorkflow, readPolicyFile } from '../document/policy-file.js'
 import { hasFields } from '../document/spot.js'
 import { spellingsOf } from '../document/shape.js'
 import type { Source } from '../document/source.js'
+import { stepsOf } from './plan.js'
 import { planOf } from './plan-of.js'
 import type { Readers } from './readers.js'
 
@@ -30,7 +31,7 @@ export function readPolicies(source: Source, readers: Readers): PolicyFile {
     const { unread, ...found } = readPolicyFile(source)
     return { isWorkflow: false, policies: [{ step: null, name: null, ...found }], unread }
   }
-  const { steps } = planOf(source, readers)
+  const steps = stepsOf(planOf(source, readers))
   const written = writtenSteps(source)
   const policies = steps.map(({ id, name, policy: input }, index) => {
     const { policy, notes } = normalizePolicy(input)

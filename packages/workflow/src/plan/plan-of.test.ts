@@ -11,7 +11,7 @@ const plan = (text: string, file = 'flows/nightly.yaml'): Plan => planOf(parseSo
 
 /** The only step of a document. */
 function step(text: string, before = ''): StepPlan {
-  const [only] = plan(`${before}\nsteps: [${text}]`).steps
+  const [only] = plan(`${before}\nsteps: [${text}]`).phases
   if (only === undefined) throw new Error('no step')
   return only
 }
@@ -58,8 +58,9 @@ test('a document becomes a plan with everything filled in', () => {
     secrets: ['API_TOKEN'],
     breakers: { warehouse: { key: 'warehouse', failureThreshold: 3, recoveryTimeout: '20s' } },
     budgets: { api: { type: 'adaptive', settings: { maxParked: 7 } } },
-    steps: [
+    phases: [
       {
+        kind: 'step',
         id: 'fetch',
         name: 'fetch',
         action: { kind: 'shell', command: 'curl -fsS https://example.com/items.json' },
@@ -79,6 +80,7 @@ test('a document becomes a plan with everything filled in', () => {
         workingDir: null,
       },
       {
+        kind: 'step',
         id: 'load',
         name: 'load',
         action: { kind: 'run', argv: ['psql', '-f', 'load.sql'] },
@@ -154,7 +156,7 @@ tasks:
     retry:
       attempts: 1  # No retry for critical ops
 `)
-  const [call, critical] = sample.steps
+  const [call, critical] = sample.phases
   expect(call).toMatchObject({ id: 'API-call', name: 'API call', onFailure: 'continue' })
   expect(normalizePolicy(call?.policy).policy).toMatchObject({
     attempts: 5,
@@ -262,7 +264,7 @@ test('a gate is known without the spaces around its name', () => {
   const text = 'budgets: {" b ": {type: ratio}}\nbreakers: {w: {}}\nsteps: [{shell: x, retry: {breaker: " w"}}]'
   expect(plan(text)).toMatchObject({
     budgets: { b: { type: 'ratio' } },
-    steps: [{ policy: { breaker: { key: 'w' } } }],
+    phases: [{ policy: { breaker: { key: 'w' } } }],
   })
   expect(problemsOf('breakers: {w: {}, " w": {}}\nsteps: [{shell: x}]')).toMatchObject([
     { message: 'this name stands here twice' },

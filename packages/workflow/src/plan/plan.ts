@@ -24,7 +24,16 @@ export interface Plan {
   readonly breakers: Readonly<Record<string, BreakerInput>>
   /** Settings of named budgets, as the section `budgets` of a document gives them. */
   readonly budgets: Readonly<Record<string, BudgetPlan>>
-  readonly steps: readonly StepPlan[]
+  /** In the order of the document. */
+  readonly phases: readonly PhasePlan[]
+}
+
+/** A part of a run that is begun, recorded and ended as a whole. Steps are the only kind so far. */
+export type PhasePlan = StepPlan
+
+/** The phases that are steps. */
+export function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[] {
+  return phases
 }
 
 export interface BudgetPlan {
@@ -33,6 +42,7 @@ export interface BudgetPlan {
 }
 
 export interface StepPlan {
+  readonly kind: 'step'
   /** The given id, else the name as an id, else the position; unique, and fit for a file name. */
   readonly id: string
   /** For people. */

@@ -1,18 +1,21 @@
 /**
- * The keeper: a shell that reads on its input what a process has started, and at the end of that input, which comes when
- * the process has died of whatever, ends what is left of it. Plain POSIX: dash, bash, busybox.
+ * The keeper: a shell that reads on its input what a process has started. That input ends when the process dies, however
+ * it dies; the keeper then ends what is left of the commands. Plain POSIX: dash, bash, busybox.
  *
  * Lines: `b ID TENTHS` a command is about to start, with its grace · `g ID GROUP START` its group · `e ID` all of it has
  * ended · `d PATH` a directory of files to be removed at the end · `m FIRST COUNT` named pipes to be made in it, named
- * by numbers; answered with their count, or with 0 · `n` no grace for anybody. Imports nothing.
+ * by numbers; answered with their count, or with 0 · `n` no command gets a grace. Imports nothing.
  *
- * With `/proc` it finds members of the groups and everything that has the mark in its environment, and checks the start
- * of a group's leader: a pid that is used again is not touched. Elsewhere it knows groups only: what has left its group,
- * or was being started in the very moment, stays. Who is started in the grace is left to clean up. Two empty looks in a
- * row end it, since a command may be between fork and exec at the first one.
+ * With `/proc` it finds members of the groups and every process with the mark in its environment, and checks the start
+ * of a group's leader: a pid that is used again is not touched. Elsewhere it knows groups only: a process that has left
+ * its group, or was being started at that moment, stays. Processes that a command starts in its grace may finish. Two
+ * searches in a row that find nothing end it, since a command may be between fork and exec at the first one.
  */
 
-/** Its arguments: the mark, as `NAME=value`. */
+/**
+ * Its arguments: the mark, as `NAME=value`, and lines that are true already when it starts. They are an argument so that
+ * a keeper that replaces another knows them from its first instruction, even if the process dies before it can write.
+ */
 export const KEEPER_PROGRAM = `# reprise: ends what a process has started, should that process die
 trap '' HUP INT QUIT TERM PIPE USR1 USR2
 mark=$1 live=' ' groups=' ' room= now=
@@ -32,7 +35,9 @@ make() {
   if (cd -- "$room" && mkfifo -m 600 $names) 2>/dev/null; then echo "$2"; else echo 0; fi
 }
 
-while read -r verb rest; do
+# One line: its verb and the rest.
+apply() {
+  verb=$1 rest=$2
   case $verb in
     b) live="$live\${rest% *}:\${rest#* } " ;;
     g) set -- $rest; groups="$groups$1:$2:$3 " ;;
@@ -41,11 +46,20 @@ while read -r verb rest; do
     m) make $rest ;;
     n) now=1 ;;
   esac
-done
+}
+
+set -f
+IFS='
+'
+set -- $2
+set +f
+unset IFS
+for line; do apply "\${line%% *}" "\${line#* }"; done
+while read -r verb rest; do apply "$verb" "$rest"; done
 
 pause() { sleep 0.1 2>/dev/null || sleep 1; }
 
-# Somebody may be about to put something in.
+# A file may still be added to the directory while it is being emptied.
 leave() {
   tries=0
   while [ -d "$room" ] && [ "$tries" -lt 50 ]; do
@@ -67,7 +81,7 @@ fields() {
   fields=\${line##*) }
 }
 
-# Our groups, but for those whose number is somebody else's by now.
+# Our groups, without those whose number belongs to another process by now.
 own_groups() {
   own=' '
   for entry in $groups; do
@@ -113,7 +127,7 @@ find_all() {
   done
 }
 
-# Rounds of a tenth of a second, $1 at most, with the signal $2: TERM in the first that finds somebody, KILL in all.
+# Rounds of a tenth of a second, at most $1, with the signal $2: TERM only in the first that finds a process, KILL in all.
 end_all() {
   rounds=0 empty=0 told=
   while [ "$rounds" -le "$1" ]; do

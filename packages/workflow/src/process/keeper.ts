@@ -1,12 +1,14 @@
 /**
- * Sees to it that nothing outlives this process, should it be killed: it tells a shell on the other side of a pipe what
- * it starts, and that shell ends it when the pipe does (`keeper-program.ts`). One for all commands, so that a command
- * costs three short writes and no process. That shell also makes the pipes of commands.
+ * Ensures that no command outlives this process when it is killed. This process reports what it starts to a shell on the
+ * other side of a pipe, and that shell ends it when the pipe closes (`keeper-program.ts`). One shell serves all commands,
+ * so a command costs three short writes and no process. That shell also makes the pipes of commands.
  *
- * Invariants: a command is announced before it starts, so no moment is without somebody who knows. The keeper has a
- * session of its own, ignores signals, and has neither tag nor mark, so whoever ends a tree spares it. If it dies, the
- * next one is told of all that runs. Without `sh` there is none, and leftovers are found at the next resume only.
- * It holds neither the event loop nor the exit of this process. Imports the keeper's program and signals.
+ * Invariants: a command is announced before it starts, so a living keeper knows of every command. The keeper has a
+ * session of its own, ignores signals, and has neither tag nor mark, so ending a tree spares it. If it dies, the next
+ * one is started with everything that is live as its argument: it knows of them from its first instruction, so only the
+ * time until this process notices the death is uncovered. Without `sh` there is no keeper, and leftovers are found at
+ * the next resume only. The keeper holds neither the event loop nor the exit of this process. Imports the keeper's
+ * program and signals.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -16,9 +18,12 @@ import { KEEPER_PROGRAM } from './keeper-program.js'
 /** In the environment of everything that this process starts, and of nothing else. */
 export const PARENT_MARK = `REPRISE_PARENT=${randomUUID()}`
 
-/** A shell that ends again and again is of no use; one that has lasted so long was ended by somebody. */
+/** A shell that keeps ending by itself is of no use. One that has lasted this long was ended from outside. */
 const MOST_STARTS = 5
 const LASTED_MS = 10_000
+
+/** Linux refuses a single argument of 128 KiB or more. The rest is written to the pipe. */
+const MOST_ARGUMENT_BYTES = 100_000
 
 interface Kept {
   readonly graceMs: number
@@ -32,10 +37,10 @@ class Keeper {
   private count = 0
   private readonly live = new Map<number, Kept>()
   private room: string | null = null
-  /** Those who wait for pipes, in the order in which they asked. */
+  /** Callers that wait for pipes, in the order of their requests. */
   private asking: ((made: boolean) => void)[] = []
 
-  /** Before anything starts; the number is what the rest is told by. */
+  /** Called before a command starts. The number identifies the command in the other calls. */
   begin(graceMs: number): number {
     const id = ++this.count
     this.ensure()
@@ -51,19 +56,19 @@ class Keeper {
     this.tell(grouping(id, kept.group))
   }
 
-  /** Nothing of it is left. */
+  /** Called when no process of the command is left. */
   ended(id: number): void {
     if (this.live.delete(id)) this.tell(`e ${id}\n`)
   }
 
-  /** A directory that is nobody's when this process is gone. */
+  /** A directory that the keeper removes when this process is gone. */
   removeLater(directory: string): void {
     this.room = directory
     this.ensure()
     this.tell(`d ${directory}\n`)
   }
 
-  /** In that directory, named by numbers from `first` on; false if there are none. */
+  /** Makes pipes in that directory, named by numbers from `first` on; false if that failed. */
   makePipes(first: number, count: number): Promise<boolean> {
     this.ensure()
     const child = this.child
@@ -75,7 +80,7 @@ class Keeper {
     })
   }
 
-  /** Kills what runs without asking it first; what hides from that is killed when this process has ended. */
+  /** Kills all groups without a grace. A process outside its group is killed by the keeper when this process has ended. */
   killAll(): void {
     this.tell('n\n')
     for (const { group } of this.live.values()) if (group !== undefined) send(-group.id, 'SIGKILL')
@@ -90,7 +95,8 @@ class Keeper {
     if (this.child !== null || this.starts >= MOST_STARTS) return
     this.starts++
     this.startedAtMs = performance.now()
-    const child = startShell()
+    const [argument, rest] = this.known()
+    const child = startShell(argument)
     if (child === null) return
     this.child = child
     child.once('error', () => this.replace(child))
@@ -104,11 +110,23 @@ class Keeper {
     child.unref()
     socketOf(child.stdin).unref()
     socketOf(child.stdout).unref()
-    if (this.room !== null) this.tell(`d ${this.room}\n`)
-    for (const [id, { graceMs, group }] of this.live) {
-      this.tell(beginning(id, graceMs))
-      if (group !== undefined) this.tell(grouping(id, group))
+    if (rest !== '') this.tell(rest)
+  }
+
+  /** Everything a new keeper must know: what fits into an argument, and what does not. */
+  private known(): [argument: string, rest: string] {
+    const parts = ['', ''] as [string, string]
+    let bytes = 0
+    const add = (line: string): void => {
+      bytes += Buffer.byteLength(line)
+      parts[bytes <= MOST_ARGUMENT_BYTES ? 0 : 1] += line
     }
+    if (this.room !== null) add(`d ${this.room}\n`)
+    for (const [id, { graceMs, group }] of this.live) {
+      add(beginning(id, graceMs))
+      if (group !== undefined) add(grouping(id, group))
+    }
+    return parts
   }
 
   private replace(child: ChildProcess): void {
@@ -119,15 +137,15 @@ class Keeper {
     if (this.live.size > 0) this.ensure()
   }
 
-  /** Written at once: what is in the pipe is read even if this process ends now. */
+  /** Written at once: the keeper reads what is in the pipe even if this process ends now. */
   private tell(line: string): void {
     if (this.child?.stdin?.writable === true) this.child.stdin.write(line)
   }
 }
 
-function startShell(): ChildProcess | null {
+function startShell(known: string): ChildProcess | null {
   try {
-    return spawn('/bin/sh', ['-c', KEEPER_PROGRAM, 'reprise-keeper', PARENT_MARK], {
+    return spawn('/bin/sh', ['-c', KEEPER_PROGRAM, 'reprise-keeper', PARENT_MARK, known], {
       cwd: '/',
       detached: true,
       env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
@@ -138,7 +156,7 @@ function startShell(): ChildProcess | null {
   }
 }
 
-/** What holds the event loop. */
+/** The part of a stream that can hold the event loop. */
 function socketOf(stream: unknown): { ref(): void; unref(): void } {
   return stream as { ref(): void; unref(): void }
 }
@@ -153,7 +171,7 @@ function grouping(id: number, group: { readonly id: number; readonly start: stri
 
 export const keeper = new Keeper()
 
-/** Ends everything that this process has started, at once; for one that is about to exit. */
+/** Ends everything that this process has started, at once. For a process that is about to exit. */
 export function killCommands(): void {
   keeper.killAll()
 }

@@ -6,14 +6,14 @@
 import type { StopReason } from 'reprise'
 import { type Json, RecordedFailureError, TaskRefusedError } from 'reprise/durable'
 import type { DurableRun, StepHandle } from 'reprise/internal'
-import type { Plan, StepPlan } from '../plan/plan.js'
+import type { PhasePlan, Plan, StepPlan } from '../plan/plan.js'
 import type { RunState } from '../view/views.js'
 import { compileExpression } from '../values/expression.js'
 import type { Performer } from './performer.js'
 import type { FailedStep, RecordedStep } from './recorded-steps.js'
 import type { Scope, StepResult } from './scope.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
-import type { RunTelling, StepEnd } from './telling.js'
+import type { RunEvents, StepEnd } from './run-events.js'
 
 export interface RunEnd {
   readonly state: Exclude<RunState, 'running'>
@@ -28,7 +28,7 @@ export interface ConductorParts {
   readonly plan: Plan
   readonly scope: Scope
   readonly performer: Performer
-  readonly telling: RunTelling
+  readonly events: RunEvents
   /** What is known of steps from before this process came, by id. */
   readonly recorded: ReadonlyMap<string, RecordedStep>
   /** Whether somebody has cancelled the run meanwhile. */
@@ -59,25 +59,33 @@ export class Conductor {
 
   async conduct(): Promise<RunEnd> {
     let hasFailures = false
-    for (const step of this.parts.plan.steps) {
+    for (const phase of this.parts.plan.phases) {
       if (this.stopping) return ended('interrupted')
       // Of very many that have succeeded before, none is waited for.
-      const verdict = this.takeRecorded(step, step.id) ?? (await this.step(step))
+      const verdict = this.takeRecorded(phase, phase.id) ?? (await this.phase(phase))
       if (verdict.type === 'end') return verdict.end
       hasFailures ||= verdict.failed
     }
     return ended(hasFailures ? 'completed_with_failures' : 'succeeded')
   }
 
+  /** Runs a phase of any kind to its end. */
+  private phase(phase: PhasePlan): Promise<Verdict> {
+    switch (phase.kind) {
+      case 'step':
+        return this.step(phase)
+    }
+  }
+
   private async step(step: StepPlan): Promise<Verdict> {
-    const { recorded, telling } = this.parts
+    const { recorded, events } = this.parts
     const known = recorded.get(step.id)
     if (known?.failed !== undefined) return this.follow(step, known.failed)
     try {
       const wanted = known === undefined ? await this.isWanted(step) : true
       if (wanted === false) return await this.skip(step)
       const result = (await this.handleOf(step, wanted).run()) as unknown as StepResult
-      telling.finished(step, SUCCEEDED)
+      events.finished(step, SUCCEEDED)
       return this.taken(step, result)
     } catch (error) {
       return this.afterError(step, error)
@@ -111,7 +119,7 @@ export class Conductor {
     const reason = `when: ${step.when ?? ''}`
     const result: StepResult = { exit_code: 0, attempts: 0, skipped: reason }
     await this.parts.run.skip(step.id, result as unknown as Json)
-    this.parts.telling.skipped(step, reason)
+    this.parts.events.skipped(step, reason)
     return this.taken(step, result)
   }
 
@@ -147,11 +155,11 @@ export class Conductor {
   }
 
   private async afterFailure(step: StepPlan, end: FailedStep): Promise<Verdict> {
-    const { telling } = this.parts
+    const { events } = this.parts
     const { stopReason, failure } = end
     // Whether it does after a fallback is not known yet.
     const continued = step.onFailure === 'continue'
-    telling.finished(step, { state: 'failed', stopReason, failure, continued })
+    events.finished(step, { state: 'failed', stopReason, failure, continued })
     return this.follow(step, end)
   }
 
@@ -168,11 +176,11 @@ export class Conductor {
 
   /** Runs once; what it gives is the step's. */
   private async fallback(step: StepPlan, action: StepPlan['action']): Promise<Verdict> {
-    const { run, performer, telling } = this.parts
+    const { run, performer, events } = this.parts
     const id = fallbackId(step)
     const known = this.takeRecorded(step, id)
     if (known !== undefined) return known
-    telling.fallback(step)
+    events.fallback(step)
     const handle = run.step(
       id,
       FALLBACK_POLICY,
@@ -180,13 +188,13 @@ export class Conductor {
     )
     try {
       const result = (await handle.run()) as unknown as StepResult
-      telling.finished({ id }, SUCCEEDED)
+      events.finished({ id }, SUCCEEDED)
       return this.taken(step, result)
     } catch (error) {
       const isOver = error instanceof RecordedFailureError && !STOPPED.has(error.stopReason)
       if (!isOver) return this.afterError({ ...step, id }, error)
       const { stopReason, failure } = error
-      telling.finished({ id }, { state: 'failed', stopReason, failure, continued: false })
+      events.finished({ id }, { state: 'failed', stopReason, failure, continued: false })
       return { type: 'end', end: ended('failed', stopReason, id) }
     }
   }

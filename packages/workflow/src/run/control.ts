@@ -4,7 +4,7 @@
  */
 import { type Durable, type Json, openDurable, openLedger, type RunRecord, TaskRefusedError } from 'reprise/durable'
 import { type DurableRun, nearest } from 'reprise/internal'
-import type { Plan } from '../plan/plan.js'
+import { type Plan, stepsOf } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import type { StateDirectory } from '../state/state-directory.js'
 import { budgetsOf } from './gates.js'
@@ -25,7 +25,7 @@ export async function cancelRun(
     const isNew = await durable.runs.cancel(runId)
     // Whoever cancelled it before may have been stopped on the way: its tasks are looked at again.
     if (!isNew && run.record.status !== 'cancelled') return false
-    const steps = new Map(plan.steps.map((step) => [step.id, step]))
+    const steps = new Map(stepsOf(plan).map((step) => [step.id, step]))
     const tasks = new StepTasks(run, plan)
     for (const task of await run.tasks(['waiting', 'running', 'parked', 'undecided'])) {
       const step = steps.get(task.id)
@@ -42,9 +42,9 @@ export async function cancelRun(
 /** Ends the wait of a step: its next attempt starts now. */
 export async function retryStepNow(store: string, runId: string, stepId: string, planOf: PlanReader): Promise<void> {
   await withRun(store, runId, planOf, async ({ run, plan }) => {
-    const step = plan.steps.find(({ id }) => id === stepId)
+    const step = stepsOf(plan).find(({ id }) => id === stepId)
     if (step === undefined) {
-      const ids = plan.steps.map(({ id }) => id)
+      const ids = plan.phases.map(({ id }) => id)
       const near = nearest(stepId, ids)
       const hint = near === undefined ? `its steps are ${ids.slice(0, 10).join(', ')}` : `did you mean ${near}?`
       throw new TaskRefusedError('not_found', `Run ${runId} has no step ${stepId}: ${hint}`)

@@ -7,26 +7,23 @@
  */
 import { resolve } from 'node:path'
 import type { DurableContext, Json, VerifyAnswer } from 'reprise/durable'
-import { type MaskedOutput, maskOutput } from '../masking/masked-output.js'
 import type { Masker } from '../masking/masker.js'
 import type { Action, Plan, StepPlan } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
-import type { AttemptLog } from '../state/attempt-log.js'
-import { lastLine } from '../state/last-line.js'
 import type { StateDirectory } from '../state/state-directory.js'
 import { StateError } from '../state/state-error.js'
+import { placeName, type StepPlace } from '../state/step-place.js'
 import { performAction } from '../steps/perform.js'
 import type { StepContext, StepOutput, Values } from '../steps/step-context.js'
 import type { StepTools } from '../steps/step-tools.js'
 import { captured } from '../values/capture.js'
 import { fillText } from '../values/template.js'
-import { type OutputListener, ShownOutput } from './attempt-output.js'
+import type { OutputListener } from './attempt-output.js'
+import { AttemptSink } from './attempt-sink.js'
 import type { Scope, StepResult } from './scope.js'
 
 /** What a value may be that the ledger keeps. */
 const CAPTURE_BYTES = 1024 * 1024
-/** How often the last line of a step is told. */
-const OUTPUT_EVERY_MS = 250
 
 export interface PerformerParts {
   readonly runId: string
@@ -50,7 +47,7 @@ export interface PerformerParts {
 
 export class Performer {
   private readonly parts: PerformerParts
-  /** By step: settled when nothing of its last attempt is left. */
+  /** By place: settled when nothing of its last attempt is left, and gone then. */
   private readonly endings = new Map<string, Promise<void>>()
 
   constructor(parts: PerformerParts) {
@@ -68,16 +65,18 @@ export class Performer {
   }
 
   async perform(step: StepPlan, action: Action, context: DurableContext): Promise<StepResult> {
-    await this.endings.get(step.id)
-    const work = this.attempt(step, action, context).catch((error: unknown) => {
+    const place: StepPlace = { run: this.parts.runId, step: step.id }
+    const name = placeName(place)
+    await this.endings.get(name)
+    const work = this.attempt(place, step, action, context).catch((error: unknown) => {
       if (error instanceof StateError) this.parts.onStateFailure(error)
       throw error
     })
-    const ending = work.then(
-      () => undefined,
-      () => undefined,
-    )
-    this.endings.set(step.id, ending)
+    const forget = (): void => {
+      if (this.endings.get(name) === ending) this.endings.delete(name)
+    }
+    const ending: Promise<void> = work.then(forget, forget)
+    this.endings.set(name, ending)
     return work
   }
 
@@ -92,26 +91,31 @@ export class Performer {
     }
   }
 
-  private async attempt(step: StepPlan, action: Action, context: DurableContext): Promise<StepResult> {
-    const { masker, state, runId } = this.parts
-    const { attempt, execution, generation } = context
-    const tag = this.tagOf(step)
+  private async attempt(
+    place: StepPlace,
+    step: StepPlan,
+    action: Action,
+    context: DurableContext,
+  ): Promise<StepResult> {
+    const { masker, state, correlationId, output, onLine } = this.parts
+    const { attempt, execution, generation, taskId } = context
+    const tag = `${correlationId}/${placeName(place)}`
+    // A fallback has files of its own, and the processes of its step.
+    const files: StepPlace = { ...place, step: taskId }
     // The process that began it before is gone; what it had started may not be.
-    if (execution > 1) await endLeftovers(tag, { groupFiles: state.groupFilesOf(runId, context.taskId) })
+    if (execution > 1) await endLeftovers(tag, { groupFiles: state.groupFilesOf(place.run, files) })
     const name = { generation, attempt, execution }
-    const log = state.openLog(runId, context.taskId, name)
-    const tell = this.teller(context.taskId, attempt)
-    const shown = new ShownOutput(this.parts.output, { step: context.taskId, attempt, execution })
-    const masked = maskOutput(masker, (stream, bytes) => {
-      tell(bytes)
-      return both(log.write(stream, bytes), shown.write(stream, bytes))
-    })
+    const log = state.openLog(files, name)
+    const sink = new AttemptSink(
+      { step: taskId, attempt, execution },
+      { log, masker, output, onLine: (line) => onLine(taskId, attempt, line) },
+    )
     try {
       const given: StepContext = {
-        ...this.contextOf(step, context, tag, masked),
+        ...this.contextOf(step, context, tag, sink),
         // Its directory is made for those that start processes.
         get groupFile() {
-          return state.groupFile(runId, context.taskId, name)
+          return state.groupFile(files, name)
         },
       }
       const performed = await performAction(action, given, this.parts.tools)
@@ -120,7 +124,7 @@ export class Performer {
     } catch (error) {
       throw this.masked(error)
     } finally {
-      await closeAll(masked, log).finally(() => shown.end(log.path))
+      await sink.close()
     }
   }
 
@@ -128,7 +132,7 @@ export class Performer {
     step: StepPlan,
     context: DurableContext,
     tag: string,
-    log: MaskedOutput,
+    sink: AttemptSink,
   ): Omit<StepContext, 'groupFile'> {
     const { runId, cwd, documentDir, graceMs } = this.parts
     const { attempt, execution, idempotencyKey, signal } = context
@@ -148,20 +152,8 @@ export class Performer {
       graceMs,
       captureBytes: step.capture === null ? 0 : CAPTURE_BYTES,
       log: async (stream, bytes) => {
-        await Promise.all([log.write(stream, bytes), this.parts.onOutput?.(stream, bytes)])
+        await Promise.all([sink.write(stream, bytes), this.parts.onOutput?.(stream, bytes)])
       },
-    }
-  }
-
-  /** Tells the last line now and then, as it is in the log: masked, wherever the output was cut. */
-  private teller(taskId: string, attempt: number): (bytes: Uint8Array) => void {
-    let toldAtMs = -Infinity
-    return (bytes) => {
-      if (performance.now() - toldAtMs < OUTPUT_EVERY_MS) return
-      const line = lastLine(bytes)
-      if (line === '') return
-      toldAtMs = performance.now()
-      this.parts.onLine(taskId, attempt, line)
     }
   }
 
@@ -198,25 +190,6 @@ export class Performer {
     }
     return error
   }
-
-  private tagOf(step: StepPlan): string {
-    return `${this.parts.correlationId}/${step.id}`
-  }
-}
-
-/** A log that cannot be written is closed all the same. */
-async function closeAll(masked: MaskedOutput, log: AttemptLog): Promise<void> {
-  try {
-    await masked.end()
-  } finally {
-    await log.close()
-  }
-}
-
-/** Waits for both, if there is something to wait for. */
-function both(first: void | Promise<void>, second: void | Promise<void>): void | Promise<void> {
-  if (first === undefined || second === undefined) return first ?? second
-  return Promise.all([first, second]).then(() => undefined)
 }
 
 function resultOf(step: StepPlan, output: StepOutput, attempts: number): StepResult {

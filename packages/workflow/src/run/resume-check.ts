@@ -8,7 +8,7 @@ import { faultsOfTasks, livingOwners } from 'reprise/internal'
 import { attemptsOf } from '../plan/attempts.js'
 import { type Difference, differencesOf } from '../plan/differences.js'
 import { fallbackId } from '../plan/fallback.js'
-import type { InterruptAction, Plan } from '../plan/plan.js'
+import { type InterruptAction, type Plan, stepsOf } from '../plan/plan.js'
 import { isOlder, retryStateOf } from '../view/retry-state.js'
 import type { ResumePreview } from '../view/views.js'
 
@@ -144,8 +144,8 @@ function endRefusal(
 }
 
 /** Whether nothing comes after it once it has failed. */
-function endsRun({ steps }: Plan, id: string): boolean {
-  const step = steps.find((one) => one.id === id || fallbackId(one) === id)
+function endsRun({ phases }: Plan, id: string): boolean {
+  const step = phases.find((one) => one.id === id || fallbackId(one) === id)
   return step !== undefined && (step.onFailure === 'stop' || step.id !== id)
 }
 
@@ -202,15 +202,15 @@ function previewOf(
   { open, failed, kept, nowMs }: FoundTasks,
   { resetRetries, done, rerun }: ResumeChoices,
 ): ResumePreview {
-  const allowed = new Map(plan.steps.map((step) => [step.id, attemptsOf(step)]))
-  const rules = new Map(plan.steps.map(({ id, onInterrupt }) => [id, onInterrupt]))
+  const allowed = new Map(stepsOf(plan).map((step) => [step.id, attemptsOf(step)]))
+  const rules = new Map(stepsOf(plan).map(({ id, onInterrupt }) => [id, onInterrupt]))
   // Stopped in order, an attempt waits to be run again.
   const isInterrupted = ({ status, progress }: TaskRecord): boolean =>
     status === 'running' || (status === 'waiting' && progress.current !== null)
   const isAgain = (task: TaskRecord): boolean =>
     isInterrupted(task) ? (rules.get(task.id) ?? 'rerun') === 'rerun' : rerun.includes(task.id)
   // What the plan does not have any more is cancelled.
-  const planned = new Set(plan.steps.flatMap((step) => [step.id, fallbackId(step)]))
+  const planned = new Set(plan.phases.flatMap((step) => [step.id, fallbackId(step)]))
   const going = open.filter(({ id }) => planned.has(id))
   const again = going.filter(isAgain)
   const resting = going.filter((task) => !isInterrupted(task) && task.status !== 'undecided')
@@ -236,7 +236,7 @@ function previewOf(
     })),
     denied,
     reset: resetRetries ? failed.map(({ id }) => id) : [],
-    pending: Math.max(0, plan.steps.length - kept - plan.steps.filter(({ id }) => known.has(id)).length),
+    pending: Math.max(0, plan.phases.length - kept - plan.phases.filter(({ id }) => known.has(id)).length),
     budgetLeft: open.flatMap((task) => {
       const { expiresAtMs } = retryStateOf(task)
       return expiresAtMs === null ? [] : { step: task.id, expiresAtMs }

@@ -5,7 +5,7 @@
 import type { Json } from 'reprise/durable'
 import type { DurableRun } from 'reprise/internal'
 import type { Difference } from '../plan/differences.js'
-import type { Plan } from '../plan/plan.js'
+import { type Plan, stepsOf } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
 import type { ResumeCheck, ResumeChoices } from './resume-check.js'
 import { placeOf, withPlace } from './places.js'
@@ -56,7 +56,7 @@ async function acceptChanges(
 ): Promise<void> {
   const notes = {
     ...notesOf(run.record),
-    steps: plan.steps.length,
+    steps: plan.phases.length,
     params: { ...plan.params, ...notesOf(run.record).params },
   }
   await run.change({
@@ -65,7 +65,7 @@ async function acceptChanges(
     detail: session.mask(notesAsJson(notes)),
     because: session.mask(differences as unknown as Json),
   })
-  const known = new Set(plan.steps.flatMap((step) => [step.id, fallbackId(step)]))
+  const known = new Set(plan.phases.flatMap((step) => [step.id, fallbackId(step)]))
   for (const task of await run.tasks(['waiting', 'running', 'parked', 'undecided'])) {
     if (!known.has(task.id)) await run.step(task.id, FALLBACK_POLICY, () => null).cancel()
   }
@@ -75,7 +75,7 @@ async function decide(run: DurableRun, plan: Plan, { done, rerun }: ResumeChoice
   if (done.length === 0 && rerun.length === 0) return
   const happened: StepResult = { exit_code: 0, attempts: 1, output: null }
   const tasks = new StepTasks(run, plan)
-  for (const step of plan.steps) {
+  for (const step of stepsOf(plan)) {
     if (done.includes(step.id)) await tasks.of(step).decide('done', happened as unknown as Json)
     if (rerun.includes(step.id)) await tasks.of(step).decide('rerun')
   }
@@ -85,7 +85,7 @@ async function decide(run: DurableRun, plan: Plan, { done, rerun }: ResumeChoice
 async function reset(run: DurableRun, plan: Plan): Promise<void> {
   const ended = new Set((await run.tasks(['failed', 'cancelled'])).map(({ id }) => id))
   const tasks = new StepTasks(run, plan)
-  for (const step of plan.steps) {
+  for (const step of stepsOf(plan)) {
     if (ended.has(step.id)) await tasks.of(step).reset()
     const fallback = fallbackId(step)
     if (ended.has(fallback)) await run.step(fallback, FALLBACK_POLICY, () => null).reset()

@@ -18,7 +18,7 @@ import type { DurableRun } from 'reprise/internal'
 import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
 import type { Command } from '../process/command.js'
-import type { Action, Plan } from '../plan/plan.js'
+import { type Action, type Plan, stepsOf } from '../plan/plan.js'
 import { expectOwnStore, secretAddress } from '../state/own-store.js'
 import { StateDirectory } from '../state/state-directory.js'
 import type { StateError } from '../state/state-error.js'
@@ -39,7 +39,7 @@ import { attemptMs, type AttemptTime, NO_TIME, sessionsOf, timesOf } from '../vi
 import type { RunTimes } from '../view/views.js'
 import { Scope } from './scope.js'
 import type { RunEvent } from './run-event.js'
-import { type Listener, RunTelling } from './telling.js'
+import { type Listener, RunEvents } from './run-events.js'
 
 export interface RunSettings {
   /** Where the ledger is: `sqlite:PATH` or `postgres://…`; or the ledger itself, which is closed at the end. */
@@ -68,7 +68,7 @@ interface SessionParts {
   readonly durable: Durable
   readonly state: StateDirectory
   readonly masker: Masker
-  readonly telling: RunTelling
+  readonly events: RunEvents
   /** `atMs`: when it happened, by the monotonic clock; now, if absent. */
   readonly tell: (event: RunEvent, atMs?: number) => void
   readonly clock: RunClock
@@ -116,22 +116,22 @@ export class Session {
       clock.tell(event, atMs)
       settings.listener?.(event)
     }
-    const telling = new RunTelling(runId, plan, (event) => tell(event), Date.now)
+    const events = new RunEvents(runId, plan, (event) => tell(event), Date.now)
     const secrets = Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? '']))
     const masker = new Masker({ ...secrets, '--store': typeof store === 'string' ? secretAddress(store) : '' })
     // They are made by another process while this one opens the ledger.
-    if (plan.steps.some(({ action }) => STARTS_PROCESSES.has(action.kind))) preparePipes()
+    if (stepsOf(plan).some(({ action }) => STARTS_PROCESSES.has(action.kind))) preparePipes()
     const ledger = typeof store === 'string' ? await openLedger(store) : store
     try {
       const durable = await openDurable(ledger, {
         budgets: budgetsOf(plan, runId),
         breakers: plan.breakers,
         policyChange: accept ? 'accept' : 'refuse',
-        observers: [telling],
+        observers: [events],
         // Whoever uses it next is told, and the close at the latest.
         onFailure: () => undefined,
       })
-      return new Session({ plan, settings, ledger, durable, state, masker, telling, tell, clock })
+      return new Session({ plan, settings, ledger, durable, state, masker, events, tell, clock })
     } catch (error) {
       await ledger.close()
       throw error
@@ -212,13 +212,13 @@ export class Session {
 
   private handsOf(given: Given): { performer: Performer; conductor: Conductor } {
     const { run, notes, scripts, recorded, onStateFailure } = given
-    const { plan, settings, state, masker, telling } = this.parts
+    const { plan, settings, state, masker, events } = this.parts
     const { env, grace = GRACE, onOutput, output } = settings
     const { cwd, documentDir, params } = notes
     const { id: runId, record } = run
     const scope = new Scope({ runId, workflow: plan.name, params, env })
     const { correlationId } = record
-    const onLine = (step: string, attempt: number, line: string): void => telling.output(step, attempt, line)
+    const onLine = (step: string, attempt: number, line: string): void => events.output(step, attempt, line)
     const where = { runId, correlationId, cwd, documentDir, graceMs: parseDuration(grace), env }
     const tools = {
       // What is cut to fit a message is masked before: half a secret would not be found any more.
@@ -230,7 +230,7 @@ export class Session {
     const heard = { onLine, onOutput, output, onStateFailure }
     const performer = new Performer({ ...where, ...heard, plan, scope, state, masker, tools })
     const isCancelled = (): Promise<boolean> => this.isCancelled(run)
-    const conductor = new Conductor({ run, plan, scope, performer, telling, recorded, isCancelled })
+    const conductor = new Conductor({ run, plan, scope, performer, events, recorded, isCancelled })
     return { performer, conductor }
   }
 
@@ -252,10 +252,10 @@ export class Session {
   }
 
   private async tellStart(run: DurableRun, recorded: ReadonlyMap<string, RecordedStep>): Promise<void> {
-    const { plan, telling, tell } = this.parts
+    const { plan, events, tell } = this.parts
     const { times, stepMs, untilMs } = await this.timesBefore(run)
-    telling.recall(stepMs)
-    const steps = plan.steps.map(({ id, name }) => {
+    events.recall(stepMs)
+    const steps = plan.phases.map(({ id, name }) => {
       return { id, name, state: recorded.get(id)?.state ?? ('pending' as const) }
     })
     const { id, record } = run

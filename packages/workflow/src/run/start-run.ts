@@ -26,7 +26,7 @@ export async function startRun(plan: Plan, input: NewRunInput, settings: RunSett
       params: { ...plan.params, ...params },
       stopReason: null,
       failedStep: null,
-      steps: plan.steps.length,
+      steps: plan.phases.length,
       places: [placeOf(settings)],
     }
     const run = await session.durable.runs.start({

@@ -1,6 +1,7 @@
 /**
  * Where a run's files are: `runs/RUN/STEP/G.A.E.log` for the output of an attempt (generation, attempt, execution), and
- * `runs/RUN/STEP@G.A.E.group` while its processes run: a step that says nothing needs no directory.
+ * `runs/RUN/STEP@G.A.E.group` while its processes run: a step that says nothing needs no directory. An item of a map has
+ * one log for all steps of an attempt, `runs/RUN/MAP/ab/ITEM@G.A.E.log`, in one of 256 directories, since items are many.
  *
  * Invariants: no path leaves the directory, since ids are names and nothing else. Directories are 0700, files 0600, all
  * of them our own; links, pipes, devices and other people's files in their place are refused. Nothing is made before it
@@ -13,6 +14,7 @@ import { type AttemptName, compareAttempts, expectId, isId, parseLogName, stemOf
 import { expectOwnDirectory, expectOwnFile, makeOwnDirectory, openOwnFile } from './own-files.js'
 import { stateErrorOf } from './state-error.js'
 import { STATE_NAME } from './state-path.js'
+import type { ItemPlace, StepPlace } from './step-place.js'
 
 export interface LogEntry extends AttemptName {
   readonly run: string
@@ -22,9 +24,11 @@ export interface LogEntry extends AttemptName {
 }
 
 const RUNS = 'runs'
-/** Stands in no id: what has one in its name is no step's directory, and belongs to one step. */
-const OF_STEP = '@'
+/** Stands in no id: a name with it is no directory of a step, and belongs to one step or item. */
+const BELONGS_TO = '@'
 const GROUP = /@[\d.]+\.group$/
+const ITEM_LOG = /^([^@]+)@([\d.]+\.log)$/
+const SHARD = /^[0-9a-f]{2}$/
 
 export class StateDirectory {
   readonly path: string
@@ -59,13 +63,15 @@ export class StateDirectory {
   }
 
   /** Where it is, or would be. */
-  logFile(run: string, step: string, attempt: AttemptName): string {
-    return path.join(this.stepPath(run, step), `${stemOf(attempt)}.log`)
+  logFile({ run, item, step }: StepPlace, attempt: AttemptName): string {
+    const name = `${stemOf(attempt)}.log`
+    if (item === undefined) return path.join(this.stepPath(run, step), name)
+    return path.join(this.shardPath(run, item), `${expectId('item', item.id)}${BELONGS_TO}${name}`)
   }
 
   /** To write to; the file is made at the first byte. */
-  openLog(run: string, step: string, attempt: AttemptName): AttemptLog {
-    const file = this.logFile(run, step, attempt)
+  openLog(place: StepPlace, attempt: AttemptName): AttemptLog {
+    const file = this.logFile(place, attempt)
     return new AttemptLog(file, {
       ...SYSTEM_FILES,
       open: () => this.inside(path.dirname(file), () => openOwnFile(file)),
@@ -73,10 +79,10 @@ export class StateDirectory {
   }
 
   /** Where the group of the attempt is noted; its directory is there. */
-  groupFile(run: string, step: string, attempt: AttemptName): string {
-    const directory = this.runPath(run)
+  groupFile(place: StepPlace, attempt: AttemptName): string {
+    const { directory, start } = this.groupsAt(place)
     this.inside(directory, () => lstatSync(directory))
-    return path.join(directory, `${expectId('step', step)}${OF_STEP}${stemOf(attempt)}.group`)
+    return path.join(directory, `${start}${stemOf(attempt)}.group`)
   }
 
   /** Of a run, or of one of its steps: steps by name, attempts as they were made. */
@@ -84,12 +90,26 @@ export class StateDirectory {
     return this.stepsOf(run, step).flatMap((name) => this.logsIn(run, name))
   }
 
-  /** Notes of groups that were running when somebody last wrote here. */
-  groupFilesOf(run: string, step?: string): string[] {
-    const start = step === undefined ? '' : `${expectId('step', step)}${OF_STEP}`
-    const directory = this.runPath(run)
-    const files = this.list(directory).filter((file) => file.startsWith(start) && GROUP.test(file))
-    return files.map((file) => path.join(directory, file))
+  /** Of all attempts of an item, in the order they were made. */
+  logsOfItem(run: string, item: ItemPlace): LogEntry[] {
+    const directory = this.shardPath(run, item)
+    return this.list(directory)
+      .flatMap((name) => {
+        const [, id, log = ''] = ITEM_LOG.exec(name) ?? []
+        const attempt = id === item.id ? parseLogName(log) : null
+        return attempt === null ? [] : [entryOf(run, item.map, attempt, path.join(directory, name))]
+      })
+      .toSorted(compareAttempts)
+  }
+
+  /** Notes of process groups that were not seen to end: of the run and its items, or of one place in it. */
+  groupFilesOf(run: string, place?: StepPlace): string[] {
+    if (place !== undefined) {
+      const { directory, start } = this.groupsAt(place)
+      return this.groupsIn(directory, start)
+    }
+    const shards = this.stepsOf(run).flatMap((step) => this.shardsIn(this.stepPath(run, step)))
+    return [this.runPath(run), ...shards].flatMap((directory) => this.groupsIn(directory, ''))
   }
 
   /** Whether any run has files here. */
@@ -124,13 +144,32 @@ export class StateDirectory {
     return this.list(this.runPath(run)).filter(isId)
   }
 
+  private shardPath(run: string, { map, id }: ItemPlace): string {
+    return path.join(this.stepPath(run, map), shardOf(id))
+  }
+
+  private shardsIn(directory: string): string[] {
+    const names = this.list(directory).filter((name) => SHARD.test(name))
+    return names.map((name) => path.join(directory, name))
+  }
+
+  /** Where the process groups of a place are noted, and how the names of these notes begin. */
+  private groupsAt({ run, item, step }: StepPlace): { readonly directory: string; readonly start: string } {
+    if (item === undefined) return { directory: this.runPath(run), start: `${expectId('step', step)}${BELONGS_TO}` }
+    return { directory: this.shardPath(run, item), start: `${expectId('item', item.id)}${BELONGS_TO}` }
+  }
+
+  private groupsIn(directory: string, start: string): string[] {
+    const files = this.list(directory).filter((file) => file.startsWith(start) && GROUP.test(file))
+    return files.map((file) => path.join(directory, file))
+  }
+
   private logsIn(run: string, step: string): LogEntry[] {
     const directory = this.stepPath(run, step)
     return this.list(directory)
       .flatMap((name) => {
         const attempt = parseLogName(name)
-        const file = path.join(directory, name)
-        return attempt === null ? [] : [{ run, step, ...attempt, path: file, bytes: expectOwnFile(file).size }]
+        return attempt === null ? [] : [entryOf(run, step, attempt, path.join(directory, name))]
       })
       .toSorted(compareAttempts)
   }
@@ -178,6 +217,17 @@ export class StateDirectory {
     const parts = [this.path, ...names.map((_, index) => path.join(this.path, ...names.slice(0, index + 1)))]
     return isWithinAnother(this.path) ? [path.dirname(this.path), ...parts] : parts
   }
+}
+
+function entryOf(run: string, step: string, attempt: AttemptName, file: string): LogEntry {
+  return { run, step, ...attempt, path: file, bytes: expectOwnFile(file).size }
+}
+
+/** One of 256 directories for the files of an item: FNV-1a over its id, so that positions in a row spread evenly. */
+function shardOf(id: string): string {
+  let hash = 0x811c9dc5
+  for (const character of id) hash = Math.imul(hash ^ (character.codePointAt(0) as number), 0x01000193)
+  return ((hash >>> 0) % 256).toString(16).padStart(2, '0')
 }
 
 /** Such as that of one ledger of several: the other is looked at as well. */

@@ -5,7 +5,7 @@
 import type { Ledger, RunRecord, TaskRecord, TaskStatus } from 'reprise/durable'
 import { livingOwners, type OtherOwner } from 'reprise/internal'
 import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
-import type { Plan } from '../plan/plan.js'
+import { type Plan, stepsOf } from '../plan/plan.js'
 import { notesOf } from '../run/run-record.js'
 import { readTimes, runEvents, timesFrom } from './read-times.js'
 import { retryStateOf, waitedMsOf } from './retry-state.js'
@@ -95,7 +95,7 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
   const hasFallbacks = records.some(({ id: task }) => isFallbackId(task))
   const known = new Set<TaskRecord>()
   const steps: StepView[] = []
-  for (const step of plan.steps) {
+  for (const step of stepsOf(plan)) {
     const task = tasks.get(step.id)
     steps.push(look.step(step, task))
     if (task !== undefined) known.add(task)

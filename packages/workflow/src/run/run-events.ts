@@ -1,11 +1,14 @@
 /**
- * From what the durable driver tells of tasks to what is told of a run. Imports the library and the run's events.
+ * Turns the durable driver's events about the tasks of one run into the events of that run. Events about other runs are
+ * ignored, since one driver may serve several. Imports the library and the run's events.
+ *
+ * Invariant: what is counted for a step is dropped when its end is told.
  */
 import { normalizePolicy, type Observer, type RepriseEvent, type StopReason } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
 import { failureOf } from 'reprise/internal'
 import { attemptsOf } from '../plan/attempts.js'
-import type { Plan, StepPlan } from '../plan/plan.js'
+import { type Plan, type StepPlan, stepsOf } from '../plan/plan.js'
 import type { StepState } from '../view/views.js'
 import type { RunEvent } from './run-event.js'
 import { fallbackId, fallbackName } from './step-task.js'
@@ -25,12 +28,12 @@ interface Sums {
   readonly waitedMs: number
 }
 
-export class RunTelling implements Observer {
+export class RunEvents implements Observer {
   private readonly run: string
   private readonly listener: Listener
   private readonly now: () => number
   private readonly steps: ReadonlyMap<string, StepPlan>
-  /** Of steps that have ended in this process, until that is told. */
+  /** Of tasks that have ended in this process, until their end is told. */
   private readonly sums = new Map<string, Sums>()
   private readonly waited = new Map<string, number>()
   /** How long the attempts of steps ran that have not ended; with those of earlier processes. */
@@ -40,7 +43,7 @@ export class RunTelling implements Observer {
     this.run = run
     this.listener = listener
     this.now = now
-    this.steps = new Map(plan.steps.map((step) => [step.id, step]))
+    this.steps = new Map(stepsOf(plan).map((step) => [step.id, step]))
   }
 
   /** What is recorded of the attempts of earlier processes. */
@@ -50,6 +53,7 @@ export class RunTelling implements Observer {
 
   onEvent(event: RepriseEvent): void {
     const step = event.taskId ?? ''
+    if (event.scope !== undefined && !(event.scopeKind === 'run' && event.scope === this.run)) return
     // What was interrupted by a kill is recorded, and recalled.
     if (event.type === 'attempt_finished' && event.outcome !== 'interrupted')
       this.active.set(step, (this.active.get(step) ?? 0) + event.durationMs)
@@ -62,6 +66,7 @@ export class RunTelling implements Observer {
     const durationMs = this.active.get(id) ?? 0
     this.sums.delete(id)
     this.active.delete(id)
+    this.waited.delete(id)
     const { state, stopReason, failure, continued } = end
     const base = this.base(id, attempts)
     this.listener({
