@@ -1,4 +1,4 @@
-// reprise/durable: 85 names, 11 values and 74 types. Written by `npm run api`.
+// reprise/durable: 86 names, 11 values and 75 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
@@ -8,12 +8,12 @@
 //   AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent, DueRequest,
 //   Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest, Forgotten,
 //   GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions,
-//   LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable,
-//   RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption,
-//   RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker,
-//   StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskHandle, TaskHistory, TaskKey,
-//   TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions,
-//   VerifyAnswer, VerifyFunction, View,
+//   LedgerProblem, MemoryLedgerOptions, NewTask, OwnerIdentity, OwnerRecord, PatternFilter, PolicyRecord, QueueRef,
+//   Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats,
+//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts,
+//   StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskHandle,
+//   TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus,
+//   ThreadHeartbeat, Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Clock, DurationInput, ExecutorOptions, PolicyArgument, RepriseError, StopReason,
@@ -123,6 +123,7 @@ export interface DurableOptions extends Shared {
   readonly policyChange?: 'refuse' | 'accept';
   readonly breakers?: Readonly<Record<string, BreakerInput>>;
   readonly retention?: RetentionInput;
+  readonly identity?: OwnerIdentity;
   readonly onFailure?: (error: unknown) => void;
   readonly synchronous?: 'full' | 'normal';
 }
@@ -317,7 +318,13 @@ export interface NewTask {
   readonly payloadHash: string;
 }
 
-export interface OwnerRecord {
+export interface OwnerIdentity {
+  readonly role?: string;
+  readonly site?: string;
+  readonly version?: string;
+}
+
+export interface OwnerRecord extends OwnerIdentity {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
@@ -326,6 +333,8 @@ export interface OwnerRecord {
   readonly startedAtMs: number;
   readonly leaseUntilMs: number;
   readonly leaseMs?: number;
+  readonly slots?: number;
+  readonly running?: number;
 }
 
 export interface PatternFilter extends AnalyticsFilter {
@@ -737,10 +746,7 @@ interface NewRun {
 }
 
 // durable/ownership
-interface OtherOwner {
-  readonly host: string;
-  readonly pid: number;
-  readonly startedAtMs: number;
+interface OtherOwner extends Pick<OwnerRecord, 'host' | 'pid' | 'startedAtMs' | 'role' | 'site' | 'version' | 'slots' | 'running'> {
   readonly leaseLeftMs: number;
 }
 

@@ -82,10 +82,7 @@ export interface LostRows {
 
 export type OptionCheck = readonly [isValid: (value: unknown) => boolean, expected: string];
 
-export interface OtherOwner {
-  readonly host: string;
-  readonly pid: number;
-  readonly startedAtMs: number;
+export interface OtherOwner extends Pick<OwnerRecord, 'host' | 'pid' | 'startedAtMs' | 'role' | 'site' | 'version' | 'slots' | 'running'> {
   readonly leaseLeftMs: number;
 }
 

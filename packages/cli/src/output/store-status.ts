@@ -30,6 +30,12 @@ export interface OwnerView {
   readonly startedAtMs: number
   readonly state: 'alive' | 'lost'
   readonly leaseLeftMs: number
+  /** What it says of itself; null where it does not. */
+  readonly role: string | null
+  readonly site: string | null
+  readonly version: string | null
+  readonly slots: number | null
+  readonly running: number | null
 }
 
 const NAMES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
@@ -80,12 +86,19 @@ function ownersOf(owners: readonly OwnerView[], nowMs: number, look: Look): stri
         cell: ({ state }) => state,
         paint: ({ state }) => (state === 'alive' ? look.style.green : look.style.red),
       },
+      { title: 'is', cell: ({ role, site }) => plainText([role, site].filter((word) => word !== null).join(' at ')) },
+      { title: 'version', cell: ({ version }) => plainText(version ?? '') },
+      { title: 'runs', align: 'right', cell: loadText },
       { title: 'lease left', align: 'right', cell: ({ leaseLeftMs }) => leaseText(leaseLeftMs) },
       { title: 'since', cell: ({ startedAtMs }) => relativeTime(startedAtMs, nowMs) },
     ],
     owners,
     look,
   )
+}
+
+function loadText({ running, slots }: OwnerView): string {
+  return running === null || slots === null ? '' : `${running} of ${slots}`
 }
 
 function leaseText(ms: number): string {

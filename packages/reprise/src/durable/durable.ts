@@ -10,7 +10,7 @@ import { isNot } from '../core/problems.js'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
-import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import type { OwnerIdentity, TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { systemClock } from '../runtime/system-clock.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
@@ -42,6 +42,8 @@ export interface DurableSettings {
   readonly retention?: RetentionSettings
   /** Who this is, where it is not simply this process. */
   readonly identity?: Identity
+  /** What other processes and people are told of it. */
+  readonly about?: OwnerIdentity
 }
 
 export interface TaskOptions<I, R> {
@@ -115,7 +117,7 @@ export class Durable {
     this.settings = settings
     const { waiters } = this
     const { concurrency, leaseMs } = settings
-    const identity = settings.identity ?? ownIdentity()
+    const identity = settings.identity ?? ownIdentity(settings.about)
     const onFailure = (error: unknown, isTold = false): void => this.fail(error, isTold)
     const isResumed = (task: TaskRecord): boolean => this.ownership.isResumed(task)
     const isLate = (): boolean => this.ownership.isLate

@@ -31,11 +31,9 @@ export interface OwnershipParts {
 }
 
 /** A process that holds its lease, as seen from here. */
-export interface OtherOwner {
-  readonly host: string
-  readonly pid: number
-  readonly startedAtMs: number
-  /** If it says nothing more, its tasks are taken over after so long. */
+export interface OtherOwner
+  extends Pick<OwnerRecord, 'host' | 'pid' | 'startedAtMs' | 'role' | 'site' | 'version' | 'slots' | 'running'> {
+  /** Without another renewal its tasks are taken over after this time. */
   readonly leaseLeftMs: number
 }
 
@@ -45,6 +43,9 @@ interface Sighting {
 }
 
 const BATCH = 500
+
+/** So long after the end of a lease it is looked whether the process is lost, and at most twice that. */
+const LATE_LOOK_MS = 100
 
 /** A program that ends before this pays for no thread, whatever its lease; with a longer lease, a sixth of that. */
 const LEAST_AGE_OF_THREAD_MS = 1000
@@ -62,12 +63,13 @@ export async function livingOwners(
     return life === 'unseen' ? owner.leaseUntilMs > now : life === 'alive'
   }
   const living = owners.filter(isLiving)
-  return new Map(
-    living.map(({ id, host, pid, startedAtMs, leaseUntilMs }) => [
-      id,
-      { host, pid, startedAtMs, leaseLeftMs: Math.max(0, leaseUntilMs - now) },
-    ]),
-  )
+  return new Map(living.map((owner) => [owner.id, otherOwner(owner, Math.max(0, owner.leaseUntilMs - now))]))
+}
+
+function otherOwner(owner: OwnerRecord, leaseLeftMs: number): OtherOwner {
+  const { host, pid, startedAtMs, role, site, version, slots, running } = owner
+  const about = Object.entries({ role, site, version, slots, running }).filter(([, value]) => value !== undefined)
+  return { host, pid, startedAtMs, ...Object.fromEntries(about), leaseLeftMs }
 }
 
 /**
@@ -91,10 +93,14 @@ export class Ownership {
   private readonly living = new Set<string>()
   private readonly sightings = new Map<string, Sighting>()
   private seenAtMs = -Infinity
+  /** The last look, in this process's own time. */
+  private lookedAroundAtMs = -Infinity
+  private leaseEndTimer: NodeJS.Timeout | undefined = undefined
   private lookedAtMs = -Infinity
   private timer: NodeJS.Timeout | undefined = undefined
   private threadTimer: NodeJS.Timeout | undefined = undefined
   private mayHaveThread = false
+  private isEnded = false
   private thread: HeartbeatThread | undefined = undefined
   private ticking: Promise<unknown> = Promise.resolve()
   private renewedAtMs = -Infinity
@@ -122,8 +128,15 @@ export class Ownership {
 
   /** Says nothing more: the lease runs out. */
   halt(): void {
-    clearInterval(this.timer)
+    this.stopTimers()
     void this.endThread()
+  }
+
+  private stopTimers(): void {
+    this.isEnded = true
+    clearInterval(this.timer)
+    clearTimeout(this.leaseEndTimer)
+    clearTimeout(this.threadTimer)
   }
 
   /** Only where there are functions that could block the event loop. */
@@ -135,7 +148,6 @@ export class Ownership {
   }
 
   private async endThread(): Promise<void> {
-    clearTimeout(this.threadTimer)
     this.mayHaveThread = false
     await this.thread?.end()
   }
@@ -148,7 +160,7 @@ export class Ownership {
   }
 
   async end(): Promise<void> {
-    clearInterval(this.timer)
+    this.stopTimers()
     await this.endThread()
     // A late word would put the row back.
     await this.ticking
@@ -183,10 +195,7 @@ export class Ownership {
     const [now, owners] = [await ledger.leaseNow(), await ledger.owners()]
     return owners
       .filter(({ id }) => id !== identity.id)
-      .map((owner) => {
-        const { host, pid, startedAtMs } = owner
-        return { host, pid, startedAtMs, leaseLeftMs: this.leaseLeftOf(owner, now) }
-      })
+      .map((owner) => otherOwner(owner, this.leaseLeftOf(owner, now)))
       .filter(({ leaseLeftMs }) => leaseLeftMs > 0)
   }
 
@@ -195,8 +204,7 @@ export class Ownership {
     const { ledger } = this.parts
     const owner = (await ledger.owners()).find((other) => other.id === id)
     if (owner === undefined || this.isLost(owner, await ledger.leaseNow())) return undefined
-    const { host, pid, startedAtMs } = owner
-    return { host, pid, startedAtMs, leaseLeftMs: this.leaseLeftOf(owner, await ledger.leaseNow()) }
+    return otherOwner(owner, this.leaseLeftOf(owner, await ledger.leaseNow()))
   }
 
   private leaseLeftOf(owner: OwnerRecord, leaseNow: number): number {
@@ -216,23 +224,42 @@ export class Ownership {
     const known = new Set(owners.map(({ id }) => id))
     for (const id of this.sightings.keys()) if (!known.has(id)) this.sightings.delete(id)
     this.seenAtMs = now
+    this.lookedAroundAtMs = this.parts.monotonicMs()
+    const others = owners.filter((owner) => owner.id !== identity.id && this.living.has(owner.id))
+    this.lookAtLeaseEnd(others.map((owner) => this.leaseLeftOf(owner, leaseNow)))
     return lost
+  }
+
+  /** Of the leases that are known, the first may end long before the next look. */
+  private lookAtLeaseEnd(leasesLeftMs: readonly number[]): void {
+    const { leaseMs, onFailure } = this.parts
+    clearTimeout(this.leaseEndTimer)
+    const firstMs = leasesLeftMs.reduce((least, left) => Math.min(least, left), Infinity)
+    if (firstMs > leaseMs / 3 || this.isEnded) return
+    // Not all processes at once.
+    const delayMs = firstMs + LATE_LOOK_MS * (1 + Math.random())
+    const look = (): void => void this.worker.track(this.takeOver(randomUUID())).catch(onFailure)
+    this.leaseEndTimer = setTimeout(look, delayMs).unref()
   }
 
   private isLost(owner: OwnerRecord, leaseNow: number): boolean {
     const life = lifeOf(owner, this.parts.identity, this.parts.ledger.spans)
-    const silentMs = this.silenceOf(owner)
+    const silentMs = this.silenceOf(owner, leaseNow)
     if (life === 'gone') return true
     return life === 'alive' ? silentMs >= (owner.leaseMs ?? this.parts.leaseMs) : leaseNow >= owner.leaseUntilMs
   }
 
   /** How long its row has said the same, as far as it was watched from here. */
-  private silenceOf({ id, leaseUntilMs }: OwnerRecord): number {
-    const atMs = this.parts.monotonicMs()
+  private silenceOf({ id, leaseUntilMs, leaseMs }: OwnerRecord, leaseNow: number): number {
+    const nowMs = this.parts.monotonicMs()
     const last = this.sightings.get(id)
-    if (last?.leaseUntilMs === leaseUntilMs) return atMs - last.atMs
-    this.sightings.set(id, { leaseUntilMs, atMs })
-    return 0
+    if (last?.leaseUntilMs === leaseUntilMs) return nowMs - last.atMs
+    // Renewed since the last look: when, the row says, by a clock that may have been set meanwhile.
+    const sinceLookMs = last === undefined ? 0 : nowMs - this.lookedAroundAtMs
+    const saidMs = leaseMs === undefined ? 0 : leaseNow - (leaseUntilMs - leaseMs)
+    const silentMs = Math.max(0, Math.min(saidMs, sinceLookMs))
+    this.sightings.set(id, { leaseUntilMs, atMs: nowMs - silentMs })
+    return silentMs
   }
 
   private async tick(): Promise<void> {
@@ -251,7 +278,9 @@ export class Ownership {
     const { ledger, leaseMs, identity, monotonicMs } = this.parts
     const beganAtMs = monotonicMs()
     const leaseUntilMs = (await ledger.leaseNow()) + leaseMs
-    await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs, leaseMs })
+    const { parts, running } = this.worker
+    const load = { slots: parts.concurrency, running }
+    await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs, leaseMs, ...load })
     this.renewedAtMs = Math.max(this.renewedAtMs, beganAtMs)
     this.thread?.renewed(monotonicMs() - beganAtMs)
   }

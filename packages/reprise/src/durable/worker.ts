@@ -138,6 +138,11 @@ export class Worker {
     this.attempts.stop(reason)
   }
 
+  /** Attempts that run. */
+  get running(): number {
+    return this.attempts.size
+  }
+
   checkIdle(): void {
     if (this.attempts.size === 0) for (const resolve of this.idle.splice(0)) resolve()
   }

@@ -213,8 +213,18 @@ export interface GateRecord {
   readonly manualRevision?: number
 }
 
+/** What a process says of itself, for people to read; nothing is decided by it. */
+export interface OwnerIdentity {
+  /** What it is: `worker`, `gate`, or what a program calls its own. */
+  readonly role?: string
+  /** Where it runs: a datacenter. */
+  readonly site?: string
+  /** Of the program. */
+  readonly version?: string
+}
+
 /** A process that may own tasks. */
-export interface OwnerRecord {
+export interface OwnerRecord extends OwnerIdentity {
   readonly id: string
   readonly host: string
   readonly pid: number
@@ -223,8 +233,12 @@ export interface OwnerRecord {
   readonly bootId: string
   readonly startedAtMs: number
   readonly leaseUntilMs: number
-  /** How long it asks to be believed after each word; absent in rows of older versions. */
+  /** How long its lease is after each renewal; absent in rows of older versions. */
   readonly leaseMs?: number
+  /** Attempts that it may run at a time. */
+  readonly slots?: number
+  /** Attempts that ran when it last renewed its row. */
+  readonly running?: number
 }
 
 /** @public `scripts/reference.mjs` lists them. */

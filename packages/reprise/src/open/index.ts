@@ -70,6 +70,7 @@ export type {
   FailureRecord,
   GateRecord,
   Json,
+  OwnerIdentity,
   OwnerRecord,
   PolicyRecord,
   RunRecord,

@@ -20,6 +20,7 @@ import { readRetention, type RetentionInput, retentionOf } from '../durable/rete
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { MemoryLedger } from '../ledger/memory-ledger.js'
+import type { OwnerIdentity } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { environmentOf, type ExecutorOptions, executorProblems } from '../runtime/executor-options.js'
 
@@ -36,6 +37,8 @@ export interface DurableOptions extends Shared {
   readonly breakers?: Readonly<Record<string, BreakerInput>>
   /** How long what is over is kept; for ever when absent. */
   readonly retention?: RetentionInput
+  /** What this process says of itself: shown by `reprise store status`, and to other processes as `others`. */
+  readonly identity?: OwnerIdentity
   /** Told when the ledger fails while nobody waits for anything; an unhandled rejection when absent. */
   readonly onFailure?: (error: unknown) => void
   /** SQLite: `normal` is faster, and loses the last commits when the power fails. */
@@ -57,8 +60,17 @@ const CHECKS: Readonly<Record<Exclude<keyof DurableOptions, keyof Shared>, Optio
   onFailure: [(value) => typeof value === 'function', 'a function'],
   // Checked field by field, where it is read.
   retention: [() => true, ''],
+  identity: [isObject, 'an object with role, site or version'],
   ...LEDGER_CHECKS,
 }
+/** They are shown in tables. */
+const SHORT_TEXT: OptionCheck = [
+  (value) => typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(value),
+  'a text of 1 to 128 characters without control characters',
+]
+const IDENTITY_CHECKS = { role: SHORT_TEXT, site: SHORT_TEXT, version: SHORT_TEXT } satisfies Readonly<
+  Record<keyof OwnerIdentity, OptionCheck>
+>
 const SHARED = ['budgets', 'missingBudgetMode', 'observers', 'clock', 'random'] as const
 
 /** `sqlite:PATH`, `postgres://…` or `memory:`; or a ledger that is open already, which is closed with the rest. */
@@ -66,7 +78,7 @@ export async function openDurable(address: string | Ledger, options: DurableOpti
   expectAddress(address)
   expectNone('openDurable', durableProblems(options))
   const { concurrency = 50, lease = '30s', policyChange = 'refuse', breakers, ...rest } = options
-  const { retention, synchronous, onFailure, ...shared } = rest
+  const { retention, identity, synchronous, onFailure, ...shared } = rest
   const environment = environmentOf(shared, 'openDurable')
   const ledger = typeof address === 'string' ? await ledgerAt(address, environment, synchronous) : address
   const settings = {
@@ -75,6 +87,7 @@ export async function openDurable(address: string | Ledger, options: DurableOpti
     policyChange,
     retention: retentionOf(retention),
     ...(breakers && { breakers }),
+    ...(identity && { about: { ...identity } }),
     ...(onFailure && { onFailure }),
   }
   try {
@@ -89,8 +102,15 @@ function durableProblems(options: DurableOptions): OptionProblem[] {
   const own = optionProblems(options, CHECKS, { others: SHARED })
   if (!isObject(options)) return own
   const shared = Object.fromEntries(Object.entries(options).filter(([name]) => SHARED.some((one) => one === name)))
-  const { retention = {}, breakers } = options
-  return [...own, ...executorProblems(shared), ...readRetention(retention).problems, ...breakerProblems(breakers)]
+  const { retention = {}, breakers, identity = {} } = options
+  const named = isObject(identity) ? optionProblems(identity, IDENTITY_CHECKS) : []
+  return [
+    ...own,
+    ...executorProblems(shared),
+    ...readRetention(retention).problems,
+    ...breakerProblems(breakers),
+    ...named.map((problem) => ({ ...problem, path: `identity.${problem.path}` })),
+  ]
 }
 
 function breakerProblems(breakers: unknown): OptionProblem[] {

@@ -128,6 +128,7 @@ export class Session {
         breakers: plan.breakers,
         policyChange: accept ? 'accept' : 'refuse',
         observers: [events],
+        identity: { role: 'conductor' },
         // Whoever uses it next is told, and the close at the latest.
         onFailure: () => undefined,
       })
