@@ -111,6 +111,7 @@ export const REFUSALS = {
   state_refused: 'What the ledger says of it cannot be; the message has every fault.',
   locked: 'Another process conducts the run; the message says which.',
   run_lost: 'The run was cancelled or taken over: this process begins nothing more of it.',
+  task_lost: 'The checkpoint was not written: the execution has ended, or another process has the task.',
   closed: 'The durable tasks were closed, or take no more work.',
 }
 

@@ -15,11 +15,13 @@ const durable =
     : await openChosenDurable(file, options)
 const tell = (told: Told): void => void process.send?.(told)
 const finishing = new Map<string, (value: string) => void>()
+const keeping = new Map<string, (value: string) => Promise<void>>()
 
 const work = durable.task('work', { attempts: 3, initialDelay: '10ms' }, async (_input: null, context) => {
-  const { taskId: id, attempt, execution } = context
+  const { taskId: id, attempt, execution, lastCheckpoint = null } = context
   const finished = new Promise<string>((resolve) => finishing.set(id, resolve))
-  tell({ type: 'began', id, attempt, execution })
+  keeping.set(id, (value) => context.checkpoint(value))
+  tell({ type: 'began', id, attempt, execution, lastCheckpoint })
   return finished
 })
 
@@ -28,6 +30,10 @@ const orders: { readonly [T in Order['type']]: (order: Extract<Order, { type: T 
     await work.start(null, { id })
   },
   finish: ({ id, value }) => finishing.get(id)?.(value),
+  keep: async ({ id, value }) => {
+    await keeping.get(id)?.(value)
+    tell({ type: 'kept', id, value })
+  },
   block: ({ forMs }) => {
     const untilMs = performance.now() + forMs
     while (performance.now() < untilMs);

@@ -1,17 +1,27 @@
 /** Starts processes that do what a test tells them, and hears what they say. Imports Node and the bundler. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Checkpoint, Json } from 'reprise/durable'
 import { type BundledProgram, bundleProgram } from '../bundled-program.js'
 
 export type Order =
   | { readonly type: 'start'; readonly id: string }
   | { readonly type: 'finish'; readonly id: string; readonly value: string }
+  /** Writes a checkpoint of the task. */
+  | { readonly type: 'keep'; readonly id: string; readonly value: string }
   /** The event loop is blocked for so long. */
   | { readonly type: 'block'; readonly forMs: number }
   | { readonly type: 'close' }
 
 export type Told =
   | { readonly type: 'ready' | 'unblocked' }
-  | { readonly type: 'began'; readonly id: string; readonly attempt: number; readonly execution: number }
+  | { readonly type: 'kept'; readonly id: string; readonly value: string }
+  | {
+      readonly type: 'began'
+      readonly id: string
+      readonly attempt: number
+      readonly execution: number
+      readonly lastCheckpoint: Checkpoint<Json> | null
+    }
 
 export const bundleTold = (): Promise<BundledProgram> => bundleProgram(new URL('told-process.ts', import.meta.url))
 

@@ -113,6 +113,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   nextDue: ['tasks_due'],
   nextDueExcept: ['tasks_due'],
   tasks: ['tasks_scope_kind_scope_id_key'],
+  checkpoint: ['tasks_scope_kind_scope_id_key'],
   attempts: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
   attemptsOfRun: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
   results: ['tasks_scope_kind_scope_id_key'],

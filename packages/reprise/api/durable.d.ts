@@ -1,19 +1,19 @@
-// reprise/durable: 86 names, 11 values and 75 types. Written by `npm run api`.
+// reprise/durable: 88 names, 11 values and 77 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
 //   openDurable, openLedger, resetBreaker, tripBreaker,
 //
 // types:
-//   AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent, DueRequest,
-//   Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest, Forgotten,
-//   GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions,
-//   LedgerProblem, MemoryLedgerOptions, NewTask, OwnerIdentity, OwnerRecord, PatternFilter, PolicyRecord, QueueRef,
-//   Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats,
-//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts,
-//   StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskHandle,
-//   TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus,
-//   ThreadHeartbeat, Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
+//   AnalyticsFilter, AttemptRow, Checkpoint, CheckpointChange, CompactRequest, Compacted, Creation, DeadLetter,
+//   Decided, DelaySpent, DueRequest, Durable, DurableContext, DurableOptions, EventScope, FailurePattern,
+//   FailureRecord, ForgetRequest, Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys,
+//   Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, MemoryLedgerOptions, NewTask, OwnerIdentity, OwnerRecord,
+//   PatternFilter, PolicyRecord, QueueRef, Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask,
+//   ResetOptions, ResumeOptions, ResumeStats, Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope,
+//   SkippedTask, StartInput, StatusCounts, StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally,
+//   TaskFilter, TaskFunction, TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions,
+//   TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Clock, DurationInput, ExecutorOptions, PolicyArgument, RepriseError, StopReason,
@@ -39,6 +39,16 @@ export interface AttemptRow extends TaskKey {
   readonly failure: FailureRecord | null;
   readonly signature: string | null;
   readonly owner: string;
+}
+
+export interface Checkpoint<C> {
+  readonly value: C;
+  readonly attempt: number;
+  readonly execution: number;
+}
+
+export interface CheckpointChange extends TaskKey {
+  readonly value?: Json;
 }
 
 export interface CompactRequest {
@@ -92,7 +102,7 @@ export interface DueRequest {
 
 export declare class Durable {
   readonly runs: Runs;
-  task<I, R>(name: string, policy: PolicyArgument, run: TaskFunction<I, R> & Recordable<I, R>, options?: TaskOptions<I, R>): TaskHandle<I, R>;
+  task<I, R, C = Json>(name: string, policy: PolicyArgument, run: TaskFunction<I, R, C> & Recordable<I, R, C>, options?: TaskOptions<I, R>): TaskHandle<I, R>;
   resume(options?: ResumeOptions): Promise<Resumption>;
   get analytics(): LedgerAnalytics;
   sweep(): Promise<Swept>;
@@ -102,7 +112,7 @@ export declare class Durable {
   close(): Promise<void>;
 }
 
-export interface DurableContext {
+export interface DurableContext<C = Json> {
   readonly attempt: number;
   readonly launch: number;
   readonly kind: 'retry';
@@ -115,6 +125,8 @@ export interface DurableContext {
   readonly idempotencyKey: string;
   readonly correlationId: string;
   readonly execution: number;
+  readonly lastCheckpoint?: Checkpoint<C> | undefined;
+  checkpoint(this: void, value: C): Promise<void>;
 }
 
 export interface DurableOptions extends Shared {
@@ -228,6 +240,7 @@ export interface Ledger {
   taskOwners(): Promise<readonly string[]>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  checkpoint(key: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;
@@ -289,6 +302,7 @@ export declare class MemoryLedger implements Ledger {
   removeOwner(id: string): Promise<void>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  checkpoint(key: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;
@@ -352,10 +366,11 @@ export interface QueueRef {
   readonly policyHash: string;
 }
 
-export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown : {
+export type Recordable<I, R, C = null> = [I, R, C] extends [JsonOf<I>, JsonOf<R>, JsonOf<C>] ? unknown : {
   readonly notJson: {
     readonly input: JsonOf<I>;
     readonly result: JsonOf<R>;
+    readonly checkpoint: JsonOf<C>;
   };
 };
 
@@ -380,7 +395,7 @@ export interface RecoveryRate {
   readonly rate: number;
 }
 
-export type RefusalKind = 'conflict' | 'policy_changed' | 'not_found' | 'finished' | 'not_waiting' | 'state_refused' | 'locked' | 'run_lost' | 'closed';
+export type RefusalKind = 'conflict' | 'policy_changed' | 'not_found' | 'finished' | 'not_waiting' | 'state_refused' | 'locked' | 'run_lost' | 'task_lost' | 'closed';
 
 export interface RefusedTask extends TaskKey {
   readonly faults: readonly string[];
@@ -516,7 +531,7 @@ export interface TaskFilter extends ScopeFilter {
   readonly after?: TaskKey;
 }
 
-export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>;
+export type TaskFunction<I, R, C = Json> = (input: I, context: DurableContext<C>) => R | PromiseLike<R>;
 
 export interface TaskHandle<I, R> {
   run(input: I, options?: TaskStartOptions): Promise<R>;
@@ -624,7 +639,7 @@ export type VerifyAnswer<R> = {
   readonly done: R;
 } | 'rerun' | 'unknown';
 
-export type VerifyFunction<I, R> = (input: I, context: DurableContext) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>;
+export type VerifyFunction<I, R, C = Json> = (input: I, context: DurableContext<C>) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>;
 
 export interface View {
   readonly now: number;
@@ -664,6 +679,7 @@ interface Changes {
   readonly attempts?: readonly AttemptRow[];
   readonly gates?: readonly GateRecord[];
   readonly dead?: readonly DeadLetter[];
+  readonly checkpoints?: readonly CheckpointChange[];
   readonly events?: readonly LedgerEvent[];
 }
 
@@ -839,6 +855,10 @@ interface TaskProgress {
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;
   readonly startEarly?: boolean;
+  readonly checkpoint?: {
+    readonly attempt: number;
+    readonly execution: number;
+  };
 }
 
 // durable/policy-record

@@ -39,6 +39,7 @@ export declare class PostgresLedger implements Ledger {
   taskOwners(): Promise<readonly string[]>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  checkpoint(key: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;

@@ -39,6 +39,7 @@ export declare class SqliteLedger implements Ledger {
   threadHeartbeat(): ThreadHeartbeat | undefined;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  checkpoint({ scopeKind, scope, id }: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;

@@ -19,19 +19,23 @@ export type JsonOf<T> = unknown extends T
         ? 'not JSON'
         : { [K in keyof T]: JsonOf<T[K]> }
 
-/** Nothing, where a ledger can keep input and result; else what is wrong with them, so that the compiler says so. */
-export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>]
+/** Nothing, where a ledger can keep input, result and checkpoints; else what is wrong with them, so that the compiler says so. */
+export type Recordable<I, R, C = null> = [I, R, C] extends [JsonOf<I>, JsonOf<R>, JsonOf<C>]
   ? unknown
-  : { readonly notJson: { readonly input: JsonOf<I>; readonly result: JsonOf<R> } }
+  : { readonly notJson: { readonly input: JsonOf<I>; readonly result: JsonOf<R>; readonly checkpoint: JsonOf<C> } }
 
-export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>
+/** `C`: what its checkpoints are; say it with the context: `(input: Order, context: DurableContext<{ page: number }>)`. */
+export type TaskFunction<I, R, C = Json> = (input: I, context: DurableContext<C>) => R | PromiseLike<R>
 
 /**
  * Whether an attempt that was interrupted has happened, and with what result: `unknown` leaves it to a person, as does
  * an error or a look that takes longer than an attempt may.
  */
 export type VerifyAnswer<R> = { readonly done: R } | 'rerun' | 'unknown'
-export type VerifyFunction<I, R> = (input: I, context: DurableContext) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>
+export type VerifyFunction<I, R, C = Json> = (
+  input: I,
+  context: DurableContext<C>,
+) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>
 
 /** Who conducts a run may begin its tasks, as long as nobody else has taken the run. */
 export interface Conductor {
@@ -59,7 +63,7 @@ export interface Definition extends Scope {
   readonly idempotencyScope?: string
   readonly policy: Policy
   readonly record: PolicyRecord
-  readonly run: TaskFunction<never, unknown>
+  readonly run: TaskFunction<never, unknown, never>
   readonly onInterrupt: InterruptRule
-  readonly verify: VerifyFunction<never, unknown> | undefined
+  readonly verify: VerifyFunction<never, unknown, never> | undefined
 }

@@ -10,7 +10,7 @@ import { isNot } from '../core/problems.js'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
-import type { OwnerIdentity, TaskKey, TaskRecord } from '../ledger/records.js'
+import type { Json, OwnerIdentity, TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { systemClock } from '../runtime/system-clock.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
@@ -149,10 +149,10 @@ export class Durable {
     return durable
   }
 
-  task<I, R>(
+  task<I, R, C = Json>(
     name: string,
     policy: PolicyArgument,
-    run: TaskFunction<I, R> & Recordable<I, R>,
+    run: TaskFunction<I, R, C> & Recordable<I, R, C>,
     options: TaskOptions<I, R> = {},
   ): TaskHandle<I, R> {
     if (this.closing !== undefined) throw new TaskRefusedError('closed', 'The durable tasks were closed')

@@ -51,6 +51,7 @@ export type RefusalKind =
   | 'state_refused'
   | 'locked'
   | 'run_lost'
+  | 'task_lost'
   | 'closed'
 
 export type GateRefusal = 'not_found' | 'nothing_to_grant'

@@ -9,7 +9,8 @@ import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
 import type { Started } from './beginning.js'
 import { type Definition, isConducted, runsOf } from './definition.js'
-import { contextOf, Execution, type ExecutionEnd } from './execution.js'
+import { checkpointWriter, lastCheckpointOf } from './checkpoints.js'
+import { contextOf, type DurableContext, Execution, type ExecutionEnd } from './execution.js'
 import { persistently } from './persistence.js'
 import { type AttemptEnd, interrupt, settle, type Settled, verified } from './transitions.js'
 import type { Worker } from './worker.js'
@@ -20,6 +21,8 @@ interface Running {
   readonly epoch: number
   readonly execution: Execution
 }
+
+type Operation = Definition['run']
 
 /** What was written at the end of an attempt: what it led to, and the next one if that is due at once. */
 interface Concluded {
@@ -58,7 +61,9 @@ export class RunningAttempts {
     this.worker.slots.occupy()
     const { deadlineAtMs } = task.progress.retry
     const remainingMs = remainingOf(deadlineAtMs, definition, task.updatedAtMs)
-    const context = contextOf(definition, task, () => execution.signal, remainingMs)
+    const { ledger } = this.worker.parts
+    const checkpoint = checkpointWriter(ledger, task, () => this.worker.stopped)
+    const context = contextOf(definition, task, () => execution.signal, remainingMs, checkpoint)
     const { attemptTimeoutMs, timeoutMs } = definition.policy
     const limits = { attemptTimeoutMs, remainingMs, timeoutMs }
     const { verify, run, name } = definition
@@ -69,11 +74,28 @@ export class RunningAttempts {
     const operation = isLooking ? look : run
     // What was decided just before a stop does not begin any more.
     if (this.worker.stopped) execution.stop(new Error('The process stops'))
-    else execution.run(() => operation(task.input as never, context), name, context.attempt, limits)
+    else execution.run(() => this.call(operation, running, context), name, context.attempt, limits)
     void execution.ended
       .then((end) => (isLooking ? this.concludeLook(running, end) : this.conclude(running, end)))
       .finally(() => this.leave(running))
       .catch(onFailure)
+  }
+
+  /** With the task's last checkpoint, which is read only where there is one. */
+  private call(operation: Operation, { task, execution }: Running, context: DurableContext): unknown {
+    if (task.progress.checkpoint === undefined) return operation(task.input as never, context as DurableContext<never>)
+    const { ledger, onFailure } = this.worker.parts
+    return lastCheckpointOf(ledger, task, () => this.worker.stopped).then(
+      (lastCheckpoint) => {
+        Object.defineProperty(context, 'lastCheckpoint', { value: lastCheckpoint, enumerable: true })
+        return operation(task.input as never, context as DurableContext<never>)
+      },
+      (error: unknown) => {
+        // Not a failure of the attempt: nothing of it has begun.
+        execution.stop(error, false)
+        onFailure(error)
+      },
+    )
   }
 
   /** What follows has taken its own slot by now. */

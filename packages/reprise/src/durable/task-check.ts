@@ -8,6 +8,7 @@ import type { Fault } from './ledger-check.js'
 export interface CheckedTask {
   readonly task: TaskRecord
   readonly rows: AttemptRow[]
+  hasCheckpoint: boolean
   /** Generations that have a dead letter. */
   readonly letters: number[]
   readonly events: { readonly type: 'reset' | 'migrated' | 'retry_now' | 'decided'; readonly atMs: number }[]
@@ -36,7 +37,8 @@ export function faultsOfPlace({ task }: CheckedTask): Fault[] {
 }
 
 /** I5: what ended stays so, but for a recorded reset. I6: a task that failed has one dead letter for its generation. */
-export function faultsOfEnd({ task, rows, letters, events }: CheckedTask, hasAllEvents: boolean): Fault[] {
+export function faultsOfEnd(checked: CheckedTask, hasAllEvents: boolean): Fault[] {
+  const { task, rows, letters, events } = checked
   const { status, generation, progress, compacted } = task
   const faults: Fault[] = []
   const own = rows.filter((row) => row.generation === generation)
@@ -50,11 +52,20 @@ export function faultsOfEnd({ task, rows, letters, events }: CheckedTask, hasAll
   const resets = events.filter(({ type }) => type === 'reset' || type === 'migrated').length
   if (resets > generation - 1 || (hasAllEvents && resets < generation - 1))
     faults.push(['I5', `it is in generation ${generation}, and ${resets} resets are recorded`])
+  faults.push(...checkpointFaults(checked))
   const count = letters.filter((letter) => letter === generation).length
   if (status === 'failed' && count === 0) faults.push(['I6', 'it failed, and has no dead letter'])
   if (status !== 'failed' && count > 0) faults.push(['I6', `it is ${status}, and has a dead letter`])
   if (letters.some((letter) => letter > generation)) faults.push(['I6', 'it has a dead letter of a later generation'])
   return faults
+}
+
+/** I5: a task that has ended has no checkpoint any more; one that has not has what its state says. */
+function checkpointFaults({ task, hasCheckpoint }: CheckedTask): Fault[] {
+  if (TERMINAL.has(task.status)) return hasCheckpoint ? [['I5', `it is ${task.status}, and has a checkpoint`]] : []
+  const isNamed = task.progress?.checkpoint !== undefined
+  if (isNamed === hasCheckpoint) return []
+  return [['I5', isNamed ? 'its checkpoint is lost' : 'it has a checkpoint that its state does not name']]
 }
 
 /** I1, I2, I4 and I8: the recorded attempts, one after the other. */

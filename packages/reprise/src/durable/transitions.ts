@@ -14,8 +14,6 @@ import { drawsOf, initialState, type RetryState, snapshot } from '../core/state.
 import type { AttemptResult, StopReason } from '../core/words.js'
 import type { Changes } from '../ledger/ledger.js'
 import {
-  type AttemptRow,
-  type DeadLetter,
   type FailureRecord,
   type Json,
   keyOf,
@@ -23,8 +21,9 @@ import {
   type TaskProgress,
   type TaskRecord,
 } from '../ledger/records.js'
-import { signatureOf } from '../ledger/signature.js'
+import { droppedCheckpoints } from './checkpoints.js'
 import type { InterruptRule } from './policy-record.js'
+import { attemptRow, deadLetterOf } from './task-rows.js'
 
 /** After so many interruptions that nobody ordered, an attempt counts as failed: it may be what kills its process. */
 const MAX_INTERRUPTIONS = 3
@@ -263,12 +262,15 @@ export function reset(task: TaskRecord, policyHash: string, seed: number, now: n
     stopReason: null,
     updatedAtMs: now,
   }
-  return { task: next, tasks: [next], events: [eventOf('reset', task, now, { generation: next.generation })] }
+  const events = [eventOf('reset', task, now, { generation: next.generation })]
+  return { task: next, tasks: [next], events, ...droppedCheckpoints(task) }
 }
 
 export function cancel(task: TaskRecord, now: number): Settled {
+  const { checkpoint: _checkpoint, ...progress } = withoutSlot(task).progress
   const next: TaskRecord = {
-    ...withoutSlot(task),
+    ...task,
+    progress,
     status: 'cancelled',
     owner: null,
     fence: task.fence + 1,
@@ -279,7 +281,8 @@ export function cancel(task: TaskRecord, now: number): Settled {
   // While it was looked into nothing ran.
   const isRunning = task.status === 'running' && !task.progress.unverified
   const attempts = isRunning ? [attemptRow(task, 'aborted', null, now)] : []
-  return { task: next, tasks: [next], attempts, events: [eventOf('cancelled', task, now, {})] }
+  const events = [eventOf('cancelled', task, now, {})]
+  return { task: next, tasks: [next], attempts, events, ...droppedCheckpoints(task) }
 }
 
 /** The wait is over now; recorded, since the attempt starts before its time. */
@@ -359,39 +362,11 @@ function atRest(task: TaskRecord, dueAtMs: number, now: number): TaskRecord {
 }
 
 function ended(task: TaskRecord, status: 'succeeded' | 'failed', stopReason: StopReason | null, now: number): Settled {
-  const { unverified: _unverified, ...rest } = task.progress
+  const { unverified: _unverified, checkpoint: _checkpoint, ...rest } = task.progress
   const progress = { ...rest, current: null, interruptions: 0 }
   const over: TaskRecord = { ...task, status, owner: null, dueAtMs: null, progress, stopReason, updatedAtMs: now }
-  return { task: over, tasks: [over], dead: status === 'failed' ? [deadLetterOf(over, now)] : [] }
-}
-
-function deadLetterOf(task: TaskRecord, now: number): DeadLetter {
-  const failure = task.progress.lastFailure
-  return {
-    ...keyOf(task),
-    generation: task.generation,
-    atMs: now,
-    signature: signatureOf(failure),
-    stopReason: task.stopReason as StopReason,
-    failure,
-  }
-}
-
-function attemptRow(task: TaskRecord, outcome: AttemptResult, failure: FailureRecord | null, now: number): AttemptRow {
-  const { current, retry } = task.progress
-  return {
-    ...keyOf(task),
-    generation: task.generation,
-    attempt: current?.attempt ?? retry.launched,
-    execution: current?.execution ?? 1,
-    startedAtMs: current?.startedAtMs ?? now,
-    endedAtMs: now,
-    outcome,
-    delayBeforeMs: retry.lastDelayMs,
-    failure,
-    signature: failure === null ? null : signatureOf(failure),
-    owner: task.owner ?? '',
-  }
+  const dead = status === 'failed' ? [deadLetterOf(over, now)] : []
+  return { task: over, tasks: [over], dead, ...droppedCheckpoints(task) }
 }
 
 export function eventOf(type: LedgerEvent['type'], task: TaskRecord, now: number, detail: Json): LedgerEvent {

@@ -6,6 +6,7 @@
 import type { LedgerAnalytics } from './analytics.js'
 import type {
   AttemptRow,
+  CheckpointChange,
   DeadLetter,
   EventScope,
   FinishedStatus,
@@ -41,6 +42,7 @@ export interface Changes {
   readonly attempts?: readonly AttemptRow[]
   readonly gates?: readonly GateRecord[]
   readonly dead?: readonly DeadLetter[]
+  readonly checkpoints?: readonly CheckpointChange[]
   readonly events?: readonly LedgerEvent[]
 }
 
@@ -237,6 +239,8 @@ export interface Ledger {
 
   get(key: TaskKey): Promise<TaskRecord | undefined>
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>
+  /** What the task's program kept last; undefined without one. */
+  checkpoint(key: TaskKey): Promise<Json | undefined>
   run(id: string): Promise<RunRecord | undefined>
   /** The latest first. */
   runs(filter: RunFilter): Promise<readonly RunRecord[]>

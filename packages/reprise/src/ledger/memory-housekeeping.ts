@@ -39,6 +39,7 @@ export interface MemoryTables {
   readonly tasks: Map<string, KeptTask>
   readonly policies: Map<string, KeptPolicy>
   readonly attempts: Map<string, AttemptRow[]>
+  readonly checkpoints: Map<string, Json>
   readonly owners: Map<string, OwnerRecord>
   dead: DeadLetter[]
   events: StoredEvent[]
@@ -78,6 +79,7 @@ function remove(tables: MemoryTables, old: readonly TaskRecord[]): Forgotten {
     attempts += tables.attempts.get(name)?.length ?? 0
     tables.tasks.delete(name)
     tables.attempts.delete(name)
+    tables.checkpoints.delete(name)
   }
   const [events, deadLetters] = [tables.events.length, tables.dead.length]
   tables.events = tables.events.filter((event) => !names.has(nameOf(event)))

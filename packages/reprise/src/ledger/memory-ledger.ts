@@ -62,6 +62,7 @@ export class MemoryLedger implements Ledger {
     tasks: new Map(),
     policies: new Map(),
     attempts: new Map(),
+    checkpoints: new Map(),
     owners: new Map(),
     dead: [],
     events: [],
@@ -167,6 +168,10 @@ export class MemoryLedger implements Ledger {
       )
       .toSorted(compareKeys)
       .slice(0, limit)
+  }
+
+  async checkpoint(key: TaskKey): Promise<Json | undefined> {
+    return this.tables.checkpoints.get(nameOf(key))
   }
 
   async run(id: string): Promise<RunRecord | undefined> {
@@ -297,6 +302,7 @@ export class MemoryLedger implements Ledger {
   private remember(tasks: readonly TaskRecord[]): () => void {
     const { tables } = this
     const rows = tasks.map((task) => tables.attempts.get(nameOf(task)))
+    const checkpoints = [...tables.checkpoints]
     const gates = [...this.gateRecords]
     const [letters, events] = [tables.dead.length, tables.events.length]
     return () => {
@@ -304,6 +310,8 @@ export class MemoryLedger implements Ledger {
         ;(tables.tasks.get(nameOf(task)) as { task: TaskRecord }).task = task
         tables.attempts.set(nameOf(task), rows[index] ?? [])
       }
+      tables.checkpoints.clear()
+      for (const [name, value] of checkpoints) tables.checkpoints.set(name, value)
       this.gateRecords.clear()
       for (const [key, gate] of gates) this.gateRecords.set(key, gate)
       tables.dead.splice(letters)
@@ -314,11 +322,14 @@ export class MemoryLedger implements Ledger {
   /** All that may throw happens before anything is written. */
   private commit<T>(decided: Decided<T>): T {
     const { result, tasks = [], attempts = [], gates = [], dead = [], events = [], ...more } = copyChanges(decided)
-    const { runs = [], created = [] } = more
+    const { runs = [], created = [], checkpoints = [] } = more
     this.commits++
     const changed = tasks.map((task) => ({ task, kept: this.tables.tasks.get(nameOf(task)) }))
     for (const { task, kept } of changed) {
       if (kept === undefined) throw new Error(`Task ${task.scope}/${task.id} does not exist`)
+    }
+    for (const key of checkpoints) {
+      if (!this.tables.tasks.has(nameOf(key))) throw new Error(`Task ${key.scope}/${key.id} does not exist`)
     }
     for (const { task } of created) {
       if (this.tables.tasks.has(nameOf(task))) throw new Error(`Task ${task.scope}/${task.id} exists`)
@@ -336,6 +347,10 @@ export class MemoryLedger implements Ledger {
     for (const row of attempts) {
       const rows = this.tables.attempts.get(nameOf(row)) ?? []
       this.tables.attempts.set(nameOf(row), [...rows, row])
+    }
+    for (const { value, ...key } of checkpoints) {
+      if (value === undefined) this.tables.checkpoints.delete(nameOf(key))
+      else this.tables.checkpoints.set(nameOf(key), value)
     }
     for (const gate of gates) this.gateRecords.set(gate.key, gate)
     this.tables.dead.push(...dead)

@@ -107,6 +107,14 @@ export interface TaskProgress {
   readonly resumeId?: string
   /** Set by `retryNow`: the next attempt may start before its time. */
   readonly startEarly?: boolean
+  /** The execution that wrote the task's checkpoint; absent without one. Its value is kept apart, since it may be long. */
+  readonly checkpoint?: { readonly attempt: number; readonly execution: number }
+}
+
+/** What a task's program keeps of how far it has come. */
+export interface CheckpointChange extends TaskKey {
+  /** Absent: the checkpoint is removed. */
+  readonly value?: Json
 }
 
 export interface TaskRecord extends TaskKey {

@@ -12,6 +12,7 @@ export {
   type RefusalKind,
   TaskRefusedError,
 } from '../durable/errors.js'
+export type { Checkpoint } from '../durable/checkpoints.js'
 export type { DurableContext } from '../durable/execution.js'
 export {
   type GateChange,
@@ -65,6 +66,7 @@ export type {
 export { MemoryLedger, type MemoryLedgerOptions } from '../ledger/memory-ledger.js'
 export type {
   AttemptRow,
+  CheckpointChange,
   DeadLetter,
   EventScope,
   FailureRecord,

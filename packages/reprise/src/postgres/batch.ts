@@ -6,6 +6,7 @@
  */
 import type { Changes, Decided, Keys, NewTask, RunChange, View } from '../ledger/ledger.js'
 import {
+  type AttemptRow,
   type DeadLetter,
   type GateRecord,
   nameOf,
@@ -38,6 +39,7 @@ export class Batch {
   private readonly policies = new Map<string, Part<'policies'>>()
   private readonly tried: Part<'tried'>[] = []
   private readonly dead: Part<'dead'>[] = []
+  private readonly checkpoints = new Map<number, Part<'checkpoints'>>()
   private readonly events: Part<'events'>[] = []
   private readonly whenWritten: (() => void)[] = []
 
@@ -100,6 +102,7 @@ export class Batch {
       changed,
       tried: this.tried,
       dead: this.dead,
+      checkpoints: [...this.checkpoints.values()],
       policies: [...this.policies.values()],
       gates: Array.from(this.changedGates.values(), gateRow),
       begun: [...this.begun.values()],
@@ -117,20 +120,12 @@ export class Batch {
       state: stateOf(task),
       task,
     }))
-    const tried = (changes.attempts ?? []).map((attempt) => ({
-      task: this.expectRow(attempt, created).pk,
-      generation: attempt.generation,
-      attempt: attempt.attempt,
-      execution: attempt.execution,
-      started_at: attempt.startedAtMs,
-      ended_at: attempt.endedAtMs,
-      outcome: attempt.outcome,
-      delay_before: attempt.delayBeforeMs,
-      failure: attempt.failure === null ? null : text(attempt.failure),
-      signature: attempt.signature === null ? null : plain(attempt.signature),
-      owner: attempt.owner,
-    }))
+    const tried = (changes.attempts ?? []).map((attempt) => this.attemptRow(attempt, created))
     const dead = (changes.dead ?? []).map((letter) => this.deadRow(letter, created))
+    const checkpoints = (changes.checkpoints ?? []).map(({ value, ...key }) => ({
+      task: this.expectRow(key, created).pk,
+      value: value === undefined ? null : text(value),
+    }))
     const runs = (changes.runs ?? []).map((change) => this.runRow(change))
     const gates = (changes.gates ?? []).map((gate) => ({ gate, row: gateRow(gate) }))
     const events = (changes.events ?? []).map((event) => ({
@@ -147,10 +142,14 @@ export class Batch {
       this.made.set(row.pk, values)
     }
     for (const { row, state, task } of tasks) this.change(row, state, task)
-    for (const row of tried) this.countAttempt(row.task)
+    for (const row of tried) this.countAttempt(row.task as number)
     this.tried.push(...tried)
     for (const row of dead) this.touch(row.task as number)
     this.dead.push(...dead)
+    for (const row of checkpoints) {
+      this.touch(row.task)
+      this.checkpoints.set(row.task, row)
+    }
     for (const { run, row, isNew } of runs) {
       this.runs.set(run.id, run)
       if (isNew) this.begun.set(run.id, row as Part<'begun'>)
@@ -224,6 +223,22 @@ export class Batch {
     if (this.made.has(pk) || this.changed.has(pk)) return
     const row = [...this.rows.values()].find((one) => one?.pk === pk) as BatchRow
     this.change(row, stateOf(row.task), row.task)
+  }
+
+  private attemptRow(attempt: AttemptRow, created: readonly NewRow[]): Part<'tried'> {
+    return {
+      task: this.expectRow(attempt, created).pk,
+      generation: attempt.generation,
+      attempt: attempt.attempt,
+      execution: attempt.execution,
+      started_at: attempt.startedAtMs,
+      ended_at: attempt.endedAtMs,
+      outcome: attempt.outcome,
+      delay_before: attempt.delayBeforeMs,
+      failure: attempt.failure === null ? null : text(attempt.failure),
+      signature: attempt.signature === null ? null : plain(attempt.signature),
+      owner: attempt.owner,
+    }
   }
 
   private deadRow(letter: DeadLetter, created: readonly NewRow[]): Part<'dead'> {

@@ -61,6 +61,12 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX attempts_failed ON $schema.attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
+  -- How far a task that has not ended has come, as its program says.
+  CREATE TABLE $schema.checkpoints (
+    task bigint PRIMARY KEY,
+    value text NOT NULL
+  );
+
   CREATE TABLE $schema.policies (
     hash text COLLATE "C" PRIMARY KEY,
     policy text NOT NULL,

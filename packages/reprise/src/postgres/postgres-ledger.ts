@@ -41,6 +41,7 @@ import {
   type StoredEvent,
   type TaskKey,
   type TaskRecord,
+  wordsOf,
 } from '../ledger/records.js'
 import { attemptOf, deadLetterOf, eventOf, gateOf, parse, resultOf, runOf, taskOf, text } from '../ledger/rows.js'
 import type { PostgresAddress } from './address.js'
@@ -251,6 +252,11 @@ export class PostgresLedger implements Ledger {
     const { text: sql, values } = listQuery(this.schema, filter)
     const rows = await this.reader.query(sql, values)
     return this.told(() => rows.map((row) => taskOf(row).task))
+  }
+
+  async checkpoint(key: TaskKey): Promise<Json | undefined> {
+    const [row] = await this.reader.query(this.sql.checkpoint, [key.scopeKind, key.scope, key.id])
+    return this.told(() => row && parse(row['value'], `checkpoint of ${wordsOf(key)}`))
   }
 
   async run(id: string): Promise<RunRecord | undefined> {

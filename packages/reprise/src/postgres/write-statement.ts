@@ -77,6 +77,7 @@ export const PARTS = {
     stop_reason: 'text',
     failure: 'text',
   },
+  checkpoints: { task: 'int8', value: 'text' },
   policies: { hash: 'text', policy: 'text', kept_at: 'float8' },
   gates: { key: 'text', kind: 'text', state: 'text', settings: 'text', manual_revision: 'int8' },
   begun: {
@@ -232,6 +233,12 @@ const WRITES: Readonly<Record<PartName, Write>> = {
     const columns = Object.keys(kept).join(', ')
     return [`dead AS (INSERT INTO ${schema}.dead (${columns}) SELECT ${columns} FROM given_dead ${written(has)})`]
   },
+  checkpoints: (schema, has) => [
+    `checkpoints AS (INSERT INTO ${schema}.checkpoints (task, value) SELECT task, value FROM given_checkpoints
+      ${written(has)} AND value IS NOT NULL ORDER BY task ON CONFLICT (task) DO UPDATE SET value = excluded.value)`,
+    `unchecked AS (DELETE FROM ${schema}.checkpoints WHERE task IN (SELECT task FROM given_checkpoints
+      ${written(has)} AND value IS NULL))`,
+  ],
   policies: (schema) => [
     `policies AS (INSERT INTO ${schema}.policies (hash, policy, kept_at) SELECT hash, policy, kept_at FROM given_policies
       ORDER BY hash ON CONFLICT (hash) DO UPDATE SET kept_at = excluded.kept_at)`,

@@ -17,7 +17,7 @@ export type EncodedWrite = readonly [statement: SqliteStatement, values: SqlValu
 
 /** Writes nothing: what cannot be encoded is found before anything is written. */
 export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRows): EncodedWrite[] {
-  const { runs, created, tasks, attempts, gates, dead, events } = changes
+  const { runs, created, tasks, attempts, checkpoints, gates, dead, events } = changes
   for (const { task } of created ?? []) rows.expectAbsent(task)
   const writes: EncodedWrite[] = []
   const added = new Map<number, number>()
@@ -43,6 +43,11 @@ export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRow
   }
   // The longer a task's row, the dearer a second update of it: only where there was no first.
   for (const [pk, count] of added) writes.push([sql.countHistory, [count, pk]])
+  for (const { value, ...key } of checkpoints ?? []) {
+    const { pk } = rows.rowOf(key)
+    if (value === undefined) writes.push([sql.removeCheckpoint, [pk]])
+    else writes.push([sql.putCheckpoint, [pk, text(value)]])
+  }
   for (const gate of gates ?? []) writes.push([sql.putGate, gateValues(gate)])
   for (const { scopeKind, scope, id, generation, atMs, signature, stopReason, failure } of dead ?? []) {
     const encoded = failure === null ? null : text(failure)

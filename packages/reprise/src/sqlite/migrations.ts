@@ -63,6 +63,12 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX attempts_failed ON attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
+  -- How far a task that has not ended has come, as its program says.
+  CREATE TABLE checkpoints (
+    task INTEGER PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT;
+
   CREATE TABLE gates (
     key TEXT PRIMARY KEY,
     kind TEXT NOT NULL,

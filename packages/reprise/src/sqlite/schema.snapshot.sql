@@ -15,6 +15,11 @@ CREATE TABLE attempts (
 
 CREATE INDEX attempts_failed ON attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
+CREATE TABLE checkpoints (
+    task INTEGER PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT;
+
 CREATE TABLE dead (
     scope_kind TEXT NOT NULL,
     scope TEXT NOT NULL,

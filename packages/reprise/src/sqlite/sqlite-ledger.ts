@@ -41,7 +41,7 @@ import type {
   TaskStatus,
 } from '../ledger/records.js'
 import type { LedgerTime } from '../ledger/ledger-time.js'
-import { keyIn, nameOf, scopeOfRun } from '../ledger/records.js'
+import { keyIn, nameOf, scopeOfRun, wordsOf } from '../ledger/records.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
 import type { SqliteDatabase } from './driver.js'
 import { encodeChanges } from './encoded-changes.js'
@@ -180,6 +180,13 @@ export class SqliteLedger implements Ledger {
     // Whoever reads page by page does not keep the event loop from turning.
     await new Promise((resolve) => setImmediate(resolve))
     return this.queue.read(() => (this.database.prepare(sql).all(...values) as SqlRow[]).map((row) => taskOf(row).task))
+  }
+
+  checkpoint({ scopeKind, scope, id }: TaskKey): Promise<Json | undefined> {
+    return this.queue.read(() => {
+      const row = this.sql.checkpoint.get(scopeKind, scope, id) as SqlRow | undefined
+      return row && parse(row['value'], `checkpoint of ${wordsOf({ scopeKind, scope, id })}`)
+    })
   }
 
   run(id: string): Promise<RunRecord | undefined> {

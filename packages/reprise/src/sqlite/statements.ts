@@ -83,6 +83,10 @@ const SQL = {
   oldAttempts: `SELECT generation, attempt, execution, ended_at FROM attempts WHERE task = ?
     ORDER BY generation, attempt, execution LIMIT ?`,
   removeAttemptsUpTo: 'DELETE FROM attempts WHERE task = ? AND (generation, attempt, execution) <= (?, ?, ?)',
+  checkpoint: `SELECT c.value FROM tasks t JOIN checkpoints c ON c.task = t.pk WHERE ${IS_TASK}`,
+  putCheckpoint: `INSERT INTO checkpoints (task, value) VALUES (?, ?) ON CONFLICT (task) DO UPDATE
+    SET value = excluded.value`,
+  removeCheckpoint: 'DELETE FROM checkpoints WHERE task = ?',
   gate: 'SELECT * FROM gates WHERE key = ?',
   gates: 'SELECT * FROM gates ORDER BY key',
   removeGate: 'DELETE FROM gates WHERE key = ?',

@@ -38,6 +38,7 @@ const SPOILT: Readonly<Record<string, (ledger: MemoryLedger) => void>> = {
   'forgets a field': instead('get', (task: object | undefined) => task && { ...task, input: null }),
   'forgets attempts': instead('attempts', () => []),
   'forgets gates': instead('gates', () => []),
+  'forgets checkpoints': instead('checkpoint', () => undefined),
   'forgets dead letters': instead('deadLetters', () => []),
   'forgets events': instead('events', () => []),
   'gives events again': (ledger) => {
