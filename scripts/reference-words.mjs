@@ -96,9 +96,9 @@ export const STATES = {
   waiting: 'Its next attempt is at `nextAttemptAtMs`.',
   running: 'An attempt runs in some process, or did when that was lost.',
   parked: "It stands in a budget's line; `nextAttemptAtMs` is the end of its patience.",
-  undecided: 'An attempt was interrupted, and a person has to say what became of it.',
+  undecided: 'An attempt was interrupted, and a person has to say what became of it: it has an open dead letter.',
   succeeded: 'It has a result.',
-  failed: 'It stopped for a reason, and left a dead letter.',
+  failed: 'It stopped for a reason, and has an open dead letter.',
   cancelled: 'Somebody cancelled it.',
 }
 

@@ -97,7 +97,7 @@ async function fill(connection: { query(sql: string): Promise<unknown> }, schema
     FROM ${numbers}, generate_series(1, 2) AS n`)
   await connection.query(`INSERT INTO ${schema}.events SELECT i, 'resumed', 'run', 'run' || i % 100, 't' || i, i, 'c', '{}'
     FROM ${numbers}`)
-  await connection.query(`INSERT INTO ${schema}.dead SELECT 'run', 'run' || i % 100, 't' || i, 1, i, 'E', 'x', NULL
+  await connection.query(`INSERT INTO ${schema}.dead SELECT 'run', 'run' || i % 100, 't' || i, 1, i, 'E', 'x', NULL, NULL, NULL
     FROM ${numbers} WHERE i % 7 = 0`)
   await connection.query(`INSERT INTO ${schema}.policies SELECT 'p' || i, '{}', i FROM generate_series(0, 9) AS i`)
   for (const table of ['tasks', 'attempts', 'events', 'dead', 'policies']) {

@@ -1,19 +1,19 @@
-// reprise/durable: 88 names, 11 values and 77 types. Written by `npm run api`.
+// reprise/durable: 90 names, 11 values and 79 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
 //   openDurable, openLedger, resetBreaker, tripBreaker,
 //
 // types:
-//   AnalyticsFilter, AttemptRow, Checkpoint, CheckpointChange, CompactRequest, Compacted, Creation, DeadLetter,
-//   Decided, DelaySpent, DueRequest, Durable, DurableContext, DurableOptions, EventScope, FailurePattern,
+//   AnalyticsFilter, AttemptRow, Checkpoint, CheckpointChange, ClosedLetter, CompactRequest, Compacted, Creation,
+//   DeadLetter, Decided, DelaySpent, DueRequest, Durable, DurableContext, DurableOptions, EventScope, FailurePattern,
 //   FailureRecord, ForgetRequest, Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys,
-//   Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, MemoryLedgerOptions, NewTask, OwnerIdentity, OwnerRecord,
-//   PatternFilter, PolicyRecord, QueueRef, Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask,
-//   ResetOptions, ResumeOptions, ResumeStats, Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope,
-//   SkippedTask, StartInput, StatusCounts, StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally,
-//   TaskFilter, TaskFunction, TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions,
-//   TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
+//   Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, LetterClosing, MemoryLedgerOptions, NewTask, OwnerIdentity,
+//   OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable, RecoveryFilter, RecoveryRate, RefusalKind,
+//   RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption, RetentionInput, RunFilter, RunRecord,
+//   RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker, StoredBudget, StoredEvent, StoredGates,
+//   Swept, Tally, TaskFilter, TaskFunction, TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult,
+//   TaskStartOptions, TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Clock, DurationInput, ExecutorOptions, PolicyArgument, RepriseError, StopReason,
@@ -51,6 +51,12 @@ export interface CheckpointChange extends TaskKey {
   readonly value?: Json;
 }
 
+export interface ClosedLetter extends TaskKey {
+  readonly generation: number;
+  readonly atMs: number;
+  readonly by: LetterClosing;
+}
+
 export interface CompactRequest {
   readonly maxHistoryPerTask?: number;
   readonly eventsBeforeMs?: number;
@@ -78,6 +84,10 @@ export interface DeadLetter extends TaskKey {
   readonly signature: string;
   readonly stopReason: StopReason;
   readonly failure: FailureRecord | null;
+  readonly closed?: {
+    readonly atMs: number;
+    readonly by: LetterClosing;
+  };
 }
 
 export interface Decided<T> extends Changes {
@@ -282,6 +292,8 @@ export interface LedgerOptions extends Pick<DurableOptions, 'clock' | 'synchrono
 }
 
 export type LedgerProblem = 'unusable' | 'busy' | 'unreachable' | 'missing' | 'newer_format' | 'corrupt' | 'missing_driver' | 'closed' | 'refused';
+
+export type LetterClosing = 'succeeded' | 'reset' | 'decided' | 'cancelled' | 'acknowledged';
 
 export declare class MemoryLedger implements Ledger {
   readonly name = "memory:";
@@ -679,6 +691,7 @@ interface Changes {
   readonly attempts?: readonly AttemptRow[];
   readonly gates?: readonly GateRecord[];
   readonly dead?: readonly DeadLetter[];
+  readonly closedLetters?: readonly ClosedLetter[];
   readonly checkpoints?: readonly CheckpointChange[];
   readonly events?: readonly LedgerEvent[];
 }

@@ -124,7 +124,7 @@ class Check {
     const letter = deadLetterOf(row)
     const checked = this.byName.get(nameOf(letter))
     if (checked === undefined) this.strays.letters += 1
-    else checked.letters.push(letter.generation)
+    else checked.letters.push({ generation: letter.generation, isOpen: letter.closed === undefined })
   }
 
   private takeEvent(row: SqlRow): void {

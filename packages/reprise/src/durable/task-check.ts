@@ -9,8 +9,7 @@ export interface CheckedTask {
   readonly task: TaskRecord
   readonly rows: AttemptRow[]
   hasCheckpoint: boolean
-  /** Generations that have a dead letter. */
-  readonly letters: number[]
+  readonly letters: { readonly generation: number; readonly isOpen: boolean }[]
   readonly events: { readonly type: 'reset' | 'migrated' | 'retry_now' | 'decided'; readonly atMs: number }[]
 }
 
@@ -36,7 +35,7 @@ export function faultsOfPlace({ task }: CheckedTask): Fault[] {
   return faults
 }
 
-/** I5: what ended stays so, but for a recorded reset. I6: a task that failed has one dead letter for its generation. */
+/** I5: what ended stays so, but for a recorded reset. I6: a task that failed or is undecided has one open dead letter. */
 export function faultsOfEnd(checked: CheckedTask, hasAllEvents: boolean): Fault[] {
   const { task, rows, letters, events } = checked
   const { status, generation, progress, compacted } = task
@@ -53,10 +52,19 @@ export function faultsOfEnd(checked: CheckedTask, hasAllEvents: boolean): Fault[
   if (resets > generation - 1 || (hasAllEvents && resets < generation - 1))
     faults.push(['I5', `it is in generation ${generation}, and ${resets} resets are recorded`])
   faults.push(...checkpointFaults(checked))
-  const count = letters.filter((letter) => letter === generation).length
-  if (status === 'failed' && count === 0) faults.push(['I6', 'it failed, and has no dead letter'])
-  if (status !== 'failed' && count > 0) faults.push(['I6', `it is ${status}, and has a dead letter`])
-  if (letters.some((letter) => letter > generation)) faults.push(['I6', 'it has a dead letter of a later generation'])
+  return [...faults, ...letterFaults(task, letters)]
+}
+
+function letterFaults({ status, generation }: TaskRecord, letters: CheckedTask['letters']): Fault[] {
+  const faults: Fault[] = []
+  const needsOne = status === 'failed' || status === 'undecided'
+  const open = letters.filter(({ isOpen }) => isOpen)
+  if (needsOne && !open.some((letter) => letter.generation === generation))
+    faults.push(['I6', `it is ${status}, and has no open dead letter`])
+  if (!needsOne && open.length > 0) faults.push(['I6', `it is ${status}, and has an open dead letter`])
+  if (open.length > 1) faults.push(['I6', `it has ${open.length} open dead letters`])
+  if (letters.some((letter) => letter.generation > generation))
+    faults.push(['I6', 'it has a dead letter of a later generation'])
   return faults
 }
 

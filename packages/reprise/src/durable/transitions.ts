@@ -23,7 +23,7 @@ import {
 } from '../ledger/records.js'
 import { droppedCheckpoints } from './checkpoints.js'
 import type { InterruptRule } from './policy-record.js'
-import { attemptRow, deadLetterOf } from './task-rows.js'
+import { attemptRow, closedLetters, deadLetterOf } from './task-rows.js'
 
 /** After so many interruptions that nobody ordered, an attempt counts as failed: it may be what kills its process. */
 const MAX_INTERRUPTIONS = 3
@@ -119,8 +119,8 @@ export function verified(
     }
     return settle({ ...known, progress: { ...progress, current } }, policy, LOST_TOO_OFTEN, gates, now)
   }
-  const next = found.type === 'rerun' ? dueNow(known, now) : undecided(known, now)
-  return { task: next, tasks: [next], events: [eventOf('decided', task, now, { answer: found.type, by: 'verify' })] }
+  const changes = found.type === 'rerun' ? changed(dueNow(known, now)) : undecided(known, now)
+  return { ...changes, events: [eventOf('decided', task, now, { answer: found.type, by: 'verify' })] }
 }
 
 export type Verification =
@@ -151,9 +151,15 @@ function dueNow(task: TaskRecord, now: number): TaskRecord {
   return { ...task, status: 'waiting', owner: null, dueAtMs: now, stopReason: null, updatedAtMs: now }
 }
 
+function changed(task: TaskRecord): Settled {
+  return { task, tasks: [task] }
+}
+
 /** Only a person can say what became of it. */
-function undecided(task: TaskRecord, now: number): TaskRecord {
-  return { ...task, status: 'undecided', owner: null, dueAtMs: null, stopReason: 'interrupted', updatedAtMs: now }
+function undecided(task: TaskRecord, now: number): Settled {
+  const held = { ...task, owner: null, dueAtMs: null, updatedAtMs: now }
+  const next: TaskRecord = { ...held, status: 'undecided', stopReason: 'interrupted' }
+  return { ...changed(next), dead: [deadLetterOf(next, now)] }
 }
 
 const CARRIED_ON: Decision = Object.freeze({ allowed: true, reason: 'allowed' })
@@ -230,8 +236,8 @@ export function interrupt(
   const progress = { ...rest, retry, interruptions, ...(mustLook && { unverified: true }) }
   const stopped = { ...task, progress, fence: task.fence + 1 }
   // What must not run twice is not counted as failed either: that would run it again.
-  const next = rule === 'rerun' || mustLook ? dueNow(stopped, now) : undecided(stopped, now)
-  return { task: next, tasks: [next], attempts, events }
+  const changes = rule === 'rerun' || mustLook ? changed(dueNow(stopped, now)) : undecided(stopped, now)
+  return { ...changes, attempts, events }
 }
 
 const KILLED: FailureRecord = {
@@ -263,7 +269,7 @@ export function reset(task: TaskRecord, policyHash: string, seed: number, now: n
     updatedAtMs: now,
   }
   const events = [eventOf('reset', task, now, { generation: next.generation })]
-  return { task: next, tasks: [next], events, ...droppedCheckpoints(task) }
+  return { task: next, tasks: [next], events, ...droppedCheckpoints(task), ...closedLetters(task, 'reset', now) }
 }
 
 export function cancel(task: TaskRecord, now: number): Settled {
@@ -282,7 +288,8 @@ export function cancel(task: TaskRecord, now: number): Settled {
   const isRunning = task.status === 'running' && !task.progress.unverified
   const attempts = isRunning ? [attemptRow(task, 'aborted', null, now)] : []
   const events = [eventOf('cancelled', task, now, {})]
-  return { task: next, tasks: [next], attempts, events, ...droppedCheckpoints(task) }
+  const beside = { ...droppedCheckpoints(task), ...closedLetters(task, 'cancelled', now) }
+  return { task: next, tasks: [next], attempts, events, ...beside }
 }
 
 /** The wait is over now; recorded, since the attempt starts before its time. */
@@ -320,11 +327,10 @@ export function acceptPolicy(task: TaskRecord, policyHash: string, now: number):
 
 /** A person says what became of an interrupted attempt. */
 export function resolve(task: TaskRecord, answer: 'done' | 'rerun', result: Json, now: number): Settled {
-  const events = [eventOf('decided', task, now, { answer })]
-  if (answer === 'done') return { ...ended({ ...task, result }, 'succeeded', null, now), events }
+  const decided = { events: [eventOf('decided', task, now, { answer })], ...closedLetters(task, 'decided', now) }
+  if (answer === 'done') return { ...ended({ ...task, result }, 'succeeded', null, now), ...decided }
   // Whoever decides has seen what became of it: the count of losses begins anew.
-  const next = dueNow(withProgress(task, { interruptions: 0 }), now)
-  return { task: next, tasks: [next], events }
+  return { ...changed(dueNow(withProgress(task, { interruptions: 0 }), now)), ...decided }
 }
 
 export function seedOf(random: () => number): number {

@@ -30,7 +30,11 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'attempts', columns: [...ATTEMPT, ...OUTCOME], order: ATTEMPT },
   { name: 'gates', columns: ['key', 'kind', 'state', 'settings', 'manual_revision'], order: ['key'] },
   { name: 'owners', columns: ['id', 'record'], order: ['id'] },
-  { name: 'dead', columns: [...LETTER, 'at', 'signature', 'stop_reason', 'failure'], order: LETTER },
+  {
+    name: 'dead',
+    columns: [...LETTER, 'at', 'signature', 'stop_reason', 'failure', 'closed_at', 'closed_by'],
+    order: LETTER,
+  },
   { name: 'events', columns: ['seq', 'type', ...KEY, 'at', 'correlation_id', 'detail'], order: ['seq'] },
 ]
 

@@ -7,6 +7,7 @@ import type { LedgerAnalytics } from './analytics.js'
 import type {
   AttemptRow,
   CheckpointChange,
+  ClosedLetter,
   DeadLetter,
   EventScope,
   FinishedStatus,
@@ -41,7 +42,9 @@ export interface Changes {
   readonly tasks?: readonly TaskRecord[]
   readonly attempts?: readonly AttemptRow[]
   readonly gates?: readonly GateRecord[]
+  /** Letters that are opened, or opened again. */
   readonly dead?: readonly DeadLetter[]
+  readonly closedLetters?: readonly ClosedLetter[]
   readonly checkpoints?: readonly CheckpointChange[]
   readonly events?: readonly LedgerEvent[]
 }
@@ -258,6 +261,7 @@ export interface Ledger {
   /** What the rows of many tasks add up to, in the order of the keys: for whoever would only count them. */
   tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>
   gates(): Promise<readonly GateRecord[]>
+  /** Open and closed ones. */
   deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>
   /**
    * In order, after `seq`; never past one that an open transaction may still come before. With a scope, events of its

@@ -28,9 +28,10 @@ import type {
 } from './ledger.js'
 import { LedgerTime } from './ledger-time.js'
 import { MemoryAnalytics } from './memory-analytics.js'
-import { compact, forget, isIn, type MemoryTables, removeRun } from './memory-housekeeping.js'
+import { compact, forget, isIn, letterName, type MemoryTables, removeRun } from './memory-housekeeping.js'
 import type {
   AttemptRow,
+  ClosedLetter,
   DeadLetter,
   EventScope,
   GateRecord,
@@ -64,7 +65,7 @@ export class MemoryLedger implements Ledger {
     attempts: new Map(),
     checkpoints: new Map(),
     owners: new Map(),
-    dead: [],
+    dead: new Map(),
     events: [],
     lastSeq: 0,
   }
@@ -240,7 +241,7 @@ export class MemoryLedger implements Ledger {
   }
 
   async deadLetters(scope?: Scope): Promise<readonly DeadLetter[]> {
-    return this.tables.dead.filter((letter) => isIn(letter, scope))
+    return [...this.tables.dead.values()].filter((letter) => isIn(letter, scope))
   }
 
   async events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
@@ -304,7 +305,7 @@ export class MemoryLedger implements Ledger {
     const rows = tasks.map((task) => tables.attempts.get(nameOf(task)))
     const checkpoints = [...tables.checkpoints]
     const gates = [...this.gateRecords]
-    const [letters, events] = [tables.dead.length, tables.events.length]
+    const [letters, events] = [[...tables.dead], tables.events.length]
     return () => {
       for (const [index, task] of tasks.entries()) {
         ;(tables.tasks.get(nameOf(task)) as { task: TaskRecord }).task = task
@@ -314,7 +315,8 @@ export class MemoryLedger implements Ledger {
       for (const [name, value] of checkpoints) tables.checkpoints.set(name, value)
       this.gateRecords.clear()
       for (const [key, gate] of gates) this.gateRecords.set(key, gate)
-      tables.dead.splice(letters)
+      tables.dead.clear()
+      for (const [name, letter] of letters) tables.dead.set(name, letter)
       tables.events.splice(events)
     }
   }
@@ -322,7 +324,7 @@ export class MemoryLedger implements Ledger {
   /** All that may throw happens before anything is written. */
   private commit<T>(decided: Decided<T>): T {
     const { result, tasks = [], attempts = [], gates = [], dead = [], events = [], ...more } = copyChanges(decided)
-    const { runs = [], created = [], checkpoints = [] } = more
+    const { runs = [], created = [], checkpoints = [], closedLetters = [] } = more
     this.commits++
     const changed = tasks.map((task) => ({ task, kept: this.tables.tasks.get(nameOf(task)) }))
     for (const { task, kept } of changed) {
@@ -353,9 +355,16 @@ export class MemoryLedger implements Ledger {
       else this.tables.checkpoints.set(nameOf(key), value)
     }
     for (const gate of gates) this.gateRecords.set(gate.key, gate)
-    this.tables.dead.push(...dead)
+    for (const letter of dead) this.tables.dead.set(letterName(letter), letter)
+    for (const letter of closedLetters) this.closeLetter(letter)
     for (const event of events) this.tables.events.push({ ...event, seq: ++this.tables.lastSeq })
     return result
+  }
+
+  private closeLetter({ atMs, by, ...key }: ClosedLetter): void {
+    const letter = this.tables.dead.get(letterName(key))
+    if (letter !== undefined && letter.closed === undefined)
+      this.tables.dead.set(letterName(key), { ...letter, closed: { atMs, by } })
   }
 }
 

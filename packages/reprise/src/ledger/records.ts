@@ -287,11 +287,26 @@ export interface StoredEvent extends LedgerEvent {
   readonly seq: number
 }
 
-/** A task that is out of attempts, kept for people to look at and to try again. */
+/** `acknowledged`: a person has seen it, and nothing is to be done. */
+export type LetterClosing = 'succeeded' | 'reset' | 'decided' | 'cancelled' | 'acknowledged'
+
+/**
+ * A task that failed or is undecided, kept for people to look at and to try again. It has one open letter; a generation of
+ * a task has at most one letter, which stays when it is closed, and is opened again if the same generation fails later.
+ */
 export interface DeadLetter extends TaskKey {
   readonly generation: number
   readonly atMs: number
   readonly signature: string
   readonly stopReason: StopReason
   readonly failure: FailureRecord | null
+  /** Absent while it is open. */
+  readonly closed?: { readonly atMs: number; readonly by: LetterClosing }
+}
+
+/** The letter of this generation is closed, if there is one that is open. */
+export interface ClosedLetter extends TaskKey {
+  readonly generation: number
+  readonly atMs: number
+  readonly by: LetterClosing
 }

@@ -67,11 +67,13 @@ export { MemoryLedger, type MemoryLedgerOptions } from '../ledger/memory-ledger.
 export type {
   AttemptRow,
   CheckpointChange,
+  ClosedLetter,
   DeadLetter,
   EventScope,
   FailureRecord,
   GateRecord,
   Json,
+  LetterClosing,
   OwnerIdentity,
   OwnerRecord,
   PolicyRecord,

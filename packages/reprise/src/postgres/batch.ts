@@ -38,7 +38,9 @@ export class Batch {
   private readonly changedRuns = new Map<string, Part<'runs'>>()
   private readonly policies = new Map<string, Part<'policies'>>()
   private readonly tried: Part<'tried'>[] = []
-  private readonly dead: Part<'dead'>[] = []
+  /** By task and generation. */
+  private readonly dead = new Map<string, Part<'dead'>>()
+  private readonly closed = new Map<string, Part<'closed'>>()
   private readonly checkpoints = new Map<number, Part<'checkpoints'>>()
   private readonly events: Part<'events'>[] = []
   private readonly whenWritten: (() => void)[] = []
@@ -101,7 +103,8 @@ export class Batch {
       ),
       changed,
       tried: this.tried,
-      dead: this.dead,
+      dead: [...this.dead.values()],
+      closed: [...this.closed.values()],
       checkpoints: [...this.checkpoints.values()],
       policies: [...this.policies.values()],
       gates: Array.from(this.changedGates.values(), gateRow),
@@ -122,6 +125,15 @@ export class Batch {
     }))
     const tried = (changes.attempts ?? []).map((attempt) => this.attemptRow(attempt, created))
     const dead = (changes.dead ?? []).map((letter) => this.deadRow(letter, created))
+    const closed = (changes.closedLetters ?? []).map((letter) => ({
+      task: this.expectRow(letter, created).pk,
+      scope_kind: letter.scopeKind,
+      scope: letter.scope,
+      id: letter.id,
+      generation: letter.generation,
+      closed_at: letter.atMs,
+      closed_by: letter.by,
+    }))
     const checkpoints = (changes.checkpoints ?? []).map(({ value, ...key }) => ({
       task: this.expectRow(key, created).pk,
       value: value === undefined ? null : text(value),
@@ -144,8 +156,8 @@ export class Batch {
     for (const { row, state, task } of tasks) this.change(row, state, task)
     for (const row of tried) this.countAttempt(row.task as number)
     this.tried.push(...tried)
-    for (const row of dead) this.touch(row.task as number)
-    this.dead.push(...dead)
+    for (const row of dead) this.openLetter(row)
+    for (const row of closed) this.closeLetter(row)
     for (const row of checkpoints) {
       this.touch(row.task)
       this.checkpoints.set(row.task, row)
@@ -252,7 +264,24 @@ export class Batch {
       signature: plain(letter.signature),
       stop_reason: letter.stopReason,
       failure: letter.failure === null ? null : text(letter.failure),
+      closed_at: letter.closed?.atMs ?? null,
+      closed_by: letter.closed?.by ?? null,
     }
+  }
+
+  /** A statement changes a row once: so a letter is either put or closed by a batch. */
+  private openLetter(row: Part<'dead'>): void {
+    this.touch(row.task as number)
+    this.dead.set(letterName(row), row)
+    this.closed.delete(letterName(row))
+  }
+
+  private closeLetter(row: Part<'closed'>): void {
+    this.touch(row.task as number)
+    const put = this.dead.get(letterName(row))
+    const { closed_at, closed_by } = row
+    if (put === undefined) this.closed.set(letterName(row), row)
+    else if (put.closed_at === null) this.dead.set(letterName(row), { ...put, closed_at, closed_by })
   }
 
   private runRow({ run, definition }: RunChange): { run: RunRecord; row: Part<'runs'>; isNew: boolean } {
@@ -282,6 +311,10 @@ export class Batch {
   private definitionOf(id: string): string | null {
     return ((this.begun.get(id) ?? this.changedRuns.get(id))?.definition ?? null) as string | null
   }
+}
+
+function letterName({ task, generation }: Part<'dead'> | Part<'closed'>): string {
+  return `${task} ${generation}`
 }
 
 /** Field by field: there is one for every change. */

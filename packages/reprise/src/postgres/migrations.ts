@@ -115,6 +115,8 @@ export const MIGRATIONS: readonly string[] = [
     signature text COLLATE "C" NOT NULL,
     stop_reason text COLLATE "C" NOT NULL,
     failure text,
+    closed_at float8,
+    closed_by text COLLATE "C",
     PRIMARY KEY (scope_kind, scope, id, generation)
   );
 

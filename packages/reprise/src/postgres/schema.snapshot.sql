@@ -28,6 +28,8 @@ CREATE TABLE dead (
   signature text COLLATE "C" NOT NULL,
   stop_reason text COLLATE "C" NOT NULL,
   failure text,
+  closed_at double precision,
+  closed_by text COLLATE "C",
   CONSTRAINT dead_pkey PRIMARY KEY (scope_kind, scope, id, generation)
 );
 

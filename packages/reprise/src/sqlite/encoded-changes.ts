@@ -17,7 +17,7 @@ export type EncodedWrite = readonly [statement: SqliteStatement, values: SqlValu
 
 /** Writes nothing: what cannot be encoded is found before anything is written. */
 export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRows): EncodedWrite[] {
-  const { runs, created, tasks, attempts, checkpoints, gates, dead, events } = changes
+  const { runs, created, tasks, attempts, checkpoints, gates, dead, closedLetters, events } = changes
   for (const { task } of created ?? []) rows.expectAbsent(task)
   const writes: EncodedWrite[] = []
   const added = new Map<number, number>()
@@ -49,10 +49,13 @@ export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRow
     else writes.push([sql.putCheckpoint, [pk, text(value)]])
   }
   for (const gate of gates ?? []) writes.push([sql.putGate, gateValues(gate)])
-  for (const { scopeKind, scope, id, generation, atMs, signature, stopReason, failure } of dead ?? []) {
-    const encoded = failure === null ? null : text(failure)
-    writes.push([sql.insertDead, [scopeKind, scope, id, generation, atMs, signature, stopReason, encoded]])
+  for (const { scopeKind, scope, id, generation, atMs, signature, stopReason, failure, closed } of dead ?? []) {
+    const why = [signature, stopReason, failure === null ? null : text(failure)]
+    const end = [closed?.atMs ?? null, closed?.by ?? null]
+    writes.push([sql.putDead, [scopeKind, scope, id, generation, atMs, ...why, ...end]])
   }
+  for (const { scopeKind, scope, id, generation, atMs, by } of closedLetters ?? [])
+    writes.push([sql.closeDead, [atMs, by, scopeKind, scope, id, generation]])
   for (const { type, scopeKind, scope, id, atMs, correlationId, detail } of events ?? []) {
     writes.push([sql.insertEvent, [type, scopeKind, scope, id, atMs, correlationId, text(detail)]])
   }

@@ -91,6 +91,8 @@ export const MIGRATIONS: readonly string[] = [
     signature TEXT NOT NULL,
     stop_reason TEXT NOT NULL,
     failure TEXT,
+    closed_at REAL,
+    closed_by TEXT,
     PRIMARY KEY (scope_kind, scope, id, generation)
   ) STRICT, WITHOUT ROWID;
 

@@ -29,6 +29,8 @@ CREATE TABLE dead (
     signature TEXT NOT NULL,
     stop_reason TEXT NOT NULL,
     failure TEXT,
+    closed_at REAL,
+    closed_by TEXT,
     PRIMARY KEY (scope_kind, scope, id, generation)
   ) STRICT, WITHOUT ROWID;
 

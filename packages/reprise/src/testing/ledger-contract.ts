@@ -7,6 +7,7 @@ import type { AttemptRow, OwnerRecord, TaskRecord } from '../ledger/records.js'
 import { ANALYTICS_CASES } from './analytics-contract.js'
 import { CHECKPOINT_CASES } from './checkpoint-contract.js'
 import { type Check, isError, rejection, same } from './contract-checks.js'
+import { LETTER_CASES } from './letter-contract.js'
 import { RETENTION_CASES } from './retention-contract.js'
 import { RUN_CASES } from './run-contract.js'
 import { newTask, sampleTask } from './sample-task.js'
@@ -26,7 +27,15 @@ export interface ContractCase {
 
 /** `open` makes an empty ledger at time 0. */
 export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly ContractCase[] {
-  const cases = { ...CASES, ...ANALYTICS_CASES, ...CHECKPOINT_CASES, ...RETENTION_CASES, ...RUN_CASES, ...SCOPE_CASES }
+  const cases = {
+    ...CASES,
+    ...ANALYTICS_CASES,
+    ...CHECKPOINT_CASES,
+    ...LETTER_CASES,
+    ...RETENTION_CASES,
+    ...RUN_CASES,
+    ...SCOPE_CASES,
+  }
   return Object.entries(cases).map(([name, check]) => ({
     name,
     run: async () => {
