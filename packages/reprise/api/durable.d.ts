@@ -360,6 +360,7 @@ export interface OwnerRecord extends OwnerIdentity {
   readonly leaseUntilMs: number;
   readonly leaseMs?: number;
   readonly slots?: number;
+  readonly queues?: readonly string[];
   readonly running?: number;
 }
 
@@ -774,7 +775,7 @@ interface NewRun {
   readonly detail?: Json;
 }
 
-// durable/ownership
+// durable/other-owners
 interface OtherOwner extends Pick<OwnerRecord, 'host' | 'pid' | 'startedAtMs' | 'role' | 'site' | 'version' | 'slots' | 'running'> {
   readonly leaseLeftMs: number;
 }
@@ -864,6 +865,7 @@ interface TaskProgress {
   readonly interruptions: number;
   readonly lastFailure: FailureRecord | null;
   readonly waitChosenBy?: string;
+  readonly resumedAtMs?: number;
   readonly unverified?: boolean;
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;

@@ -105,6 +105,11 @@ function isExpired(state: RetryState, now: number): boolean {
 export interface LaunchGates {
   readonly aborted: boolean
   readonly now: number
+  /**
+   * What the expiry of a resumed call is compared with: the later of its due time and the time of taking it up, so that
+   * waiting for a free worker does not let the budget expire. `now` when absent.
+   */
+  readonly dueMs?: number
   readonly breaker: Breaker | undefined
   /** Asks the budget, once; a grant handed out of the line is answered instead of asking again. */
   ask(): Decision
@@ -132,7 +137,7 @@ export type Admission = Start | { readonly type: 'park'; readonly decision: Deci
 
 export function admit(state: RetryState, gates: LaunchGates): Admission {
   if (gates.aborted) return refuse('aborted')
-  const late = state.deadlineAtMs === null && !state.resumed ? undefined : tooLate(state, gates.now)
+  const late = state.deadlineAtMs === null && !state.resumed ? undefined : tooLate(state, gates)
   if (late !== undefined) return refuse(late)
   const { breaker } = gates
   // A closed breaker takes no slot and needs no clock.
@@ -146,9 +151,9 @@ export function admit(state: RetryState, gates: LaunchGates): Admission {
 }
 
 /** The deadline counts for every attempt, the expiry of a resumed call for its retries. */
-function tooLate(state: RetryState, now: number): StopReason | undefined {
-  if (state.deadlineAtMs !== null && now >= state.deadlineAtMs) return 'timeout'
-  return state.failures > 0 && isExpired(state, now) ? 'retry_budget_exhausted' : undefined
+function tooLate(state: RetryState, gates: LaunchGates): StopReason | undefined {
+  if (state.deadlineAtMs !== null && gates.now >= state.deadlineAtMs) return 'timeout'
+  return state.failures > 0 && isExpired(state, gates.dueMs ?? gates.now) ? 'retry_budget_exhausted' : undefined
 }
 
 function refuse(reason: StopReason): Admission {

@@ -19,7 +19,8 @@ import { TaskRefusedError } from './errors.js'
 import { expectOptions, FLAG } from '../core/options.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
-import { type OtherOwner, Ownership } from './ownership.js'
+import type { OtherOwner } from './other-owners.js'
+import { Ownership } from './ownership.js'
 import { willPass } from './persistence.js'
 import { type InterruptRule, recordOf } from './policy-record.js'
 import { Runs } from './runs.js'
@@ -119,9 +120,19 @@ export class Durable {
     const { concurrency, leaseMs } = settings
     const identity = settings.identity ?? ownIdentity(settings.about)
     const onFailure = (error: unknown, isTold = false): void => this.fail(error, isTold)
-    const isResumed = (task: TaskRecord): boolean => this.ownership.isResumed(task)
+    const resumedAtMs = (task: TaskRecord): number | undefined => this.ownership.resumedAtMs(task)
     const isLate = (): boolean => this.ownership.isLate
-    const parts = { ledger, environment, gates, waiters, owner: identity.id, concurrency, onFailure, isResumed, isLate }
+    const parts = {
+      ledger,
+      environment,
+      gates,
+      waiters,
+      owner: identity.id,
+      concurrency,
+      onFailure,
+      resumedAtMs,
+      isLate,
+    }
     this.worker = new Worker(parts, new Map())
     const monotonicMs = (): number => environment.clock.monotonicMs()
     const isSystemTime = environment.clock === systemClock
@@ -186,6 +197,7 @@ export class Durable {
     const startMs = this.environment.exactMs()
     const { worker, ledger } = this
     worker.due.lookAgain()
+    await this.ownership.tellQueues()
     const resumed = await this.ownership.takeOver(randomUUID(), options.force)
     const skipped: SkippedTask[] = []
     const refused: RefusedTask[] = []

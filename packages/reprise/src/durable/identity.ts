@@ -9,7 +9,7 @@ import { hostname } from 'node:os'
 import type { Ledger } from '../ledger/ledger.js'
 import type { OwnerIdentity, OwnerRecord } from '../ledger/records.js'
 
-export type Identity = Omit<OwnerRecord, 'startedAtMs' | 'leaseUntilMs' | 'leaseMs' | 'slots' | 'running'>
+export type Identity = Omit<OwnerRecord, 'startedAtMs' | 'leaseUntilMs' | 'leaseMs' | 'slots' | 'running' | 'queues'>
 
 export function ownIdentity(about: OwnerIdentity = {}): Identity {
   return {

@@ -13,7 +13,8 @@ import type { OwnerRecord, TaskKey, TaskRecord } from '../ledger/records.js'
 import { isStill } from './adoption.js'
 import type { Definition } from './definition.js'
 import { HeartbeatThread } from './heartbeat-thread.js'
-import { type Identity, lifeOf, ownIdentity } from './identity.js'
+import { type Identity, lifeOf } from './identity.js'
+import { otherOwner, type OtherOwner } from './other-owners.js'
 import { faultsOfHistory, faultsOfState } from './state-check.js'
 import { withoutProbe } from './shared-breaker.js'
 import { eventOf, interrupt, withoutSlot } from './transitions.js'
@@ -30,19 +31,14 @@ export interface OwnershipParts {
   readonly onFailure: (error: unknown) => void
 }
 
-/** A process that holds its lease, as seen from here. */
-export interface OtherOwner
-  extends Pick<OwnerRecord, 'host' | 'pid' | 'startedAtMs' | 'role' | 'site' | 'version' | 'slots' | 'running'> {
-  /** Without another renewal its tasks are taken over after this time. */
-  readonly leaseLeftMs: number
-}
-
 interface Sighting {
   readonly leaseUntilMs: number
   readonly atMs: number
 }
 
 const BATCH = 500
+/** Queues that an owner's row names, at most. */
+const MOST_QUEUES = 100
 
 /** So long after the end of a lease it is looked whether the process is lost, and at most twice that. */
 const LATE_LOOK_MS = 100
@@ -50,49 +46,19 @@ const LATE_LOOK_MS = 100
 /** A program that ends before this pays for no thread, whatever its lease; with a longer lease, a sixth of that. */
 const LEAST_AGE_OF_THREAD_MS = 1000
 
-/**
- * Who lives by what can be seen from here, by id; for those who only look and own nothing. One that is seen to live may
- * be stopped, with its lease over: whoever watches it for a lease, or is told to, takes over from it.
- */
-export async function livingOwners(
-  ledger: Pick<Ledger, 'leaseNow' | 'owners' | 'spans'>,
-): Promise<ReadonlyMap<string, OtherOwner>> {
-  const [now, owners, self] = [await ledger.leaseNow(), await ledger.owners(), ownIdentity()]
-  const isLiving = (owner: OwnerRecord): boolean => {
-    const life = lifeOf(owner, self, ledger.spans)
-    return life === 'unseen' ? owner.leaseUntilMs > now : life === 'alive'
-  }
-  const living = owners.filter(isLiving)
-  return new Map(living.map((owner) => [owner.id, otherOwner(owner, Math.max(0, owner.leaseUntilMs - now))]))
-}
-
-function otherOwner(owner: OwnerRecord, leaseLeftMs: number): OtherOwner {
-  const { host, pid, startedAtMs, role, site, version, slots, running } = owner
-  const about = Object.entries({ role, site, version, slots, running }).filter(([, value]) => value !== undefined)
-  return { host, pid, startedAtMs, ...Object.fromEntries(about), leaseLeftMs }
-}
-
-/**
- * When a process last renewed its lease, by the ledger's clock: it lived then, and for less than a third of its lease
- * after. Undefined if its row is gone, or if the clock has been set back since.
- */
-export async function lastHeardOf(
-  ledger: Pick<Ledger, 'leaseNow' | 'now' | 'owners'>,
-  id: string,
-): Promise<number | undefined> {
-  const owner = (await ledger.owners()).find((one) => one.id === id)
-  if (owner?.leaseMs === undefined) return undefined
-  const silentMs = (await ledger.leaseNow()) - (owner.leaseUntilMs - owner.leaseMs)
-  return silentMs < 0 ? undefined : (await ledger.now()) - silentMs
-}
-
 export class Ownership {
   private readonly parts: OwnershipParts
   private readonly worker: Worker
   private startedAtMs = 0
   private readonly living = new Set<string>()
   private readonly sightings = new Map<string, Sighting>()
-  private seenAtMs = -Infinity
+  /** When this process began, by the ledger's time of tasks. */
+  private begunAtMs = -Infinity
+  /** Processes that lived when this one began, less those that turned out to be lost. */
+  private readonly met = new Set<string>()
+  /** As of the last look. */
+  private livingOthers: readonly OwnerRecord[] = []
+  private toldQueues = ''
   /** The last look, in this process's own time. */
   private lookedAroundAtMs = -Infinity
   private leaseEndTimer: NodeJS.Timeout | undefined = undefined
@@ -113,7 +79,9 @@ export class Ownership {
   async begin(): Promise<void> {
     this.startedAtMs = await this.parts.ledger.leaseNow()
     await this.renew()
+    this.begunAtMs = await this.parts.ledger.now()
     await this.lookAround(false)
+    for (const id of this.living) this.met.add(id)
     this.timer = setInterval(() => {
       // With those before: one that hangs must not keep the next from being heard.
       this.ticking = Promise.all([this.ticking, this.tick().catch(this.parts.onFailure)])
@@ -152,11 +120,29 @@ export class Ownership {
     await this.thread?.end()
   }
 
-  /** Whether the process that wrote the task's wait is not there any more. */
-  isResumed({ progress, updatedAtMs }: TaskRecord): boolean {
+  /**
+   * When this process took up the wait of a task again: at its start, if no process that served the queue when the wait
+   * was chosen was there any more. A task that is passed between living processes is not resumed, also if the one that
+   * chose its wait has left since.
+   */
+  resumedAtMs({ progress, updatedAtMs, queue }: TaskRecord): number | undefined {
     const { waitChosenBy } = progress
-    // Who came after the last look around is not known here yet.
-    return waitChosenBy !== undefined && updatedAtMs <= this.seenAtMs && !this.living.has(waitChosenBy)
+    if (waitChosenBy === undefined || updatedAtMs >= this.begunAtMs || this.met.has(waitChosenBy)) return undefined
+    const isServed = this.livingOthers.some(
+      ({ id, startedAtMs, queues }) =>
+        startedAtMs <= updatedAtMs && this.living.has(id) && queues?.includes(queue) === true,
+    )
+    return isServed ? undefined : this.begunAtMs
+  }
+
+  /** Other processes see at once which queues are served here. */
+  async tellQueues(): Promise<void> {
+    if (this.queuesText() !== this.toldQueues) await this.renew()
+  }
+
+  private queuesText(): string {
+    const shared = [...this.worker.definitions.values()].filter(({ conductor }) => conductor === undefined)
+    return shared.length > MOST_QUEUES ? '' : JSON.stringify(shared.map(({ queue }) => queue).toSorted())
   }
 
   async end(): Promise<void> {
@@ -217,16 +203,17 @@ export class Ownership {
   /** Remembers who lives; answers with those who do not. */
   private async lookAround(force: boolean): Promise<OwnerRecord[]> {
     const { ledger, identity } = this.parts
-    const [now, leaseNow, owners] = [await ledger.now(), await ledger.leaseNow(), await ledger.owners()]
+    const [leaseNow, owners] = [await ledger.leaseNow(), await ledger.owners()]
     const lost = owners.filter((owner) => owner.id !== identity.id && (this.isLost(owner, leaseNow) || force))
     this.living.clear()
     for (const owner of owners) if (!lost.includes(owner)) this.living.add(owner.id)
     const known = new Set(owners.map(({ id }) => id))
     for (const id of this.sightings.keys()) if (!known.has(id)) this.sightings.delete(id)
-    this.seenAtMs = now
+    // One that did not leave in order was no living process that passed its tasks on.
+    for (const { id } of lost) this.met.delete(id)
     this.lookedAroundAtMs = this.parts.monotonicMs()
-    const others = owners.filter((owner) => owner.id !== identity.id && this.living.has(owner.id))
-    this.lookAtLeaseEnd(others.map((owner) => this.leaseLeftOf(owner, leaseNow)))
+    this.livingOthers = owners.filter((owner) => owner.id !== identity.id && this.living.has(owner.id))
+    this.lookAtLeaseEnd(this.livingOthers.map((owner) => this.leaseLeftOf(owner, leaseNow)))
     return lost
   }
 
@@ -279,9 +266,11 @@ export class Ownership {
     const beganAtMs = monotonicMs()
     const leaseUntilMs = (await ledger.leaseNow()) + leaseMs
     const { parts, running } = this.worker
-    const load = { slots: parts.concurrency, running }
+    const queues = this.queuesText()
+    const load = { slots: parts.concurrency, running, ...(queues !== '' && { queues: JSON.parse(queues) as string[] }) }
     await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs, leaseMs, ...load })
     this.renewedAtMs = Math.max(this.renewedAtMs, beganAtMs)
+    this.toldQueues = queues
     this.thread?.renewed(monotonicMs() - beganAtMs)
   }
 

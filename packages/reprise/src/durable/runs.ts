@@ -8,7 +8,8 @@ import type { Json, RunRecord } from '../ledger/records.js'
 import { DurableRun, runEvent, type RunParts } from './durable-run.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
-import { lastHeardOf, type OtherOwner, type Ownership } from './ownership.js'
+import { lastHeardOf, type OtherOwner } from './other-owners.js'
+import type { Ownership } from './ownership.js'
 import { expectId } from './tasks.js'
 
 export interface NewRun {

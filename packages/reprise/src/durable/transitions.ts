@@ -35,8 +35,10 @@ export interface TaskGates {
   readonly attempts: number
   /** Of the whole call, from its first start; undefined: no limit. */
   readonly timeoutMs: number | undefined
-  /** Whether the process that chose the wait is gone: then the date of expiry counts. */
-  readonly resumed: boolean
+  /** When the task was taken up again, if that is the case: then the date of expiry counts. */
+  readonly resumedAtMs: number | undefined
+  /** Where the expiry was looked at before: the task has waited in line since. */
+  readonly isGranted?: boolean
   /** How long a task that is denied may stand in the budget's line; undefined if there is none. */
   readonly maxParkMs: number | undefined
   ask(): Decision
@@ -61,7 +63,8 @@ export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: n
   // The grant of an attempt that was interrupted goes on with it: it is the same attempt.
   const ask = interrupted === null ? () => gates.ask() : () => CARRIED_ON
   const parks = gates.maxParkMs !== undefined
-  const admission = admit(state, { aborted: false, now, breaker: gates.breaker, ask, parks })
+  const dueMs = gates.isGranted ? -Infinity : Math.max(task.dueAtMs ?? -Infinity, progress.resumedAtMs ?? now)
+  const admission = admit(state, { aborted: false, now, dueMs, breaker: gates.breaker, ask, parks })
   if (admission.type === 'stop') return { ...ended(task, 'failed', admission.reason, now), epoch: 0 }
   if (admission.type === 'park') return { ...parked(task, owner, now + (gates.maxParkMs ?? 0), now), epoch: 0 }
   const attempt = interrupted?.attempt ?? state.launched + 1
@@ -81,13 +84,19 @@ export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: n
   return { task: begun, tasks: [begun], epoch: admission.epoch }
 }
 
-/** The deadline counts from the first start; who waited for a process that is gone was resumed. */
-function started(task: TaskRecord, { timeoutMs, resumed }: TaskGates, now: number): TaskRecord {
-  const { retry, current } = task.progress
+/** The deadline counts from the first start. */
+function started(task: TaskRecord, { timeoutMs, resumedAtMs }: TaskGates, now: number): TaskRecord {
+  const taken = resumedAtMs === undefined ? task : takenUp(task, resumedAtMs)
+  const { retry, current } = taken.progress
   const isFirst = timeoutMs !== undefined && retry.deadlineAtMs === null && retry.launched === 0 && current === null
-  if (!isFirst && !resumed) return task
-  const deadlineAtMs = isFirst ? now + timeoutMs : retry.deadlineAtMs
-  return withProgress(task, { retry: { ...retry, deadlineAtMs, resumed: resumed || retry.resumed } })
+  return isFirst ? withProgress(taken, { retry: { ...retry, deadlineAtMs: now + timeoutMs } }) : taken
+}
+
+/** Only a task that has failed before is resumed, and only once: a first failure that comes later has its whole budget. */
+export function takenUp(task: TaskRecord, resumedAtMs: number): TaskRecord {
+  const { retry } = task.progress
+  if (retry.failures === 0 || retry.resumed) return task
+  return withProgress(task, { resumedAtMs, retry: { ...retry, resumed: true } })
 }
 
 /** Held by an owner while the program looks whether the interrupted attempt happened; nothing of it runs. */
@@ -216,7 +225,7 @@ export function interrupt(
   gates: RetryGates,
   now: number,
 ): Settled {
-  const resumed = withProgress(task, { retry: { ...task.progress.retry, resumed: true } })
+  const resumed = takenUp(task, now)
   // Nothing ran: it stood in line.
   if (task.progress.current === null) return unpark(orderly ? task : resumed, now)
   const interruptions = task.progress.interruptions + (orderly ? 0 : 1)
@@ -229,11 +238,11 @@ export function interrupt(
   // While it was looked into nothing ran: its row is there already.
   const attempts = task.progress.unverified ? [] : [attemptRow(task, 'interrupted', null, now)]
   const events = [eventOf('interrupted', task, now, { attempt: task.progress.current.attempt, orderly })]
-  const { retry } = orderly ? task.progress : resumed.progress
+  const taken = orderly ? task : resumed
   // If it is the look that ends its process, a person has to.
   const mustLook = rule === 'verify' && !(isTooOften && task.progress.unverified)
-  const { unverified: _unverified, ...rest } = withoutSlot(task).progress
-  const progress = { ...rest, retry, interruptions, ...(mustLook && { unverified: true }) }
+  const { unverified: _unverified, ...rest } = withoutSlot(taken).progress
+  const progress = { ...rest, interruptions, ...(mustLook && { unverified: true }) }
   const stopped = { ...task, progress, fence: task.fence + 1 }
   // What must not run twice is not counted as failed either: that would run it again.
   const changes = rule === 'rerun' || mustLook ? changed(dueNow(stopped, now)) : undecided(stopped, now)

@@ -26,8 +26,8 @@ export interface WorkerParts {
   readonly waiters: Waiters
   readonly owner: string
   readonly concurrency: number
-  /** Whether the process that wrote the task's wait is gone. */
-  readonly isResumed: (task: TaskRecord) => boolean
+  /** When a task that waits was taken up again by this process, if it was. */
+  readonly resumedAtMs: (task: TaskRecord) => number | undefined
   /** Whether others may have taken over, since this process has not been heard of for a lease. */
   readonly isLate: () => boolean
   /** The ledger cannot be used any more; whether somebody is told of it. */
@@ -56,7 +56,7 @@ export class Worker {
     this.definitions = definitions
     this.slots = new Slots(parts.concurrency, () => this.wake())
     this.telling = new Telling(parts.environment)
-    this.beginning = new Beginning(parts.gates, parts.owner, parts.isResumed)
+    this.beginning = new Beginning(parts.gates, parts.owner, parts.resumedAtMs)
     this.due = new DueTasks(this)
     this.attempts = new RunningAttempts(this)
   }

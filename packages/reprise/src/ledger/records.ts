@@ -97,8 +97,10 @@ export interface TaskProgress {
   readonly interruptions: number
   /** How the last failed attempt failed. */
   readonly lastFailure: FailureRecord | null
-  /** The owner that chose the wait: if it is lost when the wait is over, the task was resumed. */
+  /** The owner that chose the wait. */
   readonly waitChosenBy?: string
+  /** When it was taken up again, if it was resumed; see `RetryState.resumed`. */
+  readonly resumedAtMs?: number
   /** Nobody knows how the interrupted attempt ended, and the program can look: it is asked before anything is run. */
   readonly unverified?: boolean
   /** The policy changed on the way: it may allow fewer attempts than were made. */
@@ -245,6 +247,8 @@ export interface OwnerRecord extends OwnerIdentity {
   readonly leaseMs?: number
   /** Attempts that it may run at a time. */
   readonly slots?: number
+  /** Queues of tasks that it serves and that any process may serve, in order; absent if they are very many. */
+  readonly queues?: readonly string[]
   /** Attempts that ran when it last renewed its row. */
   readonly running?: number
 }
