@@ -40,6 +40,14 @@ export function snapshotsOf(directory) {
 /** @param {string} entry */
 export const isInternal = (entry) => /\/internal(\/|$)/.test(entry)
 
+/** The entries that programs can rely on, of every package. @returns {Entry[]} */
+export function stableEntries() {
+  return readdirSync(packages)
+    .toSorted(compare)
+    .flatMap((name) => entriesOf(path.join(packages, name)))
+    .filter(({ name }) => !isInternal(name))
+}
+
 /** @param {string} directory @returns {Entry[]} */
 function entriesOf(directory) {
   const manifest = JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8'))

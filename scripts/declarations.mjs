@@ -185,7 +185,7 @@ const NAME_FIELDS = ['typeName', 'exprName', 'superClass', 'expression']
 const NAMES_VALUE = new Set(['ClassDeclaration', 'TSTypeQuery'])
 
 /** @param {Node} node @returns {string[]} */
-function namesUsedBy(node) {
+export function namesUsedBy(node) {
   const names = NAME_FIELDS.map((field) => node[field])
   // `[Symbol.iterator]` and `[BRAND]`.
   if (node.computed === true) names.push(node.key)
@@ -218,11 +218,31 @@ function* shownNodesIn(value, isType) {
  * @param {Node} node
  * @param {boolean} isType
  */
-function isHidden(node, isType) {
+export function isHidden(node, isType) {
   const { accessibility, kind, key } = node
   if (/** @type {Node | undefined} */ (key)?.type === 'PrivateIdentifier') return true
   if (isType) return kind === 'constructor' || node.static === true || (accessibility ?? 'public') !== 'public'
   return accessibility === 'private' && kind !== 'constructor'
+}
+
+/**
+ * The documentation comment that ends where a node starts, as it is written; undefined if there is none.
+ * @param {string} file
+ * @param {Node} node
+ */
+export function commentBefore(file, node) {
+  const { text, comments } = moduleAt(file)
+  const last = comments.findLast(({ end }) => end <= node.start)
+  if (last === undefined || !text.startsWith('/**', last.start)) return undefined
+  const isNext = /^\s*(export\s+)?(declare\s+)?$/.test(text.slice(last.end, node.start))
+  return isNext ? text.slice(last.start, last.end) : undefined
+}
+
+/** Where the name that a file uses is declared; undefined for what is not its own. @param {string} file @param {string} name */
+export function declaredAs(file, name) {
+  const { declared, imported } = moduleAt(file)
+  const target = imported.get(name) ?? (declared.has(name) ? { file, name, isType: true } : undefined)
+  return target !== undefined && isOwn(target.file) ? declarationOf(target) : undefined
 }
 
 /** What other modules are given by this file: `declare module '…' { … }`. @param {string} file */

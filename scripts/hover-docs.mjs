@@ -59,16 +59,15 @@ function wrap(line, width) {
   return lines
 }
 
-/** @param {PolicyField} field @param {string} indent */
+/** On one line if it fits. @param {PolicyField} field @param {string} indent */
 function docOf(field, indent) {
   const { default: value, absent } = field
-  const sentences = absent === undefined ? meaningOf(field) : `${meaningOf(field)} When absent: ${absent}.`
-  const lines = [
-    ...wrap(sentences, WIDTH - indent.length - ' * '.length),
-    ...(value === undefined ? [] : [`@default ${literal(value)}`]),
-    `@example { ${exampleOf(field)} }`,
-  ]
-  return `/**\n${lines.map((line) => `${indent} * ${line}\n`).join('')}${indent} */`
+  const words = value === undefined ? absent : literal(value)
+  const tags = [...(words === undefined ? [] : [`@default ${words}`]), `@example { ${exampleOf(field)} }`]
+  const line = `/** ${[meaningOf(field), ...tags].join(' ')} */`
+  if (indent.length + line.length <= WIDTH) return line
+  const lines = [...wrap(meaningOf(field), WIDTH - indent.length - ' * '.length), ...tags]
+  return `/**\n${lines.map((one) => `${indent} * ${one}\n`).join('')}${indent} */`
 }
 
 const used = new Set()

@@ -194,7 +194,7 @@ function statements(database: SqliteDatabase) {
       correlation_id, created_at, status, due_at, owner, fence, progress, updated_at)
       VALUES ('task', 'step', ?, 'step', '${PAYLOAD_HASH}', '${POLICY_HASH}', 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
     due: database.prepare(`SELECT pk, id, input FROM tasks WHERE status = 'waiting' AND queue = ? AND policy_hash = ?
-      AND due_at <= ? ORDER BY due_at LIMIT ?`),
+      AND claim_rank = 2 AND due_at <= ? ORDER BY due_at LIMIT ?`),
     begin:
       database.prepare(`UPDATE tasks SET status = 'running', owner = ?, due_at = NULL, fence = fence + 1, progress = ?,
       updated_at = ? WHERE pk = ?`),

@@ -22,8 +22,8 @@ async function fill(): Promise<void> {
   database
     .prepare(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-      INSERT INTO tasks (scope_kind, scope, id, due_at, fence, progress, attempts_kept, ${COPIED})
-      SELECT scope_kind, scope, 't' || i, due_at + 3600000 + i, 1,
+      INSERT INTO tasks (scope_kind, scope, id, claim_rank, due_at, fence, progress, attempts_kept, ${COPIED})
+      SELECT scope_kind, scope, 't' || i, 1, due_at + 3600000 + i, 1,
         json_set(progress, '$.retry.launched', 1, '$.retry.failures', 1), 1, ${COPIED} FROM tasks, n`,
     )
     .run(Number(count))

@@ -20,8 +20,8 @@ export async function addCopies(client: pg.Client, id: string, waiting: number, 
   )
   const values = [id, rows[0]?.first ?? 0, waiting, waiting + done]
   await client.query(
-    `INSERT INTO reprise.tasks (pk, id, status, due_at, fence, progress, result, updated_at, attempts_kept, ${SAME})
-    SELECT $2::int8 + i, 'copy-' || $2::int8 + i, CASE WHEN i <= $3::int8 THEN 'waiting' ELSE 'succeeded' END,
+    `INSERT INTO reprise.tasks (pk, id, status, claim_rank, due_at, fence, progress, result, updated_at, attempts_kept, ${SAME})
+    SELECT $2::int8 + i, 'copy-' || $2::int8 + i, CASE WHEN i <= $3::int8 THEN 'waiting' ELSE 'succeeded' END, 1,
       CASE WHEN i <= $3::int8 THEN due_at + 3600000 + i END, 1,
       jsonb_set(jsonb_set(progress::jsonb, '{retry,launched}', '1'), '{retry,failures}',
         CASE WHEN i <= $3::int8 THEN '1'::jsonb ELSE '0'::jsonb END)::text,

@@ -98,7 +98,7 @@ export const STATEMENTS = {
     columns: ENDED,
     text: `WITH ${locked(ENDED, 5)}, ${SUCCEED},
       d AS MATERIALIZED (SELECT pk FROM tasks WHERE status = 'waiting' AND queue = 'step' AND policy_hash = '${POLICY_HASH}'
-        AND due_at <= $3::double precision ORDER BY due_at LIMIT $4::int FOR UPDATE SKIP LOCKED)
+        AND claim_rank = 2 AND due_at <= $3::double precision ORDER BY due_at LIMIT $4::int FOR UPDATE SKIP LOCKED)
       UPDATE tasks t SET status = 'running', owner = $1::text, due_at = NULL, fence = fence + 1, progress = $2::text,
         updated_at = $3::double precision FROM d WHERE t.pk = d.pk RETURNING t.pk, t.input`,
   },

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import * as workflow from '@reprise/workflow'
 import { InputError, ResumeRefusedError, StateError } from '@reprise/workflow'
 import * as workflowInternal from '@reprise/workflow/internal'
-import { ReportedError, StdinError } from '@reprise/workflow/internal'
+import { OperationError, ReportedError, StdinError } from '@reprise/workflow/internal'
 import * as reprise from 'reprise'
 import {
   type AnyRepriseError,
@@ -33,6 +33,7 @@ import * as durable from 'reprise/durable'
 import { GateRefusedError, LedgerError, openDurable, RecordedFailureError, TaskRefusedError } from 'reprise/durable'
 import * as internal from 'reprise/internal'
 import * as internalPostgres from 'reprise/internal/postgres'
+import * as internalSimulate from 'reprise/internal/simulate'
 import * as internalSqlite from 'reprise/internal/sqlite'
 import * as observe from 'reprise/observe'
 import * as postgres from 'reprise/postgres'
@@ -92,6 +93,7 @@ const EXAMPLES: { readonly [C in ErrorCode]: Example<ErrorByCode[C]> } = {
   gate_refused: [() => new GateRefusedError('not_found', 'none'), { kind: present }],
   invalid_input: [() => new InputError([]), { problems: present, text: present }],
   resume_refused: [() => new ResumeRefusedError('r', []), { runId: present, refusals: present }],
+  operation: [() => new OperationError('not_found', { code: 'no_runs' }, 'none'), { kind: present, problem: present }],
   state: [() => new StateError('p', 'is gone', 'make it'), { path: present, cure: present }],
   stdin: [() => new StdinError('broken'), { retryable: present }],
   output: [() => new OutputError([]), { problems: present, text: present }],
@@ -107,6 +109,7 @@ const ENTRIES: Readonly<Record<string, object>> = {
   'reprise/durable': durable,
   'reprise/internal': internal,
   'reprise/internal/postgres': internalPostgres,
+  'reprise/internal/simulate': internalSimulate,
   'reprise/internal/sqlite': internalSqlite,
   'reprise/observe': observe,
   'reprise/postgres': postgres,

@@ -31,7 +31,7 @@ it('jitter none is jitter false', () => {
 })
 
 it.each([
-  ['retries', 'did you mean `attempts`?'],
+  ['retries', 'did you mean `attempts`? It counts the first call as well'],
   ['minTimeout', 'did you mean `initialDelay`?'],
   ['maxTimeout', 'did you mean `maxDelay`?'],
 ])('%s, an option of another library, is answered with our name', (name, suggestion) => {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { RunFilter, TaskFilter } from '../../packages/reprise/src/ledger/ledger.js'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { migrate } from '../../packages/reprise/src/sqlite/migrations.js'
-import { listQuery, runsQuery } from '../../packages/reprise/src/sqlite/statements.js'
+import { listQuery, runsQuery, SQL } from '../../packages/reprise/src/sqlite/statements.js'
 
 const database = await openDatabase(':memory:')
 migrate(database, 'plans')
@@ -42,4 +42,14 @@ it.each<[string, RunFilter]>([
   const plan = planOfQuery(runsQuery(filter))
   expect(plan).toContain(`INDEX ${index}`)
   expect(plan).not.toContain('USE TEMP B-TREE FOR ORDER BY')
+})
+
+it.each<[keyof typeof SQL, RegExp]>([
+  ['due', /^SEARCH tasks USING INDEX tasks_due \(queue=\? AND policy_hash=\? AND claim_rank=\? AND due_at<\?\)$/],
+  ['nextDue', /^SEARCH tasks USING INDEX tasks_due \(queue=\? AND policy_hash=\? AND claim_rank=\?\)$/],
+  // As many as run, in all queues. Whether SQLite calls that a search depends on its version.
+  ['countOwned', /^(SCAN|SEARCH) tasks USING COVERING INDEX tasks_owned( \(owner>\?\))?$/],
+])('finds %s by one range of an index, in its order', (name, plan) => {
+  const values = Array.from(SQL[name].matchAll(/\?/g), () => 1)
+  expect(planOfQuery({ sql: SQL[name], values })).toMatch(plan)
 })

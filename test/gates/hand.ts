@@ -8,7 +8,7 @@ import path from 'node:path'
 import type { Durable } from '../../packages/reprise/src/durable/durable.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
-import { type Doing, type KindName, KINDS, type Order, type Said, sharedBudgets } from './plan.js'
+import { type Doing, type KindName, KINDS, OPTIONS, type Order, type Said, sharedBudgets } from './plan.js'
 
 const [address = '', directory = '', count = '1'] = process.argv.slice(2)
 const say = (said: Said): void => void process.send?.(said)
@@ -39,7 +39,7 @@ async function open(): Promise<[Durable, Handles]> {
   const handles = Object.entries(KINDS).map(([kind, policy]) => {
     const run = (doing: Doing, { taskId }: { taskId: string }): Promise<string> =>
       operate(kind as KindName, taskId, doing)
-    return [kind, durable.task<Doing, string>(kind, policy, run)]
+    return [kind, durable.task<Doing, string>(kind, policy, run, OPTIONS[kind as KindName])]
   })
   return [durable, Object.fromEntries(handles) as Handles]
 }

@@ -105,6 +105,10 @@ export class Hands {
     }
   }
 
+  has(pid: number): boolean {
+    return this.hands.some(({ child }) => child.pid === pid)
+  }
+
   /** By `kill -9`. Its marks go before, while it stands still: others may begin at once. */
   async killOne(pid: number): Promise<void> {
     const index = this.hands.findIndex(({ child }) => child.pid === pid)

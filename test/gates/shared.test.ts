@@ -6,8 +6,9 @@ import { type Json, type TaskRecord, TERMINAL } from '../../packages/reprise/src
 import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
 import type { BundledProgram } from '../bundled-program.js'
 import { bundleHand, Hands } from './hands.js'
-import { CAPACITY, type Doing, type KindName, PLACES, PROBES, RATIO, THRESHOLD, TOTAL } from './plan.js'
+import { CAPACITY, type Doing, type KindName, PLACES, PROBES, RATIO, SHARE, THRESHOLD, TOTAL } from './plan.js'
 import { type Place, STORES } from './stores.js'
+import { until } from './until.js'
 
 const TASKS = 48
 
@@ -36,16 +37,6 @@ async function madeBy(ledger: Ledger, run: KindName): Promise<Made> {
 
 async function stateOf(ledger: Ledger, key: string): Promise<Json> {
   return (await ledger.gates()).find((gate) => gate.key === key)?.state ?? null
-}
-
-async function until<T>(look: () => Promise<T | undefined>, what: string): Promise<T> {
-  const endMs = performance.now() + 60_000
-  while (performance.now() < endMs) {
-    const found = await look()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error(`${what} did not come true`)
 }
 
 /** How they stopped, once all have; null for a success. */
@@ -85,6 +76,18 @@ describe.each(STORES)('$name', (store) => {
     expect(await madeBy(ledger, 'counted')).toEqual({ first: TASKS, later: TOTAL })
     expect(await stateOf(ledger, 'budget:count')).toEqual({ used: TOTAL, keys: [] })
     expect(count(reasons, 'budget_denied') + count(reasons, 'attempts_exhausted')).toBe(TASKS)
+  })
+
+  it('are charged all of an allotment at their failures, and no more', async () => {
+    const reasons = await run('allotted', TASKS, 'fail')
+    expect(await madeBy(ledger, 'allotted')).toEqual({ first: TASKS, later: TOTAL })
+    expect(await stateOf(ledger, 'budget:allotment')).toEqual({ used: TOTAL, keys: [] })
+    expect(count(reasons, 'budget_denied')).toBe(TASKS)
+    const tasks = await ledger.list({ scopeKind: 'task', scope: 'allotted' })
+    const charged = tasks.map(({ progress }) => progress.allotted ?? 0)
+    expect(charged.reduce((sum, own) => sum + own, 0)).toBe(TOTAL)
+    expect(Math.max(...charged)).toBeLessThanOrEqual(SHARE)
+    for (const { progress } of tasks) expect(progress.budgetReason).toMatch(/^(key_)?count_exhausted$/)
   })
 
   it('are given all tokens of a bucket, and no more', async () => {

@@ -266,8 +266,8 @@ describe('due tasks', () => {
         tasks: [{ ...task, status: 'running', dueAtMs: null, owner: 'me' }],
         result: task.id,
       }))
-    expect(await claim(4)).toEqual(['b0', 'b1', 'f0', 'f1'])
-    expect(await claim(3)).toEqual(['b2', 'b3', 'f2'])
+    expect(await claim(4)).toEqual(['b0', 'f0', 'b1', 'f1'])
+    expect(await claim(3)).toEqual(['b2', 'f2', 'b3'])
     // With nobody else there, the whole room is its own.
     expect(await claim(10)).toEqual(numbers(10).map((index) => `b${index + 4}`))
   })

@@ -87,9 +87,10 @@ await connections.with(async (connection) => {
 
 async function fill(connection: { query(sql: string): Promise<unknown> }, schema: string): Promise<void> {
   const numbers = `generate_series(1, ${TASKS}) AS i`
-  await connection.query(`INSERT INTO ${schema}.tasks (pk, scope_kind, scope, id, queue, generation, status, due_at, owner, fence,
-      progress, policy_hash, payload_hash, input, correlation_id, created_at, updated_at, attempts_kept)
-    SELECT i, 'run', 'run' || i % 100, 't' || i, 'q' || i % 10, 1, s.status, CASE s.status WHEN 'waiting' THEN i END,
+  await connection.query(`INSERT INTO ${schema}.tasks (pk, scope_kind, scope, id, queue, generation, status, claim_rank,
+      due_at, owner, fence,      progress, policy_hash, payload_hash, input, correlation_id, created_at, updated_at, attempts_kept)
+    SELECT i, 'run', 'run' || i % 100, 't' || i, 'q' || i % 10, 1, s.status, i / 20 % 3,
+      CASE s.status WHEN 'waiting' THEN i END,
       CASE s.status WHEN 'running' THEN 'o' || i % 5 END, 2, '{}', 'p' || i % 10, 'h', '{}', 'c', i, i, i % 12
     FROM ${numbers}, LATERAL (SELECT CASE WHEN i % 20 = 0 THEN 'waiting' WHEN i % 200 = 1 THEN 'running'
       WHEN i % 500 = 2 THEN 'undecided' WHEN i % 7 = 0 THEN 'failed' ELSE 'succeeded' END AS status) s`)
@@ -110,6 +111,10 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   lockTasks: ['tasks_scope_kind_scope_id_key'],
   claim: ['tasks_due'],
   claimExcept: ['tasks_due'],
+  claimLimited: ['tasks_due', 'tasks_owned'],
+  claimLimitedExcept: ['tasks_due', 'tasks_owned'],
+  // As many as run, in all queues.
+  freePlaces: ['tasks_owned'],
   nextDue: ['tasks_due'],
   nextDueExcept: ['tasks_due'],
   tasks: ['tasks_scope_kind_scope_id_key'],
@@ -147,6 +152,8 @@ const KEEPING: Readonly<Record<string, readonly string[]>> = {
 const UNSORTED = new Set([
   'claim',
   'claimExcept',
+  'claimLimited',
+  'claimLimitedExcept',
   'nextDue',
   'nextDueExcept',
   'events',

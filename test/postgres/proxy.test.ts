@@ -101,6 +101,11 @@ describe.each(Object.entries(COMMITS))('a connection that is cut at the commit o
     expect(await cut('on the way of')).toEqual([1, 2, 3])
   })
 
+  it('has happened if it was cut after the answer over a slow network', async () => {
+    proxy.delayMs = 1.5
+    expect(await cut('after')).toEqual([1, 2, 3])
+  })
+
   it('has happened wholly or not at all if it was cut in between', async () => {
     expect((await cut('during')).slice(0, 2)).toEqual([1, 2])
     await waitFor(() => proxy.connections === 0, 'both ends are closed')

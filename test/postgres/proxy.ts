@@ -1,9 +1,10 @@
 /**
  * A network between a PostgreSQL client and its server that fails when it is told to: cut exactly at a commit, silent in
  * one or both directions, slow. Over a silence nothing gets through, not even that somebody has hung up; afterwards what
- * was sent arrives late, or all connections are reset. Imports Node and what the messages mean.
+ * was sent arrives late, or all connections are reset. Imports Node, the slow line and what the messages mean.
  */
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net'
+import { DelayLine } from './delay-line.js'
 import { ClientStream, doesCommit, ServerStream, statusAfter, type TransactionStatus, type Unit } from './wire.js'
 
 /**
@@ -114,8 +115,8 @@ export class PostgresProxy {
   }
 }
 
-/** Bytes, or the end of them. */
-type Parcel = Buffer | 'end'
+/** Bytes, the end of them, or what is done in their place when they would arrive. */
+type Parcel = Buffer | 'end' | (() => void)
 type Way = 'asking' | 'answering'
 
 /** One connection: two ways, each in order. */
@@ -126,8 +127,10 @@ class Link {
   private readonly asked: ClientStream
   private readonly answers = new ServerStream()
   private readonly waiting: Readonly<Record<Way, Parcel[]>> = { asking: [], answering: [] }
-  /** When the last parcel arrives: a later one does not overtake it. */
-  private readonly arrivalMs: Record<Way, number> = { asking: 0, answering: 0 }
+  private readonly lines: Readonly<Record<Way, DelayLine<Parcel>>> = {
+    asking: new DelayLine((parcel) => this.deliver('asking', parcel)),
+    answering: new DelayLine((parcel) => this.deliver('answering', parcel)),
+  }
   /** As it will be when all that was sent has been done. */
   private status: TransactionStatus = 'I'
   /** Units that the server is to answer, all in all. */
@@ -191,7 +194,8 @@ class Link {
     if (cut.moment === 'before') {
       make()
     } else if (cut.moment === 'during') {
-      this.server.write(unit.bytes, make)
+      // Behind what was sent before it and is still on its way.
+      this.lines.asking.send(() => void this.server.write(unit.bytes, make), this.proxy.delayMs)
     } else {
       this.late = { answered: this.sent, make }
       if (cut.moment === 'after') this.pass('asking', unit.bytes)
@@ -202,7 +206,7 @@ class Link {
   private strand({ bytes }: Unit): void {
     this.isStranded = true
     this.client.resetAndDestroy()
-    setTimeout(() => this.server.write(bytes), LATE_MS)
+    setTimeout(() => this.lines.asking.send(bytes, this.proxy.delayMs), LATE_MS)
   }
 
   private answer(chunk: Buffer): void {
@@ -218,16 +222,16 @@ class Link {
       queue.push(parcel)
       return
     }
-    const nowMs = performance.now()
-    const arrivalMs = Math.max(this.arrivalMs[way], nowMs + this.proxy.delayMs)
-    this.arrivalMs[way] = arrivalMs
-    if (arrivalMs <= nowMs) this.deliver(way, parcel)
-    else setTimeout(() => this.deliver(way, parcel), arrivalMs - nowMs)
+    this.lines[way].send(parcel, this.proxy.delayMs)
   }
 
   /** Half closed is closed: neither side of this protocol has more to say. */
   private deliver(way: Way, parcel: Parcel): void {
     if (this.isOver) return
+    if (typeof parcel === 'function') {
+      parcel()
+      return
+    }
     const to = way === 'asking' ? this.server : this.client
     if (parcel !== 'end') {
       to.write(parcel)

@@ -13,6 +13,8 @@ type Table = Readonly<Record<string, readonly string[]>>
 
 const LIBRARY = ['reprise', 'reprise/core', 'reprise/durable', 'reprise/internal']
 
+const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres']
+
 /** Data that several layers speak of: types, and words as constants. Whoever wants to may import them. */
 const CONTRACTS = [
   'plan/plan.ts',
@@ -25,7 +27,7 @@ const CONTRACTS = [
 
 /** In order: a layer imports only from those above it. */
 const WORKFLOW: Table = {
-  document: [...LIBRARY, 'yaml', 'node:fs'],
+  document: [...LIBRARY, 'yaml', 'node:fs', 'node:path'],
   plan: ['document', ...LIBRARY, 'node:path'],
   values: ['document', 'plan', ...LIBRARY, '@marcbachmann/cel-js'],
   masking: [...LIBRARY],
@@ -34,38 +36,33 @@ const WORKFLOW: Table = {
   steps: ['values', ...LIBRARY, 'node'],
   view: ['plan', ...LIBRARY],
   run: ['document', 'plan', 'values', 'masking', 'state', 'process', 'steps', 'view', ...LIBRARY, 'node'],
+  words: [...LIBRARY],
+  explain: ['plan', 'words', ...LIBRARY],
+  simulate: [
+    ...['document', 'plan', 'values', 'words', 'explain'],
+    ...LIBRARY,
+    ...['reprise/simulate', 'reprise/internal/simulate'],
+  ],
+  operate: [
+    ...['document', 'plan', 'values', 'masking', 'state', 'view', 'run', 'words'],
+    ...LIBRARY,
+    ...ADAPTERS,
+    'node',
+  ],
 }
 
-const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres']
 const WORKFLOW_PACKAGE = ['@reprise/workflow', '@reprise/workflow/internal']
-const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', 'reprise/simulate', ...WORKFLOW_PACKAGE]
-
-/** Figures as people read them: a part of output that needs nothing of it. */
-const WORDS = ['output/duration.ts', 'output/figures.ts', 'output/scale.ts']
+const SIMULATION = ['reprise/simulate', 'reprise/internal/simulate']
+const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', ...SIMULATION, ...WORKFLOW_PACKAGE]
 
 /** `frame` are the files beside the directories. */
 const COMMAND_LINE: Table = {
-  words: ['reprise'],
   templates: [],
   completion: ['frame', ...PACKAGES, 'node:fs'],
   input: ['frame', ...PACKAGES],
-  explain: ['words', ...PACKAGES],
-  simulate: ['words', 'input', 'explain', ...PACKAGES],
-  output: ['words', 'explain', 'simulate', 'frame', ...PACKAGES, 'node'],
-  runs: ['words', 'input', 'output', 'frame', ...PACKAGES, 'node'],
-  commands: [
-    'words',
-    'templates',
-    'completion',
-    'input',
-    'explain',
-    'simulate',
-    'output',
-    'runs',
-    'frame',
-    ...PACKAGES,
-    'node',
-  ],
+  output: ['frame', ...PACKAGES, 'node'],
+  runs: ['input', 'output', 'frame', ...PACKAGES, 'node'],
+  commands: ['templates', 'completion', 'input', 'output', 'runs', 'frame', ...PACKAGES, 'node'],
 }
 
 interface Import {
@@ -162,6 +159,16 @@ describe('the workflow package', () => {
     expect(wrong.map(shown)).toEqual([])
   })
 
+  test('does not load what explains, simulates and looks after runs where a program runs workflows', () => {
+    const loaded = new Set(['index.ts'])
+    for (const file of loaded)
+      for (const { from, to, isType, isLate } of imports) if (from === file && !isType && !isLate) loaded.add(to)
+    const layers = new Set([...loaded].filter(isFile).map(topOf))
+    for (const layer of ['words', 'explain', 'simulate', 'operate']) expect([...layers]).not.toContain(layer)
+    expect([...loaded]).not.toContain('reprise/simulate')
+    expect([...layers]).toContain('run')
+  })
+
   test('loads the language of conditions when a condition is read', () => {
     const loaded = imports.filter(({ to, isType }) => to === '@marcbachmann/cel-js' && !isType)
     expect(loaded.filter(({ isLate }) => !isLate).map(shown)).toEqual([])
@@ -171,18 +178,17 @@ describe('the workflow package', () => {
 
 describe('the command line', () => {
   const imports = importsOf('cli')
-  const unitOf = (file: string): string => (WORDS.includes(file) ? 'words' : topOf(file))
 
   test('has the parts that the table names', () => {
-    const parts = new Set(imports.map(({ from }) => unitOf(from)))
+    const parts = new Set(imports.map(({ from }) => topOf(from)))
     expect([...parts].toSorted()).toEqual([...Object.keys(COMMAND_LINE), 'frame'].toSorted())
     expect(circlesIn(COMMAND_LINE)).toEqual([])
   })
 
   test('imports in one direction', () => {
     const wrong = imports.filter(({ from, to }) => {
-      const unit = unitOf(from)
-      const other = isFile(to) ? unitOf(to) : to
+      const unit = topOf(from)
+      const other = isFile(to) ? topOf(to) : to
       return unit !== 'frame' && other !== unit && !isAllowed(COMMAND_LINE[unit] ?? [], other)
     })
     expect(wrong.map(shown)).toEqual([])

@@ -87,6 +87,14 @@ function exportsOf(file: string, only?: ReadonlySet<string>): [file: string, dec
   })
 }
 
+/** A declaration, and the interfaces that it extends and its file does not export. */
+function withBases([file, declaration]: [string, Node]): [string, Node][] {
+  const clauses = declaration.type === 'TSInterfaceDeclaration' ? (declaration['extends'] as Node[]) : []
+  const names = clauses.map(({ expression }) => (expression as { name?: string }).name)
+  const bases = sourceOf(file).body.filter((node) => names.includes((node['id'] as { name?: string } | null)?.name))
+  return [[file, declaration], ...bases.map((base): [string, Node] => [file, base])]
+}
+
 const SIGNATURES = ['TSPropertySignature', 'PropertyDefinition']
 
 /** Members of types and classes, and of what functions take, by the name of the declaration. */
@@ -110,6 +118,7 @@ const members = [
   ...new Map(
     [...entries().values()]
       .flatMap((file) => exportsOf(file))
+      .flatMap(withBases)
       .flatMap(([file, declaration]) => membersOf(file, declaration))
       .map((member) => [member.place + member.type, member]),
   ).values(),
@@ -122,7 +131,12 @@ describe('in everything that the entries export', () => {
   test('the members of options and results are found', () => {
     expect(entries().size).toBeGreaterThan(7)
     expect(places(inputs)).toEqual(
-      expect.arrayContaining(['DurableOptions.lease', 'PolicyInput.maxDelay', 'VirtualClockOptions.startMs']),
+      expect.arrayContaining([
+        'DurableOptions.lease',
+        'PolicyInput.maxDelay',
+        'VirtualClockOptions.startMs',
+        'WorkflowOptions.grace',
+      ]),
     )
     expect(places(told)).toEqual(
       expect.arrayContaining(['Policy.maxDelayMs', 'RunView.startedAtMs', 'CallTimeoutError.timeoutMs']),

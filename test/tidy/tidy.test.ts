@@ -48,8 +48,11 @@ rule('no module is called utils or helpers', () =>
   files.filter((file) => /(^|[/.-])(utils?|helpers?|misc)[/.-]/.test(file)),
 )
 
-rule(`no code file has more than ${MAX_FILE_LINES} lines`, () =>
-  code.filter((file) => linesIn(textOf.get(file) ?? '') > MAX_FILE_LINES),
+// What editors show over a public type is long where it has many members; it is read one comment at a time.
+const withoutDocs = (text: string): string => text.replaceAll(/^[ \t]*\/\*\*.*?\*\/[ \t]*\n/gms, '')
+
+rule(`no code file has more than ${MAX_FILE_LINES} lines beside its documentation comments`, () =>
+  code.filter((file) => linesIn(withoutDocs(textOf.get(file) ?? '')) > MAX_FILE_LINES),
 )
 
 test(`half of the source files have fewer than ${MAX_MEDIAN_LINES} lines`, () => {

@@ -45,7 +45,7 @@ async function interrupted(plan: Plan): Promise<string> {
   const end = await runWorkflow(plan, {
     durable,
     stateDirectory,
-    graceMs: 100,
+    grace: '100ms',
     signal: stop.signal,
     onEvent: (event) => {
       runId = event.run
@@ -56,7 +56,80 @@ async function interrupted(plan: Plan): Promise<string> {
   return runId
 }
 
+describe('two workflows over the durable tasks of one program', () => {
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+
+  it("run at once with the program's own tasks, as one owner, and stop each for itself", async () => {
+    const address = `sqlite:${path.join(directory, 'app.db')}`
+    const shared = await openDurable(address)
+    const double = shared.task('double', 3, (n: number) => 2 * n)
+    const plan = await load(GATED)
+    const stop = new AbortController()
+    const begun = new Set<string>()
+    const options = (runId: string): Parameters<typeof runWorkflow>[1] => ({
+      durable: shared,
+      stateDirectory,
+      runId,
+      grace: '100ms',
+      ...(runId === 'one' && { signal: stop.signal }),
+      onEvent: (event) => {
+        expect(event.run).toBe(runId)
+        if (event.type === 'attempt_started' && event.step === 'second') begun.add(runId)
+      },
+    })
+    const ends = [runWorkflow(plan, options('one')), runWorkflow(plan, options('two'))]
+    await until(() => begun.size === 2)
+    const ledger = await openLedger(address)
+    expect(await ledger.owners()).toHaveLength(1)
+    await ledger.close()
+    stop.abort()
+    expect(await ends[0]).toMatchObject({ state: 'interrupted' })
+    expect(await double.run(21, { id: 'a' })).toBe(42)
+    writeFileSync(path.join(directory, 'open'), '')
+    expect(await ends[1]).toMatchObject({ state: 'succeeded' })
+    expect(await resumeWorkflow(plan, 'one', { durable: shared, stateDirectory })).toMatchObject({ state: 'succeeded' })
+    expect(await double.run(4, { id: 'b' })).toBe(8)
+    await shared.close()
+  })
+
+  it('share a budget of one name and equal settings, and are refused one with other settings', async () => {
+    const shared = await openDurable(`sqlite:${path.join(directory, 'app.db')}`)
+    const withPlaces = (places: number): Promise<Plan> =>
+      load(`
+budgets: { api: { type: concurrency, max: ${places} } }
+steps: [{ id: work, shell: 'echo x >> begun; until test -e open; do sleep 0.02; done', retry: { attempts: 2, budget: api } }]
+`)
+    const begin = async (runId: string, places: number): ReturnType<typeof runWorkflow> =>
+      runWorkflow(await withPlaces(places), { durable: shared, stateDirectory, runId })
+    const first = begin('one', 1)
+    await until(() => linesOf('begun').length === 1)
+    await expect(begin('other', 2)).rejects.toThrow('Budget api is in use in this process with other settings')
+    const again = resumeWorkflow(await withPlaces(1), 'one', { durable: shared, stateDirectory })
+    await expect(again).rejects.toThrow('Run one is being executed by process')
+    expect((await shared.runs.list()).map(({ id }) => id)).toEqual(['one'])
+    writeFileSync(path.join(directory, 'open'), '')
+    expect(await first).toMatchObject({ state: 'succeeded' })
+    expect(await begin('later', 2)).toMatchObject({ state: 'succeeded' })
+    await shared.close()
+  })
+})
+
 describe('a workflow of a program', () => {
+  it.each([
+    ['is missing', {}, /needs the secret API_TOKEN in the environment/],
+    ['is empty', { API_TOKEN: '' }, /needs the secret API_TOKEN in the environment/],
+    ['is too short', { API_TOKEN: 'abc' }, /API_TOKEN is too short to be masked/],
+  ])('is not run when its secret %s', async (_, env, message) => {
+    const plan = await load('name: x\nsecrets: [API_TOKEN]\nsteps: [{shell: echo ran >> done.txt}]\n')
+    const refused: unknown = await runWorkflow(plan, { durable, stateDirectory, env }).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(InputError)
+    expect((refused as InputError).message).toMatch(message)
+    expect(linesOf('done.txt')).toEqual([])
+    expect(existsSync(stateDirectory)).toBe(false)
+  })
+
   it('is refused with every problem, each at its line and column', async () => {
     const error: unknown = await load('name: x\nsteps:\n  - { nam: a, shell: echo }\n  - { shell: 7 }\n').catch(
       (reason: unknown) => reason,
@@ -98,6 +171,19 @@ describe('a workflow of a program', () => {
     })
     expect(await double.run(21)).toBe(42)
     await tasks.close()
+  })
+
+  it('kills a command that does not end within the grace', async () => {
+    const slowly = 'trap "sleep 3; echo late > late.txt; exit" TERM; touch started; while :; do sleep 0.05; done'
+    const plan = await load(`name: slow\nsteps:\n  - { name: slow, shell: '${slowly}' }\n`)
+    const stop = new AbortController()
+    const ended = runWorkflow(plan, { durable, stateDirectory, grace: 0, signal: stop.signal })
+    await expect.poll(() => existsSync(path.join(directory, 'started')), { timeout: 20_000 }).toBe(true)
+    stop.abort()
+    expect(await ended).toMatchObject({ state: 'interrupted' })
+    expect(linesOf('late.txt')).toEqual([])
+    const wrong = runWorkflow(plan, { durable, stateDirectory, grace: 'soon' })
+    await expect(wrong).rejects.toThrow(OptionsError)
   })
 
   it('continues where it was stopped', async () => {

@@ -1,26 +1,34 @@
-// reprise/durable: 90 names, 11 values and 79 types. Written by `npm run api`.
+// reprise/durable: 92 names, 11 values and 81 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
 //   openDurable, openLedger, resetBreaker, tripBreaker,
 //
 // types:
-//   AnalyticsFilter, AttemptRow, Checkpoint, CheckpointChange, ClosedLetter, CompactRequest, Compacted, Creation,
-//   DeadLetter, Decided, DelaySpent, DueRequest, Durable, DurableContext, DurableOptions, EventScope, FailurePattern,
-//   FailureRecord, ForgetRequest, Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys,
-//   Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, LetterClosing, MemoryLedgerOptions, NewTask, OwnerIdentity,
-//   OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable, RecoveryFilter, RecoveryRate, RefusalKind,
-//   RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption, RetentionInput, RunFilter, RunRecord,
-//   RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker, StoredBudget, StoredEvent, StoredGates,
-//   Swept, Tally, TaskFilter, TaskFunction, TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult,
-//   TaskStartOptions, TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
+//   Allotment, AnalyticsFilter, AttemptRow, Checkpoint, CheckpointChange, ClosedLetter, CompactRequest, Compacted,
+//   Creation, DeadLetter, Decided, DelaySpent, DueRequest, Durable, DurableContext, DurableOptions, EventScope,
+//   FailurePattern, FailureRecord, ForgetRequest, Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json,
+//   JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, LetterClosing, MemoryLedgerOptions, NewTask,
+//   OwnerIdentity, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable, RecoveryFilter, RecoveryRate,
+//   RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption, RetentionInput, RunFilter,
+//   RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker, StoredBudget, StoredEvent,
+//   StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskHistory, TaskKey, TaskOptions,
+//   TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions,
+//   VerifyAnswer, VerifyFunction, View,
 
 import type {
-  BreakerInput, Clock, DurationInput, ExecutorOptions, PolicyArgument, RepriseError, StopReason,
+  BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
 } from 'reprise'
 import type {
   BreakerPolicy, BreakerState, StoredState,
 } from 'reprise/core'
+
+export interface Allotment {
+  readonly budget: string;
+  readonly total?: number;
+  readonly perTask?: number;
+  readonly reasons?: AllotmentReasons;
+}
 
 export interface AnalyticsFilter extends ScopeFilter {
   readonly queue?: string;
@@ -108,6 +116,7 @@ export interface DueRequest {
   readonly gates?: readonly string[];
   readonly runs?: readonly string[];
   readonly except?: readonly TaskKey[];
+  readonly onFull?: (queue: string) => void;
 }
 
 export declare class Durable {
@@ -171,6 +180,7 @@ export interface FailureRecord {
   readonly message: string;
   readonly code?: string;
   readonly exitCode?: number;
+  readonly retryable?: false;
 }
 
 export interface ForgetRequest {
@@ -197,7 +207,7 @@ export interface GateChange {
 
 export interface GateRecord {
   readonly key: string;
-  readonly kind: 'budget' | 'breaker';
+  readonly kind: 'budget' | 'breaker' | 'queue';
   readonly state: Json;
   readonly settings?: Json;
   readonly manualRevision?: number;
@@ -377,6 +387,7 @@ export interface PolicyRecord {
 export interface QueueRef {
   readonly queue: string;
   readonly policyHash: string;
+  readonly most?: number;
 }
 
 export type Recordable<I, R, C = null> = [I, R, C] extends [JsonOf<I>, JsonOf<R>, JsonOf<C>] ? unknown : {
@@ -390,6 +401,7 @@ export type Recordable<I, R, C = null> = [I, R, C] extends [JsonOf<I>, JsonOf<R>
 export declare class RecordedFailureError extends RepriseError {
   readonly code: 'recorded_failure';
   readonly stopReason: StopReason;
+  readonly budgetReason: string | undefined;
   readonly attempts: number;
   readonly failure: FailureRecord | null;
   readonly task: TaskKey;
@@ -546,6 +558,11 @@ export interface TaskFilter extends ScopeFilter {
 
 export type TaskFunction<I, R, C = Json> = (input: I, context: DurableContext<C>) => R | PromiseLike<R>;
 
+export interface TaskGroup {
+  keys(task: TaskRecord): GroupKeys;
+  follow(view: View, change: GroupChange, now: number): Changes;
+}
+
 export interface TaskHandle<I, R> {
   run(input: I, options?: TaskStartOptions): Promise<R>;
   start(input: I, options?: TaskStartOptions): Promise<{
@@ -573,9 +590,12 @@ export interface TaskKey extends Scope {
 }
 
 export interface TaskOptions<I, R> {
-  readonly onInterrupt?: 'rerun' | 'fail' | {
+  readonly onInterrupt?: 'rerun' | 'charge' | 'fail' | {
     readonly verify: VerifyFunction<I, R>;
   };
+  readonly group?: TaskGroup;
+  readonly allot?: Allotment;
+  readonly most?: number;
 }
 
 export interface TaskRecord extends TaskKey {
@@ -624,6 +644,7 @@ export interface TaskState {
   readonly nextAttemptAtMs: number | null;
   readonly totalDelayMs: number;
   readonly stopReason: StopReason | null;
+  readonly budgetReason: string | null;
   readonly lastFailure: FailureRecord | null;
   readonly correlationId: string;
   readonly history: readonly AttemptRow[];
@@ -678,6 +699,13 @@ export declare function tripBreaker(ledger: Ledger, name: string, options: TripO
 // core/words
 declare const ATTEMPT_RESULTS: readonly ['success', 'failure', 'timeout', 'aborted', 'interrupted', 'denied'];
 
+// durable/allotment
+interface AllotmentReasons {
+  readonly total?: string;
+  readonly perTask?: string;
+  readonly missing?: string;
+}
+
 // core/words
 type AttemptResult = (typeof ATTEMPT_RESULTS)[number];
 
@@ -703,6 +731,13 @@ interface Compaction {
   readonly untilMs: number;
 }
 
+// durable/durable-run
+interface ConductOptions {
+  readonly budgets?: ReadonlyMap<string, Budget>;
+  readonly observer?: Observer;
+  readonly policyChange?: 'refuse' | 'accept';
+}
+
 // ledger/records
 interface CurrentAttempt {
   readonly attempt: number;
@@ -714,6 +749,8 @@ interface CurrentAttempt {
 // durable/durable-run
 declare class DurableRun {
   readonly id: string;
+  stop(): Promise<void>;
+  release(): void;
   get record(): RunRecord;
   definition(): Promise<Json>;
   tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]>;
@@ -751,6 +788,17 @@ type FinishedStatus = (typeof FINISHED_STATUSES)[number];
 // durable/gate-control
 type GateAction = 'reset' | 'trip' | 'grant';
 
+// durable/group
+interface GroupChange {
+  readonly before: TaskRecord;
+  readonly after: TaskRecord;
+  readonly from: TaskClass;
+  readonly to: TaskClass;
+}
+
+// durable/group
+type GroupKeys = Partial<Keys>;
+
 // ledger/records
 declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
 
@@ -763,6 +811,14 @@ interface LedgerEvent {
   readonly atMs: number;
   readonly correlationId: string;
   readonly detail: Json;
+}
+
+// ledger/records
+interface LostExecution {
+  readonly attempt: number;
+  readonly execution: number;
+  readonly startedAtMs: number;
+  readonly owner: string;
 }
 
 // durable/runs
@@ -808,8 +864,8 @@ type RunStatus = (typeof RUN_STATUSES)[number];
 
 // durable/runs
 declare class Runs {
-  start({ id, kind, name, definition, fingerprint, detail }: NewRun): Promise<DurableRun>;
-  take(id: string, { force, fence }?: TakeOptions): Promise<DurableRun>;
+  start({ id, kind, name, definition, fingerprint, detail }: NewRun, options?: ConductOptions): Promise<DurableRun>;
+  take(id: string, options?: TakeOptions): Promise<DurableRun>;
   find(id: string): Promise<DurableRun>;
   list(filter?: RunFilter): Promise<readonly RunRecord[]>;
   conductorOf({ owner }: RunRecord): Promise<OtherOwner | undefined>;
@@ -853,10 +909,13 @@ interface StepOptions<R> {
 declare const TASK_STATUSES: readonly ['waiting', 'running', 'parked', 'undecided', 'succeeded', 'failed', 'cancelled'];
 
 // durable/runs
-interface TakeOptions {
+interface TakeOptions extends ConductOptions {
   readonly force?: boolean;
   readonly fence?: number;
 }
+
+// durable/group
+type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
 
 // ledger/records
 interface TaskProgress {
@@ -870,6 +929,9 @@ interface TaskProgress {
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;
   readonly startEarly?: boolean;
+  readonly lost?: LostExecution;
+  readonly allotted?: number;
+  readonly budgetReason?: string;
   readonly checkpoint?: {
     readonly attempt: number;
     readonly execution: number;

@@ -9,7 +9,7 @@
 //   RunState, RunView, RunWorkflowOptions, StepPlan, StepState,
 
 import type {
-  BreakerInput, ErrorCode, PolicyInput, RepriseError, StopReason,
+  BreakerInput, DurationInput, ErrorCode, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
 import type {
   Durable, FailureRecord, Json, Ledger,
@@ -311,8 +311,7 @@ declare const RUN_STATES: readonly ['running', 'interrupted', 'succeeded', 'comp
 interface Refusal {
   readonly kind: RefusalReason;
   readonly message: string;
-  readonly flags: readonly (readonly string[])[];
-  readonly look: readonly (readonly string[])[];
+  readonly answers: readonly Partial<ResumeChoices>[];
   readonly differences?: readonly Difference[];
   readonly faults?: readonly string[];
 }
@@ -401,7 +400,7 @@ interface WorkflowOptions {
   readonly durable: string | Durable;
   readonly stateDirectory?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly graceMs?: number;
+  readonly grace?: DurationInput;
   readonly onEvent?: (event: RunEvent) => void;
   readonly output?: OutputListener;
   readonly signal?: AbortSignal;

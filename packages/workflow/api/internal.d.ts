@@ -1,29 +1,49 @@
-// @reprise/workflow/internal: 82 names, 55 values and 27 types. Written by `npm run api`.
+// @reprise/workflow/internal: 159 names, 119 values and 40 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, SHORTEST_SECRET, STDIN,
-//   STEP_STATES, StateDirectory, StdinError, StdinSpool, breakerViews, budgetViews, cancelRun, checkResume,
-//   cleanableRuns, describeDifference, endOfFile, execCommand, expectOwnStore, fallbackId, fillKnown, isId, isWorkflow,
-//   kebabCase, killCommands, lastLineIn, newRunId, parseSource, pickOnly, pickStep, placeOf, placesElsewhere,
-//   planFromDocument, planOf, readBudgetFlag, readBudgetSection, readPolicies, readText, readTogether, readersFor,
-//   recordedFile, recordedPlan, removeRuns, resumeRun, retryStepNow, secretPlaces, snakeCase, startRun, statePathFor,
-//   stepsOf, viewRetrying, viewRun,
+//   BLIND_READERS, DEFAULT_STORE, LATEST, LISTED_RUNS, NO_FILE, OperationError, POLICY_FIELDS, RUN_STATES,
+//   ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsOf,
+//   attemptsText, backUp, breakerViews, budgetViews, byteText, cancelRun, checkInstallation, checkResume, checkStore,
+//   chooseCompared, cleanableRuns, countText, cureForMissing, describeDifference, endOfFile, execCommand,
+//   expectAttempt, expectFound, expectKept, expectNewRun, expectNoSecrets, expectOwnStore, expectSecrets, explain,
+//   factor, failureLines, failureReason, failureText, fallbackId, fileOf, fillKnown, findEndedRun, findLoggedStep,
+//   findRun, findStep, ifKept, interruptedRun, isConducted, isFallbackId, isId, isOnServer, isShownTime, isWorkflow,
+//   kebabCase, killCommands, limitsOf, loadPlan, logsOfRun, matcherWords, meanOf, migrateStore, newRunId,
+//   noStoreMessage, parseSource, pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural,
+//   policyInput, possible, prepareResume, readBudgetFlag, readBudgetSection, readFilePolicy, readParams, readPolicies,
+//   readText, readTogether, readersFor, recordedPlan, removeRuns, resample, restore, resumeRun, retryStepNow, roundUp,
+//   roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits, scenarioWords, skipText, startRun,
+//   stateDirectoryOf, statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords,
+//   underTest, validateSource, viewRetrying, viewRun, waitLimitMs, waitedText, withLedger,
 //
 // types:
-//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput, FoundPolicy,
-//   LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag, Readers, Refusal, ResumeCheck, ResumeChoices,
-//   ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace, RunReader, RunSettings, Source, StepAttempt,
-//   StepView,
+//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, Cure, DoctorCheck, ExecInput,
+//   ExplainedAttempt, Explanation, FieldWords, FoundPolicy, LogEntry, OperationProblem, OwnerView, PlanReader,
+//   PolicyField, PolicyFile, PolicyFlag, PreparedResume, Readers, Refusal, ResumeCheck, ResumeChoices, ResumeInput,
+//   ResumePreview, RetryingView, RunDetail, RunReader, RunSettings, SimulatedPolicy, Simulation, Source, StepAttempt,
+//   StepView, StoreHint, StoreStatus, UnderTest, ValidatedFile, Validation,
 
 import type {
-  OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
+  InputError, OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
 } from '@reprise/workflow'
 import type {
-  Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, RepriseError, StopReason,
+  Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
 import type {
-  AttemptRow, FailureRecord, Json, Ledger, RunRecord,
+  AttemptRow, Durable, FailureRecord, Json, Ledger, RunRecord,
 } from 'reprise/durable'
+import type {
+  ConnectionFacts, CopiedCounts, SchemaState, TableFacts,
+} from 'reprise/internal'
+import type {
+  CompleteScenario,
+} from 'reprise/internal/simulate'
+import type {
+  Salvage,
+} from 'reprise/internal/sqlite'
+import type {
+  Limits, Report, ScenarioInput, Subject,
+} from 'reprise/simulate'
 import type {
   Node,
 } from 'yaml'
@@ -47,8 +67,6 @@ export interface AttemptView {
 
 export declare const BLIND_READERS: Readers;
 
-export declare const BUDGETS_KEY = "budgets";
-
 export interface BreakerView {
   readonly name: string;
   readonly state: 'closed' | 'open' | 'half_open';
@@ -63,12 +81,57 @@ export interface BudgetDefinition {
   readonly make: () => Budget;
 }
 
-export type BudgetDefinitions = ReadonlyMap<string, BudgetDefinition>;
-
 export interface BudgetView {
   readonly name: string;
   readonly type: string | null;
   readonly state: Json;
+}
+
+export type Cure = {
+  readonly type: 'install_node';
+  readonly version: string;
+} | {
+  readonly type: 'update_reprise';
+} | {
+  readonly type: 'make_writable';
+  readonly path: string;
+} | {
+  readonly type: 'run_as_owner';
+  readonly uid: number;
+} | {
+  readonly type: 'migrate_store' | 'salvage_store';
+} | {
+  readonly type: 'restore_store';
+  readonly isInPlace: boolean;
+} | {
+  readonly type: 'cancel_task';
+  readonly name: string;
+  readonly id: string;
+} | {
+  readonly type: 'cancel_run' | 'remove_run';
+  readonly run: string;
+} | {
+  readonly type: 'reset_breaker';
+  readonly name: string;
+} | {
+  readonly type: 'grant_budget';
+  readonly name: string;
+  readonly amount: number;
+} | {
+  readonly type: 'advice';
+  readonly text: string;
+};
+
+export declare const DEFAULT_STORE = "sqlite:.reprise/ledger.db";
+
+export interface DoctorCheck {
+  readonly area: 'installation' | 'store' | 'state';
+  readonly state: 'ok' | 'note' | 'fault';
+  readonly severity: FaultSeverity | null;
+  readonly rule: string | null;
+  readonly place: string | null;
+  readonly message: string;
+  readonly cure: Cure | null;
 }
 
 export interface ExecInput {
@@ -78,21 +141,124 @@ export interface ExecInput {
   readonly cwd: string;
   readonly grace: DurationInput;
   readonly signal: AbortSignal;
-  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly observer: Observer;
   readonly openStdin?: () => Promise<AttemptInput>;
 }
+
+export interface ExplainedAttempt {
+  readonly attempt: number;
+  readonly waitMs: number;
+  readonly minWaitMs: number;
+  readonly maxWaitMs: number;
+  readonly waitedMs: number;
+  readonly minWaitedMs: number;
+  readonly maxWaitedMs: number;
+  readonly budgetShare: number | null;
+}
+
+export interface Explanation {
+  readonly step: string | null;
+  readonly summary: string;
+  readonly policy: Policy;
+  readonly attempts: readonly ExplainedAttempt[];
+  readonly stop: Stop;
+  readonly mostWaitedMs: number;
+  readonly longestMs: number | null;
+  readonly hints: readonly Hint[];
+  readonly notes: readonly string[];
+}
+
+export type FieldWords = (field: string, value?: string) => string;
 
 export interface FoundPolicy extends NormalizedPolicy {
   readonly step: string | null;
   readonly name: string | null;
 }
 
+export declare const LATEST = "latest";
+
+export declare const LISTED_RUNS = 10;
+
 export interface LogEntry extends AttemptName {
   readonly run: string;
   readonly step: string;
   readonly path: string;
   readonly bytes: number;
+}
+
+export declare const NO_FILE = "no such file";
+
+export declare class OperationError extends RepriseError {
+  readonly code: 'operation';
+  readonly kind: OperationErrorKind;
+  readonly problem: OperationProblem;
+  readonly suggestion: string | undefined;
+  constructor(kind: OperationErrorKind, problem: OperationProblem, message: string, suggestion?: string);
+  get name(): string;
+}
+
+export type OperationProblem = {
+  readonly code: 'invalid_address' | 'address_without_store';
+} | {
+  readonly code: 'no_store';
+  readonly isOnServer: boolean;
+} | {
+  readonly code: 'file_exists' | 'no_backup';
+  readonly file: string;
+} | {
+  readonly code: 'no_sqlite_file' | 'store_refused';
+} | {
+  readonly code: 'no_runs';
+} | {
+  readonly code: 'no_interrupted_run';
+  readonly failed: string | null;
+} | {
+  readonly code: 'unknown_run';
+  readonly near: string | undefined;
+} | {
+  readonly code: 'step_of_last_run';
+  readonly step: string;
+} | {
+  readonly code: 'ambiguous_run';
+  readonly found: readonly StartedRun[];
+  readonly nowMs: number;
+} | {
+  readonly code: 'several_interrupted_runs';
+  readonly runs: readonly string[];
+} | {
+  readonly code: 'run_exists' | 'run_not_ended';
+  readonly run: string;
+} | {
+  readonly code: 'unknown_step';
+  readonly run: string;
+  readonly near: string | undefined;
+} | {
+  readonly code: 'unknown_attempt';
+  readonly run: string;
+  readonly step: string;
+} | {
+  readonly code: 'missing_params' | 'missing_secrets';
+  readonly names: readonly string[];
+} | {
+  readonly code: 'wrong_param';
+  readonly name: string;
+  readonly text: string;
+} | {
+  readonly code: 'unknown_param' | 'short_secrets' | 'recorded_secret';
+};
+
+export interface OwnerView {
+  readonly host: string;
+  readonly pid: number;
+  readonly startedAtMs: number;
+  readonly state: 'alive' | 'lost';
+  readonly leaseLeftMs: number;
+  readonly role: string | null;
+  readonly site: string | null;
+  readonly version: string | null;
+  readonly slots: number | null;
+  readonly running: number | null;
 }
 
 export declare const POLICY_FIELDS: readonly PolicyField[];
@@ -126,6 +292,13 @@ export interface PolicyFlag {
   readonly choices?: readonly string[];
 }
 
+export interface PreparedResume {
+  readonly record: RunRecord;
+  readonly plan: Plan;
+  readonly check: ResumeCheck;
+  readonly nowMs: number;
+}
+
 export declare const RUN_STATES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled'];
 
 export interface Readers {
@@ -138,8 +311,7 @@ export interface Readers {
 export interface Refusal {
   readonly kind: RefusalReason;
   readonly message: string;
-  readonly flags: readonly (readonly string[])[];
-  readonly look: readonly (readonly string[])[];
+  readonly answers: readonly Partial<ResumeChoices>[];
   readonly differences?: readonly Difference[];
   readonly faults?: readonly string[];
 }
@@ -217,11 +389,6 @@ export interface RunDetail extends RunView {
   readonly sessions: readonly SessionView[];
 }
 
-export interface RunPlace {
-  readonly host: string;
-  readonly stateDirectory: string;
-}
-
 export interface RunReader {
   readonly ledger: Ledger;
   readonly planOf: (run: RunRecord) => Plan | Promise<Plan>;
@@ -230,13 +397,13 @@ export interface RunReader {
 }
 
 export interface RunSettings {
-  readonly store: string | Ledger;
+  readonly store: string | Durable;
   readonly stateDirectory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly grace?: DurationInput;
   readonly listener?: Listener;
   readonly output?: OutputListener;
-  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>;
   readonly signal?: AbortSignal;
 }
@@ -247,11 +414,23 @@ export declare class RunWatcher {
   look(): Promise<RunEvent[] | undefined>;
 }
 
-export declare const SHORTEST_SECRET = 4;
-
 export declare const STDIN = "<stdin>";
 
 export declare const STEP_STATES: readonly ['pending', 'running', 'retrying', 'parked', 'interrupted', 'undecided', 'succeeded', 'recovered', 'skipped', 'failed', 'cancelled'];
+
+export interface SimulatedPolicy extends Report {
+  readonly title: string;
+  readonly isSubject: boolean;
+}
+
+export interface Simulation {
+  readonly scenario: CompleteScenario;
+  readonly seed: number;
+  readonly summary: string;
+  readonly policies: readonly [SimulatedPolicy, ...SimulatedPolicy[]];
+  readonly verdict: readonly string[];
+  readonly notes: readonly string[];
+}
 
 export interface Source {
   readonly file: string;
@@ -259,7 +438,7 @@ export interface Source {
   readonly value: unknown;
   readonly root: Node | null;
   resolve(node: unknown): Node | undefined;
-  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>): Problem;
+  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>, skip?: number): Problem;
 }
 
 export declare class StateDirectory {
@@ -320,15 +499,87 @@ export interface StepView {
   readonly history: readonly AttemptView[];
 }
 
+export type StoreHint = {
+  readonly code: 'older_schema' | 'newer_schema' | 'replica' | 'few_connections';
+} | {
+  readonly code: 'fsync_off' | 'full_page_writes_off' | 'synchronous_commit_off';
+} | {
+  readonly code: 'lost_holders';
+  readonly count: number;
+  readonly hasRuns: boolean;
+} | {
+  readonly code: 'overdue_in_stopped_run' | 'overdue_retry';
+} | {
+  readonly code: 'overdue_task';
+  readonly id: string;
+  readonly queue: string;
+};
+
+export interface StoreStatus {
+  readonly address: string;
+  readonly kind: 'sqlite' | 'postgres';
+  readonly version: string;
+  readonly schema: SchemaState;
+  readonly bytes: number;
+  readonly tables: readonly TableFacts[];
+  readonly tasks: Readonly<Record<string, number>>;
+  readonly oldestDueAtMs: number | null;
+  readonly deadLetters: number;
+  readonly owners: readonly OwnerView[];
+  readonly connections: ConnectionFacts | null;
+  readonly isReplica: boolean;
+  readonly durability: Readonly<Record<string, string>>;
+  readonly stateDirectory: string;
+}
+
+export interface UnderTest {
+  readonly subject: Subject;
+  readonly policy: Policy;
+  readonly summary: string;
+  readonly notes: readonly string[];
+}
+
+export interface ValidatedFile {
+  readonly file: string;
+  readonly ok: boolean;
+  readonly kind: 'workflow' | 'policy' | null;
+  readonly steps?: number;
+  readonly problems: readonly Problem[];
+  readonly notes: readonly string[];
+}
+
+export interface Validation {
+  readonly result: ValidatedFile;
+  readonly error?: InputError;
+}
+
+export declare function attemptsOf({ policy }: Pick<StepPlan, 'policy'>): number;
+
+export declare function attemptsText(count: number): string;
+
+export declare function backUp(store: string, target: string): Promise<number>;
+
 export declare function breakerViews(ledger: Ledger, now: number): Promise<readonly BreakerView[]>;
 
 export declare function budgetViews(ledger: Ledger): Promise<readonly BudgetView[]>;
 
+export declare function byteText(bytes: number): string;
+
 export declare function cancelRun(store: string, runId: string, planOf: PlanReader, state: StateDirectory): Promise<boolean>;
+
+export declare function checkInstallation(store: string): Promise<DoctorCheck[]>;
 
 export declare function checkResume(ledger: Ledger, run: RunRecord, plans: ResumePlans, choices: ResumeChoices): Promise<ResumeCheck>;
 
+export declare function checkStore(store: string): Promise<DoctorCheck[]>;
+
+export declare function chooseCompared(text: string | undefined, known: readonly Subject[], under: string): readonly Subject[];
+
 export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: readonly string[]): Promise<RunView[]>;
+
+export declare function countText(count: number): string;
+
+export declare function cureForMissing(name: string): string | undefined;
 
 export declare function describeDifference(difference: Difference): string;
 
@@ -339,13 +590,59 @@ export declare function endOfFile(file: string, most: number): {
 
 export declare function execCommand(input: ExecInput): Promise<void>;
 
+export declare function expectAttempt({ id, attempts, history }: StepView, run: string, attempt: number): void;
+
+export declare function expectFound<T>(store: string, act: () => Promise<T | undefined>): Promise<T>;
+
+export declare function expectKept(store: string): void;
+
+export declare function expectNewRun(store: string, id: string): Promise<void>;
+
+export declare function expectNoSecrets({ secrets, document }: Plan, env: Readonly<Record<string, string | undefined>>, given?: Readonly<Record<string, Json>>): void;
+
 export declare function expectOwnStore(store: string, stateDirectory: string): void;
+
+export declare function expectSecrets({ secrets }: Plan, env: Readonly<Record<string, string | undefined>>): void;
+
+export declare function explain({ step, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation;
+
+export declare function factor(value: number): string;
+
+export declare function failureLines(failure: FailureRecord): string[];
+
+export declare function failureReason(step: string | null, stopped: Stopped): string;
+
+export declare function failureText(failure: FailureRecord | null, max?: number): string;
 
 export declare function fallbackId({ id }: Pick<StepPlan, 'id'>): string;
 
+export declare function fileOf(store: string): string | undefined;
+
 export declare function fillKnown(data: Json, values: Values): Json;
 
+export declare function findEndedRun(ledger: Ledger, named: string): Promise<string>;
+
+export declare function findLoggedStep({ id: run, steps }: Steps, named: string): StepView;
+
+export declare function findRun(ledger: Ledger, named: string, { orStep }?: {
+  readonly orStep?: boolean;
+}): Promise<RunRecord>;
+
+export declare function findStep({ id: run, steps }: Steps, named: string): StepView;
+
+export declare function ifKept<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T | undefined>;
+
+export declare function interruptedRun(ledger: Ledger): Promise<RunRecord>;
+
+export declare function isConducted(ledger: Ledger, { owner }: Pick<RunRecord, 'owner'>): Promise<boolean>;
+
+export declare function isFallbackId(id: string): boolean;
+
 export declare function isId(id: unknown): boolean;
+
+export declare function isOnServer(store: string): boolean;
+
+export declare function isShownTime(ms: number): boolean;
 
 export declare function isWorkflow({ value }: Source): boolean;
 
@@ -353,31 +650,55 @@ export declare function kebabCase(name: string): string;
 
 export declare function killCommands(): void;
 
-export declare function lastLineIn(file: string): string;
+export declare function limitsOf({ attemptTimeoutMs, timeoutMs }: Policy): Limits;
+
+export declare function loadPlan(source: Source, name: string | null): Promise<LoadedPlan>;
+
+export declare function logsOfRun(ledger: Ledger, record: RunRecord, store: string): Promise<RunLogs>;
+
+export declare function matcherWords(policy: Policy): string;
+
+export declare function meanOf(values: readonly number[]): number;
+
+export declare function migrateStore(store: string): Promise<void>;
 
 export declare function newRunId(workflow: string, now: Date): string;
 
+export declare function noStoreMessage(store: string): string;
+
 export declare function parseSource(file: string, text: string): Source;
 
-export declare function pickOnly({ policies }: PolicyFile, file: string): FoundPolicy;
+export declare function pendingMigration(store: string): Promise<Migration>;
+
+export declare function percent(share: number): string;
 
 export declare function pickStep({ policies, isWorkflow }: PolicyFile, step: string, file: string): FoundPolicy;
 
-export declare function placeOf({ stateDirectory }: Pick<RunSettings, 'stateDirectory'>): RunPlace;
-
-export declare function placesElsewhere(run: RunRecord, here: RunPlace): readonly RunPlace[];
+export declare function plainNumber(value: number): string;
 
 export declare function planFromDocument(document: Json, file: string | null, readers: Readers): Plan;
 
 export declare function planOf(source: Source, readers: Readers): Plan;
 
+export declare function plural(count: number, noun: string): string;
+
+export declare function policyInput(policy: Policy): PolicyInput;
+
+export declare function possible(share: number): string;
+
+export declare function prepareResume(ledger: Ledger, record: RunRecord, choices: ResumeChoices, onMissingFile: (file: string) => void): Promise<PreparedResume>;
+
 export declare function readBudgetFlag(flag: string, text: string): BudgetDefinition;
 
 export declare function readBudgetSection(source: Source): BudgetDefinitions;
 
+export declare function readFilePolicy(source: Source, step: string | undefined): Promise<FilePolicy>;
+
+export declare function readParams(given: Iterable<readonly [name: string, text: string]>, { params }: Plan): Record<string, Json>;
+
 export declare function readPolicies(source: Source, readers: Readers): PolicyFile;
 
-export declare function readText(file: string, stdin: AsyncIterable<string | Uint8Array>): Promise<{
+export declare function readText(file: string, stdin?: AsyncIterable<string | Uint8Array>): Promise<{
   readonly file: string;
   readonly text: string;
 }>;
@@ -388,29 +709,65 @@ export declare function readTogether<T extends readonly unknown[]>(...readers: {
 
 export declare function readersFor({ value, text }: Pick<Source, 'value' | 'text'>): Promise<Readers>;
 
-export declare function recordedFile(run: RunRecord): string | null;
-
 export declare function recordedPlan(run: RunRecord, definition: Json): Plan;
 
 export declare function removeRuns(ledger: Ledger, state: StateDirectory, runs: readonly RunView[], planOf: PlanReader): Promise<RunView[]>;
+
+export declare function resample(values: readonly number[], parts: number): number[];
+
+export declare function restore(store: string, source: string): Promise<CopiedCounts>;
 
 export declare function resumeRun(plan: Plan, runId: string, input: ResumeInput, settings: RunSettings): Promise<RunEnd>;
 
 export declare function retryStepNow(store: string, runId: string, stepId: string, planOf: PlanReader): Promise<void>;
 
-export declare function secretPlaces(secrets: Readonly<Record<string, string>>, kept: Readonly<Record<string, Json>>): SecretPlace[];
+export declare function roundUp(value: number): number;
 
-export declare function snakeCase(name: string): string;
+export declare function roundedDuration(ms: number): string;
+
+export declare function runReader(ledger: Ledger, store: string, plan?: Plan): RunReader;
+
+export declare function runSimulation({ scenario: given, seed, under, compared, words }: SimulationInput, onProgress: (name: string, number: number, of: number) => void): Simulation;
+
+export declare function salvage(store: string, target: string): Promise<Salvage | undefined>;
+
+export declare function scenarioWithUnits(scenario: CompleteScenario): ScenarioInput;
+
+export declare function scenarioWords(scenario: CompleteScenario): string;
+
+export declare function skipText(reason: string): string;
 
 export declare function startRun(plan: Plan, input: NewRunInput, settings: RunSettings): Promise<RunEnd>;
+
+export declare function stateDirectoryOf(store: string): string;
 
 export declare function statePathFor(store: string, cwd: string, environment?: Environment): string;
 
 export declare function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[];
 
+export declare function stopWords(stopped: Stopped): string;
+
+export declare function storeReport(store: string): Promise<StoreReport>;
+
+export declare function storeWithoutPassword(store: string): string;
+
+export declare function timeTicks(endSeconds: number, most: number): number[];
+
+export declare function timeWords({ activeMs, waitedMs, downMs }: RunTimes): string[];
+
+export declare function underTest(file: FilePolicy | undefined, given: GivenPolicy, words: FieldWords): UnderTest;
+
+export declare function validateSource(name: string, open: () => Promise<Source>): Promise<Validation>;
+
 export declare function viewRetrying(ledger: Ledger): Promise<RetryingView[]>;
 
 export declare function viewRun(reader: RunReader, id: string): Promise<RunDetail | undefined>;
+
+export declare function waitLimitMs({ retryBudgetMs, timeoutMs }: Policy): number;
+
+export declare function waitedText(waitedMs: number, budgetMs: number | null): string;
+
+export declare function withLedger<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T>;
 
 // Not exported, and referred to above.
 
@@ -440,6 +797,9 @@ declare const BUDGET_KINDS: {
   concurrency: BudgetKind;
   adaptive: BudgetKind;
 };
+
+// document/budget-section
+type BudgetDefinitions = ReadonlyMap<string, BudgetDefinition>;
 
 // document/budget-types
 interface BudgetKind {
@@ -517,6 +877,9 @@ interface EmptyShape {
 // state/state-path
 type Environment = Readonly<Record<string, string | undefined>>;
 
+// operate/doctor
+type FaultSeverity = 'unusable' | 'refused';
+
 // document/shape
 interface Field {
   readonly name: string;
@@ -541,10 +904,31 @@ interface FieldsShape {
   readonly checkedBy?: CheckedBy;
 }
 
+// simulate/file-policy
+interface FilePolicy {
+  readonly title: string;
+  readonly found: FoundPolicy;
+  readonly budgets: BudgetDefinitions;
+  readonly unread: readonly string[];
+}
+
 // document/shape
 interface FlagShape {
   readonly kind: 'flag';
   readonly only?: boolean;
+}
+
+// simulate/under-test
+interface GivenPolicy {
+  readonly title: string;
+  readonly fields: PolicyInput;
+  readonly budget: BudgetDefinition | undefined;
+}
+
+// explain/hints
+interface Hint {
+  readonly code: string;
+  readonly message: string;
 }
 
 // process/command
@@ -576,8 +960,22 @@ interface ListShape {
 // run/run-events
 type Listener = (event: RunEvent) => void;
 
+// operate/load-plan
+interface LoadedPlan {
+  readonly plan: Plan;
+  readonly documentDir: string;
+  readonly notes: readonly string[];
+  readonly shownFile: string;
+}
+
 // view/step-look
 type LogFinder = (step: string, attempt: AttemptMark) => string | null;
+
+// operate/store-care
+interface Migration {
+  readonly schema: SchemaState;
+  readonly sql: readonly string[];
+}
 
 // document/names
 interface NameRule {
@@ -614,6 +1012,9 @@ interface NumberShape {
   readonly isBelow?: boolean;
 }
 
+// operate/operation-error
+type OperationErrorKind = 'invalid' | 'not_found' | 'not_possible';
+
 // view/views
 interface PreviewStep {
   readonly step: string;
@@ -627,7 +1028,9 @@ type Reading = 'template' | 'shell' | 'expression';
 // plan/readers
 interface References {
   readonly names: readonly string[];
-  readonly problem?: string;
+  readonly unset?: readonly string[];
+  readonly numeric?: readonly string[];
+  readonly problem?: TextProblem;
 }
 
 // run/resume-check
@@ -639,17 +1042,26 @@ interface ResumePlans {
   before(): Plan;
 }
 
+// operate/find-step
+interface RunLogs {
+  files(selection: {
+    readonly step?: string | undefined;
+    readonly attempt?: number | undefined;
+  }): readonly LogEntry[];
+  readonly elsewhere: readonly RunPlace[];
+}
+
+// run/run-record
+interface RunPlace {
+  readonly host: string;
+  readonly stateDirectory: string;
+}
+
 // view/views
 interface RunTimes {
   readonly activeMs: number;
   readonly waitedMs: number;
   readonly downMs: number;
-}
-
-// masking/secret-places
-interface SecretPlace {
-  readonly secret: string;
-  readonly place: string;
 }
 
 // view/views
@@ -661,10 +1073,25 @@ interface SessionView {
 // document/shape
 type Shape = TextShape | WordsShape | NumberShape | FlagShape | DurationShape | DataShape | EmptyShape | ListShape | NamedShape | FieldsShape | EitherShape;
 
+// simulate/simulation
+interface SimulationInput {
+  readonly scenario: ScenarioInput;
+  readonly seed: number;
+  readonly under: UnderTest;
+  readonly compared: readonly Subject[];
+  readonly words: FieldWords;
+}
+
 // process/stdin-spool
 interface SpoolOptions {
   readonly directory: string;
   readonly maxBytes?: number;
+}
+
+// operate/operation-error
+interface StartedRun {
+  readonly id: string;
+  readonly createdAtMs: number;
 }
 
 // state/step-place
@@ -680,6 +1107,39 @@ interface StepWords {
   readonly note?: string;
   readonly absent?: string;
   readonly examples?: readonly Json[];
+}
+
+// operate/find-step
+type Steps = Pick<RunDetail, 'id' | 'steps'>;
+
+// explain/explanation
+interface Stop {
+  readonly attempt: number;
+  readonly reason: StopReason;
+  readonly sentence: string;
+  readonly earliestAttempt: number;
+  readonly latestAttempt: number;
+}
+
+// words/failure-words
+interface Stopped {
+  readonly stopReason: StopReason | null;
+  readonly attemptsAllowed?: number;
+  readonly failure?: FailureRecord | null;
+}
+
+// operate/store-status
+interface StoreReport {
+  readonly status: StoreStatus;
+  readonly hints: readonly StoreHint[];
+  readonly nowMs: number;
+}
+
+// plan/readers
+interface TextProblem {
+  readonly message: string;
+  readonly offset: number;
+  readonly suggestion?: string | undefined;
 }
 
 // plan/readers
@@ -717,6 +1177,12 @@ interface WordsShape {
 declare module 'reprise' {
   interface ErrorByCode {
     invalid_input: InputError;
+  }
+}
+
+declare module 'reprise' {
+  interface ErrorByCode {
+    operation: OperationError;
   }
 }
 

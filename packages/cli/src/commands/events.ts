@@ -1,14 +1,15 @@
 /** `reprise events RUN`: what happened to a run, in order. Imports the workflow package and output. */
 import { type EventView, viewEvents } from '@reprise/workflow'
+import { withLedger } from '@reprise/workflow/internal'
 import type { Json } from 'reprise/durable'
+import { plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { writeJson, writeJsonLine } from '../output/json.js'
 import { eventLine } from '../output/runs/event-line.js'
 import { lookFor } from '../output/look.js'
-import { findRunOrLast } from '../runs/find-run.js'
+import { findRunOrLast } from '../runs/run-argument.js'
 import { follow } from '../runs/follow.js'
-import { withLedger } from '../runs/store.js'
 import { writePage } from '../output/github-commands.js'
 
 type Options = {
@@ -23,7 +24,7 @@ export async function run(
   const { world, settings } = context
   const look = lookFor(world, settings)
   const isWanted = ({ type }: EventView): boolean => options.type === undefined || options.type.includes(type)
-  await withLedger(context, async (ledger) => {
+  await withLedger(settings.store, async (ledger) => {
     const { id } = await findRunOrLast(ledger, values.run)
     const wanted = async (): Promise<EventView[]> => (await viewEvents(ledger, id)).filter(isWanted)
     if (settings.json && options.follow !== true) return writeJson(world.stdout, { events: await wanted() })
@@ -37,7 +38,16 @@ export async function run(
         else writePage(world, `${eventLine(withAttempt(event), look)}\n`)
       }
     })
+    if (told.size === 0 && options.type !== undefined && !settings.quiet) {
+      world.stderr.write(`${noneOfType(id, options.type, await viewEvents(ledger, id))}\n`)
+    }
   })
+}
+
+/** Nothing would be printed for a type that is misspelt: this names the types that there are. */
+function noneOfType(id: string, wanted: readonly string[], events: readonly EventView[]): string {
+  const types = [...new Set(events.map(({ type }) => type))]
+  return plainText(`Run ${id} has no event of type ${wanted.join(', ')}. Its types are ${types.join(', ')}.`, 1000)
 }
 
 /** For people it is one of the details. */

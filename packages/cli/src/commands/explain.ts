@@ -1,10 +1,17 @@
 /** `reprise explain [FILE] [STEP]`: what a policy does, before it does it. Imports input, explanation and output. */
-import { type FoundPolicy, pickStep, readersFor, readPolicies } from '@reprise/workflow/internal'
+import {
+  explain,
+  type Explanation,
+  type FoundPolicy,
+  pickStep,
+  policyInput,
+  readersFor,
+  readPolicies,
+} from '@reprise/workflow/internal'
 import { normalizePolicy, type PolicyInput } from 'reprise'
 import { plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
-import { type Explanation, explain } from '../explain/explanation.js'
 import { UsageError } from '../failures.js'
 import type { PolicyFlagTexts } from '../flag-table.js'
 import { openSource } from '../input/open-source.js'
@@ -14,7 +21,6 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
 import { wrapText } from '../output/wrap.js'
-import { policyInput } from '../simulate/policy-input.js'
 import { writePage } from '../output/github-commands.js'
 
 type Given = ParsedArguments<{ readonly file?: string; readonly step?: string }, PolicyFlagTexts>

@@ -4,14 +4,15 @@
  */
 import { InputError } from '@reprise/workflow'
 import {
-  BUDGETS_KEY,
-  isWorkflow,
-  pickOnly,
-  pickStep,
-  readBudgetSection,
-  readersFor,
-  readPolicies,
+  chooseCompared,
+  limitsOf,
+  readFilePolicy,
   readTogether,
+  runSimulation,
+  scenarioWithUnits,
+  type Simulation,
+  type UnderTest,
+  underTest,
 } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import { wellKnown } from 'reprise/simulate'
@@ -20,18 +21,15 @@ import type { CommandContext } from '../command-context.js'
 import type { PolicyFlagTexts, ScenarioFlagTexts } from '../flag-table.js'
 import { openSource } from '../input/open-source.js'
 import { readPolicyFlags } from '../input/policy-flags.js'
-import { readScenarioFlags, writtenScenario } from '../input/scenario-flags.js'
+import { flagWords, readScenarioFlags, refuseScenario, type ScenarioFlags } from '../input/scenario-flags.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { withProgress } from '../output/progress.js'
 import { showSimulation } from '../output/simulation.js'
 import { drawStorm } from '../output/svg.js'
 import { writePicture } from '../output/write-file.js'
-import { chooseCompared } from '../simulate/compared.js'
-import { nextSteps } from '../simulate/next-steps.js'
-import { pictured } from '../simulate/pictured.js'
-import { runSimulation, type Simulation } from '../simulate/simulation.js'
-import { type FilePolicy, limitsOf, underTest } from '../simulate/under-test.js'
+import { nextSteps } from '../output/next-steps.js'
+import { pictured } from '../output/pictured.js'
 import { writePage } from '../output/github-commands.js'
 
 type Flags = PolicyFlagTexts &
@@ -45,8 +43,7 @@ type Given = ParsedArguments<{ readonly file?: string; readonly step?: string },
 
 export async function run({ values, options: flags }: Given, context: CommandContext): Promise<void> {
   const { file: name, step } = values
-  const { world, settings } = context
-  if (flags.svg === '-' && settings.json) {
+  if (flags.svg === '-' && context.settings.json) {
     throw new InputError([
       { message: '--svg - and --json both want stdout', suggestion: 'name a file for the picture' },
     ])
@@ -55,28 +52,29 @@ export async function run({ values, options: flags }: Given, context: CommandCon
     () => readPolicyFlags(flags),
     () => readScenarioFlags(flags),
   )
-  const file = name === undefined ? undefined : await readFilePolicy(name, step, context)
-  const under = underTest(file, policyFlags)
-  const compared = chooseCompared(flags.compare, wellKnown(limitsOf(under.policy)), under.subject.name)
-  const simulation = withProgress(world, settings.quiet, (say) =>
-    runSimulation(scenario, under, compared, (subject, number, of) =>
-      say(`simulating ${subject} (${number} of ${of}) …`),
-    ),
-  )
+  const file = name === undefined ? undefined : await readFilePolicy(await openSource(name, context), step)
+  const under = underTest(file, { title: 'the policy of the flags', ...policyFlags }, flagWords)
+  const simulation = simulated(under, scenario, flags.compare, context)
   const next = nextSteps(simulation, under, { ...flags, file: name })
   write(simulation, next, flags.svg, context)
 }
 
-async function readFilePolicy(name: string, step: string | undefined, context: CommandContext): Promise<FilePolicy> {
-  const source = await openSource(name, context)
-  const readers = await readersFor(source)
-  const read = [() => readPolicies(source, readers), () => readBudgetSection(source)] as const
-  // A workflow is checked whole, its budgets too: what is wrong with them is said once.
-  const [policies, budgets] = isWorkflow(source) ? ([read[0](), read[1]()] as const) : readTogether(...read)
-  const { file } = source
-  const found = step === undefined ? pickOnly(policies, file) : pickStep(policies, step, file)
-  const unread = policies.unread.filter((key) => key !== BUDGETS_KEY)
-  return { title: found.step === null ? file : `${file} · step ${found.step}`, found, budgets, unread }
+function simulated(
+  under: UnderTest,
+  given: ScenarioFlags,
+  compare: string | undefined,
+  { world, settings }: CommandContext,
+): Simulation {
+  try {
+    const compared = chooseCompared(compare, wellKnown(limitsOf(under.policy)), under.subject.name)
+    return withProgress(world, settings.quiet, (say) =>
+      runSimulation({ ...given, under, compared, words: flagWords }, (subject, number, of) =>
+        say(`simulating ${subject} (${number} of ${of}) …`),
+      ),
+    )
+  } catch (error) {
+    return refuseScenario(error)
+  }
 }
 
 function write(simulation: Simulation, next: string, svg: string | undefined, context: CommandContext): void {
@@ -88,7 +86,7 @@ function write(simulation: Simulation, next: string, svg: string | undefined, co
   }
   // Before the text: where it cannot be written, nothing has been said yet.
   if (svg !== undefined && picture !== undefined) writePicture(svg, picture)
-  const scenario = writtenScenario(simulation.scenario)
+  const scenario = scenarioWithUnits(simulation.scenario)
   if (settings.json) writeJson(world.stdout, { ...simulation, scenario })
   else writePage(world, showSimulation(simulation, next, lookFor(world, settings)))
   if (svg !== undefined && !settings.quiet) world.stderr.write(`${plainText(svg)} is written.${leftOut(simulation)}\n`)

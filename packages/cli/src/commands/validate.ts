@@ -1,11 +1,12 @@
 /** `reprise validate FILE…`: every problem of every file, before anything runs. Imports input and output. */
+import { type ValidatedFile, validateSource, type Validation } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import type { ParsedArguments } from '../command.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
-import { type ValidatedFile, validateFile, type Validation } from '../input/validated-file.js'
+import { openSource } from '../input/open-source.js'
 import { writeJson } from '../output/json.js'
-import { printProblems } from '../output/problems.js'
+import { printProblems, writeNotes } from '../output/problems.js'
 import { styleFor } from '../output/style.js'
 import { writePage } from '../output/github-commands.js'
 
@@ -16,7 +17,7 @@ export async function run(
   const { world, settings } = context
   const validations: Validation[] = []
   for (const name of names) {
-    const validation = await validateFile(name, context)
+    const validation = await validateSource(name, () => openSource(name, context))
     // Blocks of problems stand apart.
     if (!settings.json && validation.error && validations.some(({ error }) => error)) world.stderr.write('\n')
     if (!settings.json) tell(validation, context)
@@ -30,14 +31,14 @@ export async function run(
   return bad > 0 ? EXIT.invalid : EXIT.done
 }
 
-function tell({ result, error }: Validation, { world, settings }: CommandContext): void {
+function tell({ result, error }: Validation, context: CommandContext): void {
+  const { world, settings } = context
   if (error !== undefined) {
     const style = styleFor(settings.color, world.stderr, world.env)
     return printProblems(error, world.stderr, style, settings.verbose)
   }
   writePage(world, `${plainText(result.file)}: ok, ${contentOf(result)}\n`)
-  if (settings.quiet) return
-  for (const note of result.notes) world.stderr.write(`${plainText(result.file)}: note: ${plainText(note)}\n`)
+  writeNotes(result.file, result.notes, context)
 }
 
 function contentOf({ kind, steps = 0 }: ValidatedFile): string {

@@ -6,7 +6,7 @@ import { POLICY_FLAGS, type PolicyFlagTexts, SCENARIO_FLAGS, type ScenarioFlagTe
 import { readCommandPolicy } from './policy-fields.js'
 import { readPolicyFlags } from './policy-flags.js'
 import { refuseOptions } from './refused-options.js'
-import { readScenarioFlags, refuseScenario } from './scenario-flags.js'
+import { flagWords, readScenarioFlags, refuseScenario } from './scenario-flags.js'
 
 function problemsOf(work: () => unknown): readonly Problem[] {
   try {
@@ -25,20 +25,11 @@ test('flags become the fields they name, and nothing else', () => {
   expect(flags).toEqual({
     fields: { attempts: 5, backoff: 'linear', maxDelay: '5s', jitter: 'full', timeout: '1m' },
     budget: undefined,
-    isPolicy: true,
   })
 })
 
-test.each([
-  [{}, false],
-  [{ attemptTimeout: '1s', timeout: '2s' }, false],
-  [{ attempts: '3' }, true],
-])('%o: whether it says how to retry is %s', (texts, isPolicy) => {
-  expect(readPolicyFlags(texts).isPolicy).toBe(isPolicy)
-})
-
-test('a budget says how to retry', () => {
-  expect(readPolicyFlags({ budget: 'ratio' })).toMatchObject({ budget: { type: 'ratio' }, isPolicy: true })
+test('a budget is read by its type', () => {
+  expect(readPolicyFlags({ budget: 'ratio' })).toMatchObject({ budget: { type: 'ratio' } })
 })
 
 test('--attempt-timeout is one attempt and --timeout everything, as in a file', () => {
@@ -83,25 +74,8 @@ test('every flag that is wrong is named, with what to write instead', () => {
 
 // ── scenarios ────────────────────────────────────────────────────────────────────────────────────
 
-test('without flags a scenario is whole', () => {
-  expect(readScenarioFlags({})).toEqual({
-    scenario: {
-      ...{ clients: 100, load: 0.75, capacity: 1000, serviceTime: 20, serviceShape: 'exponential', queue: 2000 },
-      ...{ fault: 'hang', before: 30_000, during: 30_000, after: 120_000, errorRate: 0 },
-      ...{ faultShare: 1, keyed: false, burst: 0, restartAt: 0, ignoresSignal: false, neighbours: 0 },
-    },
-    seed: 1,
-    notes: [],
-  })
-})
-
-test.each([
-  ['capacity', 0.5],
-  ['slow', 3],
-  ['errors', 0.2],
-  ['hang', undefined],
-])('%s has the amount %s unless another is given', (fault, amount) => {
-  expect(readScenarioFlags({ fault }).scenario.amount).toBe(amount)
+test('without flags nothing of a scenario is given, and the seed is 1', () => {
+  expect(readScenarioFlags({})).toEqual({ scenario: {}, seed: 1 })
 })
 
 test('the choices of --fault are the faults of the simulator', () => {
@@ -125,12 +99,11 @@ test('every field of a scenario has a flag', () => {
   })
 })
 
-test('an amount of a fault that has none is said to be unused', () => {
-  expect(readScenarioFlags({ fault: 'capacity', amount: '.25' })).toMatchObject({
-    scenario: { amount: 0.25 },
-    notes: [],
-  })
-  expect(readScenarioFlags({ amount: '2' }).notes).toEqual(['`--amount` has no effect on the fault hang.'])
+test('a field is named by its flag, with the value that is proposed', () => {
+  expect([flagWords('during', '1m'), flagWords('queue', '4s'), flagWords('attemptTimeout', '1s')]).toEqual([
+    ...['--outage 1m', '--queue 4s', '--attempt-timeout 1s'],
+  ])
+  expect(flagWords('amount')).toBe('--amount')
 })
 
 test.each<[ScenarioFlagTexts, string, string?]>([

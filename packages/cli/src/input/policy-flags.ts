@@ -8,11 +8,7 @@ import { type PolicyFields, readPolicyFields } from './policy-fields.js'
 export interface PolicyFlags {
   readonly fields: PolicyFields
   readonly budget: BudgetDefinition | undefined
-  /** Whether they say how to retry, rather than only how long callers wait. */
-  readonly isPolicy: boolean
 }
-
-const LIMITS: ReadonlySet<string> = new Set(['attemptTimeout', 'timeout'])
 
 /** Throws every problem at once. */
 export function readPolicyFlags(texts: PolicyFlagTexts & { readonly budget?: string }): PolicyFlags {
@@ -20,6 +16,5 @@ export function readPolicyFlags(texts: PolicyFlagTexts & { readonly budget?: str
     () => readPolicyFields(texts),
     () => (texts.budget === undefined ? undefined : readBudgetFlag('--budget', texts.budget)),
   )
-  const isPolicy = budget !== undefined || Object.keys(fields).some((name) => !LIMITS.has(name))
-  return { fields, budget, isPolicy }
+  return { fields, budget }
 }

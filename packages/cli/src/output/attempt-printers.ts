@@ -6,10 +6,9 @@
  * nothing stands between the pieces of a line.
  */
 import type { OutputListener, RunEvent } from '@reprise/workflow'
-import type { StepAttempt } from '@reprise/workflow/internal'
+import { failureText, type StepAttempt } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import { annotation, groupMarks, neutralLines } from './github-commands.js'
-import { failureText } from './failure-words.js'
 import { harmless } from './harmless-text.js'
 import { LineSplitter } from './line-splitter.js'
 import { tailOf } from './log-tail.js'

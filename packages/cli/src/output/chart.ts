@@ -3,10 +3,9 @@
  * line the calls that were offered. Imports styles, scales and numbers.
  * Invariant: the glyphs differ, so that it reads the same without colours.
  */
+import { plainNumber, resample, roundUp, timeTicks } from '@reprise/workflow/internal'
 import { formatDuration } from 'reprise'
-import { plainNumber } from './figures.js'
 import type { Look } from './look.js'
-import { resample, roundUp, timeTicks } from './scale.js'
 import type { Style } from './style.js'
 
 export interface LoadOverTime {

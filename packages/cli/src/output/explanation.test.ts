@@ -1,6 +1,6 @@
+import { explain } from '@reprise/workflow/internal'
 import { normalizePolicy } from 'reprise'
 import { expect, test } from 'vitest'
-import { explain } from '../explain/explanation.js'
 import { terminal } from '../testing/sample-run.js'
 import { showExplanation, showOverview } from './explanation.js'
 import { textWidth } from './width.js'

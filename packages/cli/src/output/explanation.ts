@@ -2,13 +2,10 @@
  * Explanations as a person reads them: headline, table, where it ends, hints. Imports the tables, styles and data.
  * Text from the file is made plain before it is shown.
  */
+import { type Explanation, matcherWords, roundedDuration, waitLimitMs } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import type { Explanation } from '../explain/explanation.js'
-import { waitLimitMs } from '../explain/facts.js'
-import { matcherWords } from '../explain/summary.js'
 import { attemptTable, range } from './attempt-table.js'
-import { roundedDuration } from './duration.js'
-import { type FittedColumn, fitTableWithIds } from './fitted-table.js'
+import { fitTableWithIds, type FittedColumn } from './fitted-table.js'
 import type { Look } from './look.js'
 import { wrapText } from './wrap.js'
 

@@ -4,8 +4,7 @@
  *
  * Invariant: whatever steps are called and say, it is well-formed XML. Imports XML, the tails of logs and words.
  */
-import type { RunDetail, StepView } from '@reprise/workflow/internal'
-import { failureText, stopWords } from './failure-words.js'
+import { failureText, type RunDetail, type StepView, stopWords } from '@reprise/workflow/internal'
 import { tailOf } from './log-tail.js'
 import { tag, xmlLines, xmlText, xmlValue } from './xml.js'
 
@@ -85,7 +84,7 @@ function outcomeOf(step: StepView): string {
     return tag('skipped', { message: state === 'pending' ? 'not run' : 'skipped by its condition' })
   const cause = failureText(failure)
   const message = cause === '' ? state : cause
-  const why = [`${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, stopWords(stopReason), failure?.message ?? '']
+  const why = [`${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, stopWords(step), failure?.message ?? '']
   const said = why.filter((part) => part !== '').flatMap((part) => part.split('\n'))
   return tag(
     kind,

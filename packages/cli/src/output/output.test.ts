@@ -1,24 +1,10 @@
 import { InputError } from '@reprise/workflow'
 import { expect, test } from 'vitest'
-import { roundedDuration } from './duration.js'
 import { printProblems } from './problems.js'
 import { isTerminal, PLAIN, styleFor } from './style.js'
 import { alignTable } from './table.js'
 import { textWidth } from './width.js'
 import { wrapText } from './wrap.js'
-
-test.each([
-  [0, '0ms'],
-  [0.4, '0ms'],
-  [999.4, '999ms'],
-  [999.6, '1s'],
-  [1234, '1.2s'],
-  [59_940, '59.9s'],
-  [59_960, '1m'],
-  [5_400_000, '1h30m'],
-])('%f ms reads %s', (ms, text) => {
-  expect(roundedDuration(ms)).toBe(text)
-})
 
 test('a terminal gets colours; a pipe, NO_COLOR, CI and a dumb terminal do not', () => {
   const terminal = { write: () => true, isTTY: true }

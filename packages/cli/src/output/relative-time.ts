@@ -1,6 +1,6 @@
 /** Times as people speak of them, from now. Imports the library. */
+import { roundedDuration } from '@reprise/workflow/internal'
 import { formatDuration } from 'reprise'
-import { roundedDuration } from './duration.js'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS

@@ -2,10 +2,18 @@
  * What is said when a run has ended: what recovered, what failed and why, what nobody knows, what to type next. The last
  * line says how it ended. Text of others is made plain. Imports words and types.
  */
-import { fallbackId, type RunDetail, type StepView } from '@reprise/workflow/internal'
+import {
+  attemptsText,
+  failureReason,
+  failureText,
+  fallbackId,
+  roundedDuration,
+  type RunDetail,
+  type StepView,
+  stopWords,
+  timeWords,
+} from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { roundedDuration, timeWords } from './duration.js'
-import { attemptsText, failureReason, failureText, stopWords } from './failure-words.js'
 import type { Look } from './look.js'
 import { type CommandWords, plainCommand } from './next-commands.js'
 import { countWords, runPaint, runWord } from './state-words.js'
@@ -68,7 +76,7 @@ function recoveredLines({ attempts, attemptsAllowed, waitedMs, history }: StepVi
 function failedLines(step: StepView, { steps }: RunDetail): string[] {
   const { attempts, waitedMs, stopReason, failure, log } = step
   const waited = waitedMs > 0 ? `, waited ${roundedDuration(waitedMs)}` : ''
-  const why = stopReason === null ? '' : `: ${stopWords(stopReason)}`
+  const why = stopReason === null ? '' : `: ${stopWords(step)}`
   const fallback = steps.find(({ id }) => id === fallbackId(step))
   const instead = fallback?.state === 'succeeded' ? 'its fallback ran instead' : ''
   const lines = [`${attemptsText(attempts)}${waited}${why}`, failureText(failure), instead]
@@ -121,8 +129,8 @@ function lastLines(run: RunDetail, look: Look, command: CommandWords): string[] 
   const { id, name, state, resumes, stopReason, failedStep, counts, steps } = run
   const took = timeWords(run).join(', ')
   const resumed = resumes > 0 ? `, resumed ${resumes}×` : ''
-  const failed = steps.find((step) => step.id === failedStep)?.name ?? failedStep
-  const why = failureReason(failed, stopReason)
+  const failed = steps.find((step) => step.id === failedStep)
+  const why = failureReason(failed?.name ?? failedStep, { ...failed, stopReason })
   const head = runPaint(state, look)(runWord(state))
   const about = `${plainText(name, MAX_NAME)}, run ${plainText(id)}, took ${took}${resumed}`
   const end = `${head}: ${about} (${countWords(counts, look)})${why === '' ? '' : `: ${why}`}`

@@ -2,9 +2,8 @@
  * A simulation as a person reads it: the scenario, the table, the chart of the policy under test, what it comes to, and
  * what to type next. Imports the table, the chart, styles and data. Text from files is made plain before it is shown.
  */
+import { scenarioWords, type Simulation } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { scenarioWords } from '../simulate/scenario-words.js'
-import type { Simulation } from '../simulate/simulation.js'
 import { drawLoad } from './chart.js'
 import type { Look } from './look.js'
 import { stormTable } from './storm-table.js'

@@ -1,8 +1,6 @@
 /** The figures of a simulation as a table: a row for each policy, the one under test first and marked. Imports the table. */
+import { factor, percent, possible, roundedDuration, type SimulatedPolicy } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import type { SimulatedPolicy } from '../simulate/simulation.js'
-import { roundedDuration } from './duration.js'
-import { factor, percent, possible } from './figures.js'
 import type { Look } from './look.js'
 import type { Style } from './style.js'
 import { alignTable, type Column, spaceBeside } from './table.js'

@@ -1,10 +1,9 @@
+import type { SimulatedPolicy, Simulation } from '@reprise/workflow/internal'
+import { completeScenario } from 'reprise/internal/simulate'
 import { expect, test } from 'vitest'
-import { readScenarioFlags } from '../input/scenario-flags.js'
-import type { SimulatedPolicy, Simulation } from '../simulate/simulation.js'
 import { drawLoad, type LoadOverTime } from './chart.js'
-import { factor, percent, plainNumber, possible } from './figures.js'
 import { type Look, lookFor } from './look.js'
-import { resample, roundUp, timeTicks } from './scale.js'
+import { pictured } from './pictured.js'
 import { showSimulation } from './simulation.js'
 import { PLAIN, styleFor } from './style.js'
 import { stormTable } from './storm-table.js'
@@ -43,51 +42,9 @@ const CALM = policyWith({
 })
 
 function simulationOf(policies: Simulation['policies']): Simulation {
-  const { scenario } = readScenarioFlags({})
+  const scenario = completeScenario()
   return { scenario, seed: 1, summary: 'up to 5 attempts', policies, verdict: ['It collapses.'], notes: ['Mind this.'] }
 }
-
-// ── numbers ──────────────────────────────────────────────────────────────────────────────────────
-
-test.each([
-  [1, '100 %'],
-  [0.99999, '99.99 %'],
-  [0.99, '99.00 %'],
-  [0.8006, '80.0 %'],
-  [0.07, '7.0 %'],
-  [0.00123, '0.12 %'],
-  [0.00001, '<0.01 %'],
-  [0, '0 %'],
-  [1.14, '114 %'],
-])('a share of %f reads %s: never all or nothing if it is not', (share, text) => {
-  expect(percent(share)).toBe(text)
-})
-
-test('no more than all that is possible is shown', () => {
-  expect([0.5, 1.14].map(possible)).toEqual(['50.0 %', '100 %'])
-})
-
-test('factors have three digits, other numbers those that say something', () => {
-  expect([0, 1, 9.999, 12.34, 104.2].map(factor)).toEqual(['0.00', '1.00', '10.00', '12.3', '104'])
-  expect([750, 0.5, 1 / 3].map(plainNumber)).toEqual(['750', '0.5', '0.33'])
-})
-
-// ── scales ───────────────────────────────────────────────────────────────────────────────────────
-
-test('an axis ends at a round number that nothing exceeds', () => {
-  expect([0, 0.07, 1, 749, 1001, 6850].map(roundUp)).toEqual([1, 0.08, 1, 800, 1200, 8000])
-})
-
-test('ticks stand at round times, however long it takes', () => {
-  expect(timeTicks(180, 8)).toEqual([0, 30, 60, 90, 120, 150, 180])
-  expect(timeTicks(160, 5)).toEqual([0, 60, 120])
-  for (const end of [1, 59, 4000, 90_000, 900_000]) expect(timeTicks(end, 6).length).toBeLessThanOrEqual(6)
-})
-
-test('more or fewer parts than values keep their means', () => {
-  expect(resample([1, 3, 5, 7], 2)).toEqual([2, 6])
-  expect(resample([1, 3], 4)).toEqual([1, 1, 3, 3])
-})
 
 // ── the chart ────────────────────────────────────────────────────────────────────────────────────
 
@@ -233,7 +190,7 @@ test('no more than six panels, and no coordinate that is none', () => {
 
 test('a policy without calls, and a scenario without a fault, can be drawn', () => {
   const empty = policyWith({ seconds: { calls: [0], attempts: [0], useful: [0] } })
-  const { scenario } = readScenarioFlags({ fault: 'none' })
+  const scenario = completeScenario({ fault: 'none' })
   const svg = drawStorm({ ...simulationOf([empty]), scenario })
   expect(svg).not.toMatch(/NaN|Infinity|undefined/)
   expect(svg).toContain('no fault')
@@ -243,4 +200,12 @@ test('whatever stands in a name, the XML stays whole', () => {
   expect(xmlText('<a b="c">&\u0000\u001b[31m\ud800')).toBe('&lt;a b=&quot;c&quot;&gt;&amp;')
   expect(tag('a', { b: '<"&', c: 1.04, d: -0.01 }, '')).toBe('<a b="&lt;&quot;&amp;" c="1" d="0"></a>')
   expect(drawStorm(simulationOf([policyWith({ title: '</text><script>' })]))).not.toContain('<script>')
+})
+
+test('a picture shows six at most: the one under test, those that say most, then the others', () => {
+  const policy = (name: string, isSubject = false): SimulatedPolicy => ({ name, isSubject }) as SimulatedPolicy
+  const many = ['none', 'a', 'b', 'exponential-5', 'c', 'd', 'recommended'].map((name) => policy(name))
+  expect(pictured([policy('yours', true), ...many]).map(({ name }) => name)).toEqual([
+    ...['yours', 'none', 'a', 'b', 'exponential-5', 'recommended'],
+  ])
 })

@@ -2,10 +2,8 @@
  * One policy in the picture of a storm: its name and figures, and its load over time on axes that all panels share.
  * Imports scales, numbers and XML.
  */
+import { factor, meanOf, plainNumber, resample, type SimulatedPolicy, timeTicks } from '@reprise/workflow/internal'
 import { formatDuration } from 'reprise'
-import type { SimulatedPolicy } from '../simulate/simulation.js'
-import { factor, plainNumber } from './figures.js'
-import { meanOf, resample, timeTicks } from './scale.js'
 import { digits, tag, xmlText } from './xml.js'
 
 /** What all panels have in common. */

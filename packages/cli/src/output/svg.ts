@@ -2,10 +2,8 @@
  * A storm as a picture for documents: a panel for each policy, on the same axes. Self-contained: no script, no font, no
  * address of anything. Imports panels, scales, styles and XML.
  */
-import { pictured } from '../simulate/pictured.js'
-import { scenarioWords } from '../simulate/scenario-words.js'
-import type { SimulatedPolicy, Simulation } from '../simulate/simulation.js'
-import { roundUp } from './scale.js'
+import { roundUp, scenarioWords, type SimulatedPolicy, type Simulation } from '@reprise/workflow/internal'
+import { pictured } from './pictured.js'
 import { type Axes, drawPanel, heightAtEnd, PANEL_HEAD, type PanelPlace } from './svg-panel.js'
 import { STYLE } from './svg-style.js'
 import { digits, tag, xmlText } from './xml.js'

@@ -2,8 +2,6 @@ import fc from 'fast-check'
 import { STEP_STATES } from '@reprise/workflow/internal'
 import { expect, test } from 'vitest'
 import { PIPE } from '../testing/sample-run.js'
-import { failureText } from './failure-words.js'
-import { byteText, countText } from './figures.js'
 import { fitTable } from './fitted-table.js'
 import { coarseDuration, countdown, elapsed, relativeTime } from './relative-time.js'
 import { stepLabel, stepPaint } from './state-words.js'
@@ -59,19 +57,6 @@ test('text is cut by cells, and never in half', () => {
   )
 })
 
-test.each([
-  [{ name: 'Error', message: 'first\nsecond' }, 'first'],
-  [{ name: 'Error', message: '\n\n  second' }, 'second'],
-  [{ name: 'Error', message: '', code: 'ECONNRESET' }, 'ECONNRESET'],
-  [{ name: 'TypeError', message: '' }, 'TypeError'],
-  [{ name: 'ExitError', message: 'no route', exitCode: 75 }, 'exit code 75: no route'],
-  [{ name: 'ExitError', message: 'exited with code 75', exitCode: 75 }, 'exited with code 75'],
-  [{ name: 'ExitError', message: 'exit code 175', exitCode: 75 }, 'exit code 75: exit code 175'],
-  [null, ''],
-])('%o reads %s', (failure, text) => {
-  expect(failureText(failure)).toBe(text)
-})
-
 test('no two states look alike without colours, and what retries and what failed not with them', () => {
   for (const blocks of [true, false]) {
     const labels = STEP_STATES.map((state) => stepLabel(state, { blocks }))
@@ -102,16 +87,4 @@ test('a table that is too wide first cuts texts, then loses columns, the least i
   expect(at(19)[1]).toBe('  a-long-na…   12')
   expect(at(12)[1]).toBe('  a-long-na…')
   expect(at(3)[1]).toBe('  a-l…')
-})
-
-test('counts and sizes are short, and never more exact than they read', () => {
-  expect([0, 999, 1000, 1_234_567].map(countText)).toEqual(['0', '999', '1 000', '1 234 567'])
-  expect([0, 840, 1024, 12_345, 3_500_000, 5e12].map(byteText)).toEqual([
-    '0 B',
-    '840 B',
-    '1.0 KiB',
-    '12 KiB',
-    '3.3 MiB',
-    '4.5 TiB',
-  ])
 })

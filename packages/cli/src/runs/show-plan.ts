@@ -1,14 +1,12 @@
 /** What a workflow would run, without running it. Imports the explanation of policies and output. */
 import type { Plan, StepPlan } from '@reprise/workflow'
-import { fillKnown, stepsOf } from '@reprise/workflow/internal'
+import { fillKnown, plural, roundedDuration, stepsOf } from '@reprise/workflow/internal'
 import { normalizePolicy } from 'reprise'
 import type { Json } from 'reprise/durable'
 import { plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
-import { plural } from '../output/failure-words.js'
 import { writeJson } from '../output/json.js'
-import { roundedDuration } from '../output/duration.js'
-import { type FittedColumn, fitTableWithIds } from '../output/fitted-table.js'
+import { fitTableWithIds, type FittedColumn } from '../output/fitted-table.js'
 import { flatText } from '../output/flat-text.js'
 import { lookFor } from '../output/look.js'
 import { wrapText } from '../output/wrap.js'
@@ -67,7 +65,7 @@ function actionWords(action: StepPlan['action']): string {
 
 function attemptsText({ policy }: StepPlan): string {
   const { attempts, attemptTimeoutMs } = normalizePolicy(policy).policy
-  return attemptTimeoutMs === undefined ? String(attempts) : `${attempts} of ${roundedDuration(attemptTimeoutMs)}`
+  return attemptTimeoutMs === undefined ? String(attempts) : `${attempts}, ${roundedDuration(attemptTimeoutMs)} each`
 }
 
 function failureText({ onFailure }: StepPlan): string {

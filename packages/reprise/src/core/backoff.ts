@@ -30,7 +30,11 @@ function chanceOf(draw: number): number {
   return draw > 0 ? Math.min(draw, 1) : 0
 }
 
-/** The delay after the n-th failure in ms: without `random` the un-jittered one, of `decorrelated` the longest. */
+/**
+ * The delay in milliseconds after failure number `failures`, from 1. Without `random` the delay before jitter, and of
+ * `decorrelated` the longest.
+ * @example delayAfter({ initialDelay: '1s' }, 3) // 4000
+ */
 export function delayAfter(policy: PolicyArgument, failures: number, random?: Random): number {
   const normal = normalizePolicy(policy).policy
   const last = Math.min(Math.floor(failures), MAX_FAILURES)

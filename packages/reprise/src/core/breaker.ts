@@ -10,8 +10,11 @@ import { BreakerStateError } from './errors.js'
 import type { BreakerPolicy } from './policy.js'
 import type { BreakerPhase } from './words.js'
 
+/** A breaker as plain JSON: see `snapshot` and `restore`. */
 export interface BreakerState {
+  /** `closed` lets attempts through, `open` refuses them, `half_open` lets a few through as probes. */
   readonly phase: BreakerPhase
+  /** Failures in a row, as far as they count towards opening. */
   readonly failures: number
   /** When an open breaker turns half-open, or a half-open one did; null when closed. */
   readonly openUntilMs: number | null
@@ -23,7 +26,12 @@ const PHASES: readonly BreakerPhase[] = ['closed', 'open', 'half_open']
 
 export const REFUSED = -1
 
+/**
+ * A circuit breaker. It opens after a number of failures in a row, and closes again after successful probes. Times are
+ * arguments, on one scale of the caller's choice.
+ */
 export class Breaker {
+  /** The name by which calls share it. */
   readonly key: string
   private readonly policy: BreakerPolicy
   private readonly onChange: BreakerListener | undefined
@@ -34,13 +42,17 @@ export class Breaker {
   protected probes = 0
   protected successes = 0
 
+  /** `onChange` is called with the old and the new phase. */
   constructor(key: string, policy: BreakerPolicy, onChange?: BreakerListener) {
     this.key = key
     this.policy = policy
     this.onChange = onChange
   }
 
-  /** The phase at `now`; an open breaker whose time has passed counts as half-open though nobody has asked yet. */
+  /**
+   * The phase at `now`; an open breaker whose time has passed counts as half-open though nobody has asked yet.
+   * @example breaker.phase(clock.monotonicMs()) // 'closed'
+   */
   phase(now: number): BreakerPhase {
     return this.current === 'open' && now >= this.openUntilMs ? 'half_open' : this.current
   }
@@ -55,12 +67,21 @@ export class Breaker {
     return this.current === 'closed' && this.failures === 0
   }
 
-  /** Whether an attempt that became due at `atMs` would find the breaker still open. */
+  /**
+   * Whether an attempt that became due at `atMs` would find the breaker still open.
+   * @example if (breaker.refusesAt(clock.monotonicMs() + 500)) throw new Error('no use in waiting')
+   */
   refusesAt(atMs: number): boolean {
     return this.current === 'open' && atMs < this.openUntilMs
   }
 
-  /** The epoch the attempt belongs to, or `REFUSED`. In half-open it takes a slot. */
+  /**
+   * The epoch that the attempt belongs to, to be handed back with its result; -1 if the attempt is refused. In
+   * half-open it takes one of the slots for probes.
+   * @example
+   * const epoch = breaker.admit(clock.monotonicMs())
+   * if (epoch === -1) throw new Error('the breaker is open')
+   */
   admit(now: number): number {
     if (this.current === 'closed') return this.epoch
     if (this.current === 'open') {
@@ -72,6 +93,10 @@ export class Breaker {
     return this.epoch
   }
 
+  /**
+   * Records that an admitted attempt succeeded. An attempt of an earlier epoch is not counted.
+   * @example breaker.success(breaker.admit(clock.monotonicMs()))
+   */
   success(epoch: number): void {
     if (epoch !== this.epoch) return
     if (this.current === 'closed') {
@@ -83,28 +108,42 @@ export class Breaker {
     if (this.successes >= this.policy.halfOpenMaxCalls) this.enter('closed')
   }
 
+  /**
+   * Records that an admitted attempt failed; opens the breaker at its threshold. An attempt of an earlier epoch is not
+   * counted.
+   * @example
+   * const epoch = breaker.admit(clock.monotonicMs())
+   * breaker.failure(epoch, clock.monotonicMs())
+   */
   failure(epoch: number, now: number): void {
     if (epoch !== this.epoch) return
     this.failures++
     if (this.current === 'half_open' || this.failures >= this.policy.failureThreshold) this.open(now)
   }
 
-  /** An admitted attempt ended without saying anything about the dependency: aborted, denied, lost a race. */
+  /**
+   * An admitted attempt ended without saying anything about the dependency: aborted, denied, lost a race.
+   * @example breaker.giveBack(breaker.admit(clock.monotonicMs()))
+   */
   giveBack(epoch: number): void {
     if (epoch === this.epoch && this.current === 'half_open') this.probes--
   }
 
-  /** Opens by hand, for a full period. */
+  /**
+   * Opens the breaker by hand, for its full recovery timeout.
+   * @example executor.breaker('mail')?.open(clock.monotonicMs())
+   */
   open(now: number): void {
     this.openUntilMs = now + this.policy.recoveryTimeoutMs
     this.enter('open')
   }
 
-  /** Closes by hand. */
+  /** Closes the breaker by hand and forgets its failures. @example executor.breaker('mail')?.reset() */
   reset(): void {
     this.enter('closed')
   }
 
+  /** Its state as plain JSON. @example const kept = JSON.stringify(breaker.snapshot()) */
   snapshot(): BreakerState {
     return {
       phase: this.current,
@@ -113,7 +152,11 @@ export class Breaker {
     }
   }
 
-  /** A half-open breaker comes back open with its time passed: probes of the past hold no slot of the present. */
+  /**
+   * Takes over a snapshot. A half-open breaker comes back open with its time passed: probes of the past hold no slot of
+   * the present. Throws a `BreakerStateError` if it is no snapshot.
+   * @example breaker.restore({ phase: 'open', failures: 5, openUntilMs: clock.monotonicMs() + 10_000 })
+   */
   restore(state: BreakerState): void {
     const { phase, failures, openUntilMs } = state
     if (
@@ -129,7 +172,12 @@ export class Breaker {
     this.failures = failures
   }
 
-  /** Whether it was made with these settings: calls with one key share one breaker, and the first decides. */
+  /**
+   * Whether it was made with these settings: calls with one key share one breaker, and the first decides.
+   * @example
+   * const settings = { key: 'mail', failureThreshold: 5, recoveryTimeoutMs: 30_000, halfOpenMaxCalls: 1 }
+   * breaker.hasSettings(settings)
+   */
   hasSettings(settings: BreakerPolicy): boolean {
     const { failureThreshold, recoveryTimeoutMs, halfOpenMaxCalls } = this.policy
     return (

@@ -47,8 +47,11 @@ const WORDS: Record<MatcherWord, (evidence: Evidence) => boolean> = {
 const patterns = /* @__PURE__ */ new WeakMap<object, Pattern>()
 
 /**
- * No matchers: every failure is. Else one that fits is enough. What a predicate throws is thrown on. An error that says
- * `retryable: false` of itself is not retried, whatever the policy lists: whoever threw it knows.
+ * Whether the policy retries this failure. Without `retryOn` every failure is retried; else one matcher that fits is
+ * enough. An error with `retryable: false` is never retried. An error thrown by a predicate is thrown on.
+ * @example
+ * const context = { key: 'price', attempt: 1, launch: 1, kind: 'retry' } as const
+ * if (!isRetryable(policy, error, context)) throw error
  */
 export function isRetryable(policy: Policy, error: unknown, context: FailureContext): boolean {
   const { retryOn } = policy

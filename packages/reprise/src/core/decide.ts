@@ -14,32 +14,58 @@ import type { RetryState } from './state.js'
 import type { Draw } from './time.js'
 import type { BreakerPhase, StopReason } from './words.js'
 
+/** How an attempt ended, as far as the decision depends on it. */
 export type Outcome =
   | { readonly type: 'success' }
   | { readonly type: 'aborted' }
-  | { readonly type: 'failure'; readonly retryable: boolean; readonly retryAfterMs: number | undefined }
+  | {
+      readonly type: 'failure'
+      /** Whether the policy retries such a failure: see `isRetryable`. */
+      readonly retryable: boolean
+      /** The wait that the failure asks for: see `retryAfterMs`; undefined if it asks for none. */
+      readonly retryAfterMs: number | undefined
+    }
 
+/** The call goes on: the next attempt is due after the wait. */
 export interface RetryVerdict {
   readonly type: 'retry'
+  /** The wait, jitter included. */
   readonly delayMs: number
+  /** When the wait is over, on the scale of `now`. */
   readonly dueAtMs: number
+  /** The end of the policy's retry budget; null without one. */
   readonly expiresAtMs: number | null
 }
 
 interface StopVerdict {
   readonly type: 'stop'
+  /** Why the call stops. */
   readonly reason: StopReason
+  /** The allotment's own word, where it is what stops. */
+  readonly budgetReason?: string
 }
 
+/** What follows from an outcome: the call succeeds, retries or stops. */
 export type Verdict = { readonly type: 'succeed' } | RetryVerdict | StopVerdict
 
 /** What may still forbid a retry that the policy alone would make; each is asked at most once, in this order. */
 export interface RetryGates {
-  /** A count that is charged at the failure, before the wait. */
-  allot?(): boolean
+  /** The call's breaker; undefined without one. */
   readonly breaker: Breaker | undefined
-  /** Would the gate budget allow it once the wait is over? Consumes nothing. */
+  /**
+   * Would the gate budget allow it once the wait is over? Consumes nothing.
+   * @default none: the budget is asked only when the wait is over
+   * @example const gates = { breaker: undefined, peek: (dueAtMs: number) => budget.peek({ ...request, now: dueAtMs }) }
+   */
   peek?(dueAtMs: number): boolean
+  /**
+   * A count that is charged at the failure, before the wait. Last, since a call that stops must not be charged.
+   * @default none: nothing is charged
+   * @example
+   * let left = 3
+   * const allot = () => (left-- > 0 ? { allowed: true, reason: 'allowed' } : { allowed: false, reason: 'used_up' })
+   */
+  allot?(): Decision
 }
 
 const SUCCEED: Verdict = Object.freeze({ type: 'succeed' })
@@ -54,6 +80,14 @@ function stop(reason: StopReason): StopVerdict {
   return verdict
 }
 
+/**
+ * Decides what follows from an outcome. Pure: time and randomness are arguments, and the state is not changed;
+ * `advance` applies a retry to it.
+ * @example
+ * const failed = { type: 'failure', retryable: true, retryAfterMs: undefined } as const
+ * const verdict = decide(policy, state, failed, clock.monotonicMs(), drawsOf(42), { breaker: undefined })
+ * if (verdict.type === 'retry') advance(state, verdict)
+ */
 export function decide(
   policy: Policy,
   state: RetryState,
@@ -80,13 +114,19 @@ export function decide(
 
   const dueAtMs = now + delayMs
   if (state.deadlineAtMs !== null && dueAtMs >= state.deadlineAtMs) return stop('timeout')
-  if (gates.allot !== undefined && !gates.allot()) return stop('budget_denied')
   if (gates.breaker?.refusesAt(dueAtMs)) return stop('breaker_open')
   if (gates.peek !== undefined && !gates.peek(dueAtMs)) return stop('budget_denied')
+  const allotted = gates.allot?.()
+  if (allotted?.allowed === false) return { type: 'stop', reason: 'budget_denied', budgetReason: allotted.reason }
   return { type: 'retry', delayMs, dueAtMs, expiresAtMs }
 }
 
-/** Applies a retry to the state its owner keeps. */
+/**
+ * Applies a retry to the state that its owner keeps.
+ * @example
+ * const verdict = { type: 'retry', delayMs: 100, dueAtMs: 1100, expiresAtMs: null } as const
+ * advance(state, verdict)
+ */
 export function advance(state: RetryState, verdict: RetryVerdict): void {
   state.failures++
   state.totalDelayMs += verdict.delayMs
@@ -103,15 +143,21 @@ function isExpired(state: RetryState, now: number): boolean {
 
 /** What is asked before an attempt. `now` may be a getter: it is read only where something depends on it. */
 export interface LaunchGates {
+  /** Whether the caller has aborted the call. */
   readonly aborted: boolean
+  /** The time, on the scale of the state. */
   readonly now: number
   /**
    * What the expiry of a resumed call is compared with: the later of its due time and the time of taking it up, so that
    * waiting for a free worker does not let the budget expire. `now` when absent.
    */
   readonly dueMs?: number
+  /** The call's breaker; undefined without one. */
   readonly breaker: Breaker | undefined
-  /** Asks the budget, once; a grant handed out of the line is answered instead of asking again. */
+  /**
+   * Asks the budget, once; a grant handed out of the line is answered instead of asking again.
+   * @example const gates = { aborted: false, now: 0, breaker, parks: false, ask: () => budget.allowAttempt(request) }
+   */
   ask(): Decision
   /** Whether a denial is a place in line rather than an end. */
   readonly parks: boolean
@@ -123,18 +169,36 @@ export interface Start {
   readonly epoch: number
   /** The breaker's phase as of the admission. */
   readonly breaker: BreakerPhase | undefined
+  /** The answer of the budget. */
   readonly decision: Decision
 }
 
 export interface Stop {
   readonly type: 'stop'
+  /** Why the call stops. */
   readonly reason: StopReason
   /** What the budget said, if it was asked. */
   readonly decision: Decision | undefined
 }
 
-export type Admission = Start | { readonly type: 'park'; readonly decision: Decision } | Stop
+/** Whether an attempt may start, has to wait in a budget's line (`park`), or the call stops. */
+export type Admission =
+  | Start
+  | {
+      readonly type: 'park'
+      /** The answer of the budget. */
+      readonly decision: Decision
+    }
+  | Stop
 
+/**
+ * Decides whether an attempt may start now: not aborted, in time, let through by the breaker and allowed by the budget,
+ * asked in this order.
+ * @example
+ * const gates = { aborted: false, now: 0, breaker, parks: false, ask: () => budget.allowAttempt(request) }
+ * const admission = admit(state, gates)
+ * if (admission.type === 'start') await fetchPrice('tea')
+ */
 export function admit(state: RetryState, gates: LaunchGates): Admission {
   if (gates.aborted) return refuse('aborted')
   const late = state.deadlineAtMs === null && !state.resumed ? undefined : tooLate(state, gates)

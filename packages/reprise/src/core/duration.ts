@@ -22,7 +22,11 @@ const PARTS =
 const MAX_TEXT = 64
 const MAX_MS = 365 * 86_400_000
 
-/** Milliseconds of a duration; a number is milliseconds already. */
+/**
+ * Milliseconds of a duration such as `500ms` or `1h30m`; a number is milliseconds already. Throws a `PolicyError` for
+ * anything else.
+ * @example parseDuration('1m30s') // 90000
+ */
 export function parseDuration(text: DurationInput): number {
   const ms = readDuration(text)
   if (typeof ms === 'number') return ms
@@ -43,7 +47,10 @@ function sumParts(text: string): number {
   return parts === null ? -1 : UNITS.reduce((sum, [, size], index) => sum + Number(parts[index + 1] ?? 0) * size, 0)
 }
 
-/** The shortest text that `parseDuration` reads as the same number, to the microsecond: `1h30m`, `1m1s500ms`, `0ms`. */
+/**
+ * The shortest text that `parseDuration` reads as the same number, to the microsecond: `1h30m`, `1m1s500ms`, `0ms`.
+ * @example formatDuration(90_000) // '1m30s'
+ */
 export function formatDuration(ms: number): string {
   let restUs = Math.round(Math.abs(ms) * 1000)
   if (restUs === 0) return '0ms'

@@ -19,6 +19,7 @@ import type {
   RetryBudgetExhaustedError,
 } from './errors.js'
 
+/** Which class each code stands for. */
 export interface ErrorByCode {
   budget_denied: BudgetDeniedError
   retry_budget_exhausted: RetryBudgetExhaustedError
@@ -33,6 +34,7 @@ export interface ErrorByCode {
   invalid_breaker_state: BreakerStateError
 }
 
+/** The codes of all errors of the library. */
 export type ErrorCode = keyof ErrorByCode
 
 /** An error of any class, told apart by `code`. */

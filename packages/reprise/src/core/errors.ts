@@ -14,6 +14,7 @@ export const TIMELINE: unique symbol = Symbol('reprise.timeline')
 
 /** The base class, for `instanceof`. Abstract: an error of the class itself would have a code without its fields. */
 export abstract class RepriseError extends Error {
+  /** Says which class the error is of, and so which fields it has. */
   readonly code: ErrorCode
   #timeline: unknown = undefined
 
@@ -41,10 +42,20 @@ export abstract class RepriseError extends Error {
 }
 
 /**
- * Whether `error` comes from Reprise, from any copy of it, and, if asked, carries this code. Without a code, comparing
- * `error.code` narrows to the class as well.
+ * Whether `error` comes from Reprise, from any copy of it, and carries this code.
+ * @example
+ * try {
+ *   await executor.run('price', () => fetchPrice('tea'))
+ * } catch (error) {
+ *   if (isRepriseError(error, 'budget_denied')) console.log(error.budget, error.reason)
+ *   else throw error
+ * }
  */
 export function isRepriseError<C extends ErrorCode>(error: unknown, code: C): error is ErrorByCode[C]
+/**
+ * Whether `error` comes from Reprise, from any copy of it. Comparing `error.code` then narrows to the class.
+ * @example if (isRepriseError(error) && error.code === 'timeout') console.log(error.timeoutMs)
+ */
 export function isRepriseError(error: unknown): error is AnyRepriseError
 export function isRepriseError(error: unknown, code?: ErrorCode): boolean {
   if (typeof error !== 'object' || error === null) return false
@@ -57,11 +68,16 @@ export function isRepriseError(error: unknown, code?: ErrorCode): boolean {
   }
 }
 
+/** A budget did not let an attempt start, and the call had no failure of its own to reject with. */
 export class BudgetDeniedError extends RepriseError {
   declare readonly code: 'budget_denied'
+  /** The key of the call. */
   readonly key: string
+  /** The name of the budget. */
   readonly budget: string
+  /** The budget's word for its denial. */
   readonly reason: string
+  /** The attempt that was not started. */
   readonly attempt: number
 
   constructor(key: string, budget: string, reason: string, attempt: number) {
@@ -77,6 +93,7 @@ export class BudgetDeniedError extends RepriseError {
   }
 }
 
+/** The next wait would exceed the policy's `maxTotalDelay`. `cause` is the last failure. */
 export class RetryBudgetExhaustedError extends RepriseError {
   declare readonly code: 'retry_budget_exhausted'
 
@@ -90,8 +107,10 @@ export class RetryBudgetExhaustedError extends RepriseError {
   }
 }
 
+/** The breaker is open. `cause` is the last failure of the call; absent when no attempt was made. */
 export class BreakerOpenError extends RepriseError {
   declare readonly code: 'breaker_open'
+  /** The key of the breaker. */
   readonly breaker: string
 
   /** `cause` is the last real error, absent when no attempt was made. */
@@ -105,10 +124,14 @@ export class BreakerOpenError extends RepriseError {
   }
 }
 
+/** An attempt took longer than the policy's `attemptTimeout`. */
 export class AttemptTimeoutError extends RepriseError {
   declare readonly code: 'attempt_timeout'
+  /** The limit that it exceeded. */
   readonly timeoutMs: number
+  /** 1..attempts of the policy. */
   readonly attempt: number
+  /** 1, 2, 3 … over retries and hedges. */
   readonly launch: number
 
   constructor(key: string, attempt: number, timeoutMs: number, launch: number = attempt) {
@@ -124,8 +147,10 @@ export class AttemptTimeoutError extends RepriseError {
   }
 }
 
+/** The call did not end within the policy's `timeout`. `cause` is the last failure, if there was one. */
 export class CallTimeoutError extends RepriseError {
   declare readonly code: 'timeout'
+  /** The limit that it exceeded. */
   readonly timeoutMs: number
 
   constructor(key: string, timeoutMs: number, options?: { readonly cause?: unknown }) {
@@ -141,6 +166,7 @@ export class CallTimeoutError extends RepriseError {
 /** The key has no policy, and `missingPolicyMode` is `deny`. */
 export class NoPolicyError extends RepriseError {
   declare readonly code: 'no_policy'
+  /** The key of the call. */
   readonly key: string
 
   constructor(key: string, notes: readonly string[] = []) {
@@ -156,6 +182,7 @@ export class NoPolicyError extends RepriseError {
 /** A result that `failIf` declared a failure. */
 export class ResultError extends RepriseError {
   declare readonly code: 'result_failed'
+  /** The result. */
   readonly value: unknown
 
   constructor(key: string, value: unknown) {
@@ -172,14 +199,19 @@ export class ResultError extends RepriseError {
 export interface OptionProblem {
   /** Where, in the spelling of the input: `backoff.base`, `retry_on[2].pattern`. Empty for the input as a whole. */
   readonly path: string
+  /** What is wrong, in a sentence. */
   readonly message: string
+  /** What was probably meant; absent where nothing is similar. */
   readonly suggestion?: string
 }
 
+/** What is wrong with one field of a policy. */
 export type PolicyProblem = OptionProblem
 
+/** A policy is not valid; nothing was done. Names every problem. */
 export class PolicyError extends RepriseError {
   declare readonly code: 'invalid_policy'
+  /** Every problem, in the order of the fields. */
   readonly problems: readonly PolicyProblem[]
 
   constructor(problems: readonly PolicyProblem[]) {
@@ -197,6 +229,7 @@ export class OptionsError extends RepriseError {
   declare readonly code: 'invalid_options'
   /** Of what the options are, such as `createExecutor`. */
   readonly subject: string
+  /** Every problem, each with its path. */
   readonly problems: readonly OptionProblem[]
 
   constructor(subject: string, problems: readonly OptionProblem[]) {
@@ -232,6 +265,7 @@ export class BudgetError extends RepriseError {
 /** What should be the snapshot of a breaker is none. */
 export class BreakerStateError extends RepriseError {
   declare readonly code: 'invalid_breaker_state'
+  /** The key of the breaker. */
   readonly breaker: string
 
   constructor(breaker: string, state: unknown) {

@@ -26,11 +26,28 @@ const UNIT = /Ms$/
 /** Bounds lists: as long as the longest call, so no entry of use is refused. */
 const MAX_ITEMS = 1000
 const MAX_SUGGESTIONS = 20
-/** What other libraries call our fields, where the nearest spelling would be another field. */
+/** Characters of a value in a cure. */
+const MAX_SHOWN = 40
+/** What other libraries call our fields, where the nearest spelling would be another field, or none. */
 const OTHER_NAMES = /* @__PURE__ */ new Map([
-  ['retries', 'attempts'],
+  ['delay', 'initialDelay'],
   ['minTimeout', 'initialDelay'],
   ['maxTimeout', 'maxDelay'],
+  ['shouldRetry', 'retryOn'],
+])
+const COUNTS_FIRST = 'did you mean `attempts`? It counts the first call as well'
+const IS_OPTION = 'it is an option: `retry(operation, policy, {signal})`'
+const IS_EVENT = 'use an observer: `retry(operation, policy, {observers})`'
+const IS_BASE = 'did you mean `backoff: {exponential: {base: 2}}`?'
+/** Cures for fields of other libraries that are not one field of a policy in TypeScript. */
+const CURES = /* @__PURE__ */ new Map([
+  ['retries', COUNTS_FIRST],
+  ['maxRetries', COUNTS_FIRST],
+  ['signal', IS_OPTION],
+  ['onRetry', IS_EVENT],
+  ['onFailedAttempt', IS_EVENT],
+  ['factor', IS_BASE],
+  ['multiplier', IS_BASE],
 ])
 
 function guarded<T>(place: Place, read: () => T): T | undefined {
@@ -55,11 +72,18 @@ export function list<T>(value: unknown, place: Place, least: number, read: Reade
   const items = guarded(place, () => {
     const length = Array.isArray(value) ? value.length : -1
     if (!(length >= least && length <= MAX_ITEMS)) {
-      return place.fail(`needs a list of ${least} to ${MAX_ITEMS} items`)
+      return place.fail(`needs a list of ${least} to ${MAX_ITEMS} items`, asList(value, place))
     }
     return Array.from({ length }, (_, index): unknown => (value as ArrayLike<unknown>)[index])
   })
   return items && Object.freeze(items.map((item, index) => read(item, place.item(index)) as T))
+}
+
+/** The cure for an item without its list, in TypeScript. */
+function asList(value: unknown, place: Place): string | undefined {
+  if (place.report.needsUnits === true) return undefined
+  if (typeof value === 'function') return 'write it as a list: `[(error) => …]`'
+  return typeof value === 'string' ? `write it as a list: \`['${value.slice(0, MAX_SHOWN)}']\`` : undefined
 }
 
 /** Complete only if no problem was reported. Of the two fields in `either` exactly one must be given. */
@@ -82,7 +106,7 @@ export function readFields<T extends object>(
   for (const [key, value] of entries) {
     const target = targetOf(key, fields)
     const inner = place.at(key)
-    if (target === undefined) inner.fail('unknown field', suggest(key, fields, entries, problems.length))
+    if (target === undefined) inner.fail('unknown field', suggest(key, fields, entries, place))
     else if (given.has(target)) inner.fail('given in both spellings')
     else if (value !== undefined) {
       given.add(target)
@@ -110,9 +134,12 @@ function spell(targets: readonly string[], entries: Entries): string[] {
 }
 
 /** Somebody who misspelt more than a few has another problem; and a file of nothing else must not take long. */
-function suggest(key: string, fields: Fields, entries: Entries, problems: number): string | undefined {
-  const meant = OTHER_NAMES.get(key) ?? key
-  return problems < MAX_SUGGESTIONS ? didYouMean(meant, spell(Object.keys(fields), entries)) : undefined
+function suggest(key: string, fields: Fields, entries: Entries, { path, report }: Place): string | undefined {
+  if (report.problems.length >= MAX_SUGGESTIONS) return undefined
+  const isPolicy = path === ''
+  const cure = isPolicy && report.needsUnits !== true ? CURES.get(key) : undefined
+  const meant = (isPolicy ? OTHER_NAMES.get(key) : undefined) ?? key
+  return cure ?? didYouMean(meant, spell(Object.keys(fields), entries))
 }
 
 /** The field that a key means. A mixture of both spellings is none. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { tokenBucket } from './budgets/token-bucket.js'
 import { PolicyError, type PolicyProblem } from './errors.js'
 import { normalizePolicy } from './normalize.js'
 
@@ -43,6 +44,14 @@ describe('matchers', () => {
       ])
     },
   )
+
+  it.each([
+    ['5xx', "write it as a list: `['5xx']`"],
+    [(): boolean => true, 'write it as a list: `[(error) => …]`'],
+    [5, undefined],
+  ])('are a list: a single one is refused with the list to write: %s', (retryOn, suggestion) => {
+    expect(problemsOf({ retryOn })[0]?.suggestion).toBe(suggestion)
+  })
 
   it('get a suggestion when misspelt', () => {
     expect(problemsOf({ retryOn: ['netwrok'] })).toEqual([
@@ -206,5 +215,29 @@ describe('a hedge', () => {
   it('cancels on the first terminal failure if told', () => {
     expect(hedgeOf({ delay: 1, cancel_on_first_terminal: true })?.cancelOnFirstTerminal).toBe(true)
     expect(pathsOf({ hedge: { delay: 1, cancelOnFirstTerminal: 'yes' } })).toEqual(['hedge.cancelOnFirstTerminal'])
+  })
+})
+
+describe('a budget itself', () => {
+  it('is refused with one problem that says where it belongs', () => {
+    expect(problemsOf({ budget: tokenBucket({ capacity: 10, refillPerSecond: 1 }) })).toEqual([
+      {
+        path: 'budget',
+        message: 'is a budget, not the name of one',
+        suggestion: "write `budget: 'api'`, and among the options `budgets: {api: …}`",
+      },
+    ])
+  })
+
+  it('that cannot be read is a problem, not a crash', () => {
+    const hostile = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error('no')
+        },
+      },
+    )
+    expect(pathsOf({ budget: hostile })).toEqual(['budget'])
   })
 })

@@ -3,6 +3,7 @@
  * Imports core only.
  */
 import { duration, entriesOf, list, numeric, readFields, typed, whole, word, type Schema } from './fields.js'
+import { isBudget } from './gate.js'
 import { compilePattern } from './pattern.js'
 import { MATCHER_WORDS, type BreakerPolicy, type BudgetRef, type HedgePolicy, type Matcher } from './policy.js'
 import type { Place } from './problems.js'
@@ -62,6 +63,8 @@ interface Reference extends BudgetRef {
   readonly share?: boolean
 }
 
+/** Calls that name the same budget share it, so it is given once, beside the policies. */
+const BY_NAME = "write `budget: 'api'`, and among the options `budgets: {api: …}`"
 const BUDGET: Schema<BudgetRef> = { name: [readName], cost: [readCost, 1] }
 const HEDGE_BUDGET: Schema<Reference> = { name: [readName], cost: [readCost, 1], share: [readBoolean] }
 
@@ -74,9 +77,22 @@ function readHedgeBudget(value: unknown, place: Place): Reference {
 }
 
 function readReference(value: unknown, place: Place, schema: Schema<BudgetRef>): Reference {
+  if (isGivenBudget(value)) {
+    place.fail('is a budget, not the name of one', BY_NAME)
+    return { name: '', cost: 1 }
+  }
   const entries = typeof value === 'string' ? new Map([['name', value]]) : entriesOf(value, place)
   if (entries?.has('name') === false) place.fail('needs a `name`')
   return readFields(entries, place, schema)
+}
+
+/** A proxy may throw. */
+function isGivenBudget(value: unknown): boolean {
+  try {
+    return isBudget(value)
+  } catch {
+    return false
+  }
 }
 
 /** A blank name is no budget. */

@@ -309,6 +309,17 @@ describe('keys', () => {
     ])
   })
 
+  it.each([
+    ['maxRetries', 'did you mean `attempts`? It counts the first call as well'],
+    ['delay', 'did you mean `initialDelay`?'],
+    ['shouldRetry', 'did you mean `retryOn`?'],
+    ['factor', 'did you mean `backoff: {exponential: {base: 2}}`?'],
+    ['signal', 'it is an option: `retry(operation, policy, {signal})`'],
+    ['onFailedAttempt', 'use an observer: `retry(operation, policy, {observers})`'],
+  ])('of another library are refused with what to write here: %s', (key, suggestion) => {
+    expect(problemsOf({ [key]: 1 })).toEqual([{ path: key, message: 'unknown field', suggestion }])
+  })
+
   it('that resemble nothing are refused without one', () => {
     expect(problemsOf({ colour: 'red' })).toEqual([{ path: 'colour', message: 'unknown field' }])
     expect(problemsOf({ colour: undefined })).toHaveLength(1)

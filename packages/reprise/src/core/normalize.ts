@@ -13,14 +13,21 @@ import { readBreaker, readBudget, readHedge, readMatcher } from './normalize-par
 import type { Jitter, Policy } from './policy.js'
 import { Place, type Report } from './problems.js'
 
+/** Options of `normalizePolicy`. */
 export interface NormalizeOptions {
-  /** For a policy that does not speak of jitter; `none` when absent. */
+  /** The jitter of a policy that does not name one. @default 'none' @example { defaultJitter: 'full' } */
   readonly defaultJitter?: Jitter
-  /** The policy is read from a file: durations need a unit under every name. */
+  /**
+   * Whether durations need a unit, as in files: then a number is refused.
+   * @default false
+   * @example { needsUnits: true }
+   */
   readonly needsUnits?: boolean
 }
 
+/** A checked policy, and what is odd about it. */
 export interface NormalizedPolicy {
+  /** The policy, frozen, every default filled in. */
   readonly policy: Policy
   /** Sentences on what is allowed but odd, and on what was clamped. */
   readonly notes: readonly string[]
@@ -60,6 +67,11 @@ const POLICY: Schema<PolicyDraft> = {
   onFailure: [(_, place) => place.fail('is not part of a policy', 'it belongs to a workflow step')],
 }
 
+/** Whether a policy as TypeScript writes it has a field of this name. */
+export function isPolicyField(name: string): boolean {
+  return name !== 'onFailure' && (Object.hasOwn(POLICY, name) || Object.hasOwn(POLICY, `${name}Ms`))
+}
+
 function readJitter(value: unknown, place: Place): Jitter | undefined {
   if (typeof value === 'boolean') return value ? 'proportional' : 'none'
   return word(value, place, JITTERS, ', true, false')
@@ -87,7 +99,11 @@ function totalDelayOf(
   return limitMs
 }
 
-/** A number is a number of attempts, `false` one attempt. Throws a `PolicyError` that names every problem. */
+/**
+ * Checks a policy and fills in its defaults. A number is a number of attempts, `false` one attempt; fields may be in
+ * camelCase or snake_case. Throws a `PolicyError` that names every problem.
+ * @example const { policy, notes } = normalizePolicy({ attempts: 5, initialDelay: '500ms' })
+ */
 export function normalizePolicy(input: unknown, options: NormalizeOptions = {}): NormalizedPolicy {
   const done = normalized.get(input as object)
   if (done !== undefined) return done

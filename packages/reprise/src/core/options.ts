@@ -37,6 +37,8 @@ export const CLOCK: OptionCheck = [
 
 export const FLAG: OptionCheck = [(value) => typeof value === 'boolean', 'true or false']
 
+export const UNKNOWN_OPTION = 'unknown option'
+
 /** An option that is undefined is not given. */
 export function expectOptions(
   subject: string,
@@ -68,7 +70,7 @@ export function optionProblems(
     const check = Object.hasOwn(checks, path) ? checks[path] : undefined
     if (check === undefined) {
       const suggestion = didYouMean(path, known)
-      return [{ path, message: 'unknown option', ...(suggestion !== undefined && { suggestion }) }]
+      return [{ path, message: UNKNOWN_OPTION, ...(suggestion !== undefined && { suggestion }) }]
     }
     return value === undefined || check[0](value) ? [] : [{ path, message: isNot(value, check[1]) }]
   })

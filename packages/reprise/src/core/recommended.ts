@@ -7,16 +7,23 @@ import { adaptiveBudget } from './budgets/adaptive.js'
 import { perKey } from './budgets/per-key.js'
 import type { PolicyInput } from './policy.js'
 
-/** Options of an executor. */
+/** Options of `createExecutor`, as `recommended` makes them. */
 export interface Recommended {
+  /** The policy for keys without one. */
   readonly defaultPolicy: PolicyInput
+  /** The budget that the policy names. */
   readonly budgets: Readonly<Record<string, Budget>>
 }
 
 /** The name of the budget in its policy. */
 export const RECOMMENDED_BUDGET = 'recommended'
 
-/** `createExecutor(recommended())`; fields of a policy given here take the place of its own. Every call makes new budgets. */
+/**
+ * The settings to start with: 8 attempts, exponential waits from 100 ms to 5 s with full jitter, 3 s for an attempt, 10
+ * s for a call, and an adaptive budget for each key. Fields of `changes` replace those of the policy. Every call makes
+ * new budgets.
+ * @example const api = createExecutor(recommended({ timeout: '30s' }))
+ */
 export function recommended(changes: PolicyInput = {}): Recommended {
   return {
     defaultPolicy: {

@@ -17,7 +17,11 @@ const ASCTIME = /^([a-z]{3}) ([a-z]{3}) ([ \d]\d) ([\d:]{8}) (\d{4})$/i
 /** `Sun, 06 Nov 1994 08:49:37 GMT` and `Sunday, 06-Nov-94 08:49:37 GMT`. */
 const DATE = /^[a-z]+, ([ \d]\d)[ -]([a-z]{3})[ -](\d\d|\d{4}) (\d\d):(\d\d):(\d\d) GMT$/i
 
-/** Milliseconds from `wallNowMs` on; 0 for a date that has passed. */
+/**
+ * Milliseconds that a failure asks callers to wait, from `Retry-After` on the error, its response or its cause. 0 for a
+ * date that has passed, undefined where nothing is said. `wallNowMs`: milliseconds since the epoch.
+ * @example retryAfterMs({ headers: { 'retry-after': '120' } }, Date.now()) // 120000
+ */
 export function retryAfterMs(error: unknown, wallNowMs: number): number | undefined {
   return stated(error, wallNowMs) ?? stated(readField(error, 'cause'), wallNowMs)
 }

@@ -3,7 +3,12 @@
  */
 import type { Random } from './time.js'
 
-/** A generator that gives the same numbers in [0, 1) for the same seed (mulberry32's recurrence). */
+/**
+ * A generator that gives the same numbers in [0, 1) for the same seed (mulberry32's recurrence).
+ * @example
+ * const random = seededRandom(42)
+ * const repeatable = createExecutor({ random })
+ */
 export function seededRandom(seed: number): Random {
   if (!Number.isFinite(seed)) throw new RangeError(`A seed is a number, not ${String(seed)}`)
   let state = seed | 0

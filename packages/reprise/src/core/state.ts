@@ -5,6 +5,7 @@
  */
 import type { Draw } from './time.js'
 
+/** What a call's past means for its next decision, as plain JSON. Times are on the scale of the driver's `now`. */
 export interface RetryState {
   /** Attempts of the policy that failed so far, hedges included in theirs: n of "the delay after the n-th failure". */
   failures: number
@@ -30,12 +31,18 @@ export interface RetryState {
 
 export const STATE_VERSION = 1
 
+/** A retry state as a store keeps it. */
 export interface StoredState extends RetryState {
+  /** The version of this format; `1`. */
   readonly version: typeof STATE_VERSION
   /** Every draw of the call is a function of this and of the number of the failure. */
   readonly seed: number
 }
 
+/**
+ * The retry state of a call that has not begun. `deadlineAtMs`: the end of the whole call, null without a timeout.
+ * @example const fresh = initialState(clock.monotonicMs() + 10_000)
+ */
 export function initialState(deadlineAtMs: number | null): RetryState {
   return {
     failures: 0,
@@ -48,7 +55,10 @@ export function initialState(deadlineAtMs: number | null): RetryState {
   }
 }
 
-/** The value of a state whose fields live in its owner's record. */
+/**
+ * The state as a value of its own, with the seed of its draws: what a driver writes to its store.
+ * @example const stored = JSON.stringify(snapshot(state, 42))
+ */
 export function snapshot(state: RetryState, seed: number): StoredState {
   return {
     version: STATE_VERSION,
@@ -64,9 +74,12 @@ export function snapshot(state: RetryState, seed: number): StoredState {
 }
 
 /**
- * The draws of a call with this seed. A counter-based generator (seed and number through the finaliser of
- * MurmurHash3): no generator state
- * has to be kept, so a call that continues in another process draws what it would have drawn in the first.
+ * The draws of a call with this seed. A counter-based generator (seed and number through the finaliser of MurmurHash3):
+ * no generator state has to be kept, so a call that continues in another process draws what it would have drawn in the
+ * first.
+ * @example
+ * const draw = drawsOf(42)
+ * const jitterOfFirstFailure = draw(1)
  */
 export function drawsOf(seed: number): Draw {
   return (failure) => {

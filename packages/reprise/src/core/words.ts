@@ -17,6 +17,7 @@ export const STOP_REASONS = [
   'no_policy',
 ] as const
 
+/** Why a call ended without success. */
 export type StopReason = (typeof STOP_REASONS)[number]
 
 /** `retry` is every attempt in sequence, the first included; `hedge` runs beside one. */

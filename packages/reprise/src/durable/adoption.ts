@@ -11,12 +11,17 @@ import { differences } from './policy-record.js'
 import { faultsOfHistory, faultsOfState, lacksState } from './state-check.js'
 import { acceptPolicy, migrate, seedOf, sinceSetBack } from './transitions.js'
 
+/** A task that waits with another policy than this program has for it. */
 export interface SkippedTask extends TaskKey {
+  /** The fields of the policy that differ. */
   readonly changes: ReturnType<typeof differences>
 }
 
+/** A task whose record is inconsistent. */
 export interface RefusedTask extends TaskKey {
+  /** What is inconsistent, in sentences. */
   readonly faults: readonly string[]
+  /** The record. */
   readonly task: TaskRecord
 }
 
@@ -87,8 +92,8 @@ export class Adoption {
     return [...faultsOfState(task, attempts), ...faultsOfHistory(task, tally)]
   }
 
-  private takes({ record }: Definition, task: TaskRecord): boolean {
-    return task.policyHash === record.hash || this.policyChange === 'accept'
+  private takes({ record, policyChange = this.policyChange }: Definition, task: TaskRecord): boolean {
+    return task.policyHash === record.hash || policyChange === 'accept'
   }
 
   /** Whoever asks for a task that this program will not run is told why. */

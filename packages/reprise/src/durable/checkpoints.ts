@@ -9,7 +9,7 @@ import type { Changes, Ledger } from '../ledger/ledger.js'
 import { type CheckpointChange, type Json, keyOf, type TaskRecord, wordsOf } from '../ledger/records.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
-import { persistently } from './persistence.js'
+import { retryWhileBusy } from './persistence.js'
 
 /** Bytes of a checkpoint as JSON, at most: it is written while the task runs, perhaps often. */
 const MAX_BYTES = 65_536
@@ -54,7 +54,7 @@ async function writeAfter(
       const isHeld = task?.fence === held.fence && task.owner === held.owner && task.status === 'running'
       return isHeld ? { ...checkpointed(task, value), result: true } : { result: false }
     })
-  if (await persistently(commit, isStopped)) return
+  if (await retryWhileBusy(commit, isStopped)) return
   const why = 'this execution has ended, or another process has the task'
   throw new TaskRefusedError('task_lost', `The checkpoint of ${wordsOf(held)} was not written: ${why}`)
 }
@@ -88,6 +88,6 @@ export async function lastCheckpointOf(
 ): Promise<Checkpoint<Json> | undefined> {
   const { checkpoint } = task.progress
   if (checkpoint === undefined) return undefined
-  const value = await persistently(() => ledger.checkpoint(task), isStopped)
+  const value = await retryWhileBusy(() => ledger.checkpoint(task), isStopped)
   return value === undefined ? undefined : { value, ...checkpoint }
 }

@@ -4,25 +4,60 @@
  * layer.
  */
 import type { Timer } from '../core/time.js'
-import type { Decided, QueueRef, View } from '../ledger/ledger.js'
+import { QueueTurns } from '../ledger/fair-share.js'
+import type { Decided, Ledger, QueueRef, View } from '../ledger/ledger.js'
+import { queueKey } from '../ledger/queue-limit.js'
 import { keyOf, nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
-import type { Started } from './beginning.js'
+import type { Environment } from '../runtime/environment.js'
+import type { Activity } from './activity.js'
+import type { Started, TaskAdmission } from './admission.js'
 import { type Definition, isConducted, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
+import type { GateBook } from './gate-book.js'
+import type { Holds } from './holds.js'
+import type { LedgerClock } from './ledger-clock.js'
+import type { Slots } from './slots.js'
 import { faultsOfState, lacksState } from './state-check.js'
-import { migrate, seedOf } from './transitions.js'
-import type { Worker } from './worker.js'
+import type { TaskEvents } from './task-events.js'
+import { inOneCommit, type TaskView, type TaskWriter, type Transitioned } from './task-writer.js'
+import { migrate, seedOf, type Settled } from './transitions.js'
+import { isOver, type Waiters } from './waiters.js'
 
-/** How often to look for what others have added. */
+/** How often to look for tasks that other processes have added. */
 const POLL_MS = 1000
-/** So many at a time: others write between two transactions. */
+/** At most this many tasks in one claim: other processes write between two transactions. */
 const MAX_BATCH = 500
+
+export interface DuePorts {
+  readonly ledger: Ledger
+  readonly environment: Environment
+  readonly gates: GateBook
+  readonly holds: Holds
+  /** By queue. */
+  readonly definitions: Map<string, Definition>
+  readonly slots: Slots
+  readonly writer: TaskWriter
+  readonly admission: TaskAdmission
+  readonly events: TaskEvents
+  readonly waiters: Waiters
+  readonly activity: Activity
+  readonly clock: LedgerClock
+  /** A claim of this task was committed. */
+  readonly follow: (started: Started) => void
+  /** Other processes may have added tasks, or taken some. */
+  readonly look: () => void
+  /** Tasks in line are kept in memory: no more of them than may run are taken out of the ledger. */
+  readonly hasRoomInLine: () => boolean
+  readonly onFailure: (error: unknown) => void
+}
 
 type Claimed =
   | Started
-  /** Somebody else conducts its run. */
+  /** Another process conducts its run. */
   | { readonly lost: TaskRecord }
   | { readonly faults: readonly string[]; readonly task: TaskRecord }
+  /** Its end changes its group, whose rows the claim does not have: it was left alone. */
+  | { readonly left: TaskRecord }
   | { readonly error: unknown }
 
 interface Refused {
@@ -31,8 +66,9 @@ interface Refused {
 }
 
 export class DueTasks implements Timer {
-  private readonly worker: Worker
+  private readonly ports: DuePorts
   private readonly refused = new Map<string, Refused>()
+  private readonly turns = new QueueTurns()
   private claiming = false
   private again = false
   /** The last claim took all there was room for. */
@@ -40,24 +76,24 @@ export class DueTasks implements Timer {
   private scheduledAtMs = Infinity
   private poll: NodeJS.Timeout | undefined = undefined
 
-  constructor(worker: Worker) {
-    this.worker = worker
+  constructor(ports: DuePorts) {
+    this.ports = ports
   }
 
   begin(): void {
-    this.poll = setInterval(() => this.worker.look(), POLL_MS)
+    this.poll = setInterval(() => this.ports.look(), POLL_MS)
     this.poll.unref()
   }
 
   end(): void {
     clearInterval(this.poll)
-    this.worker.parts.environment.cancel(this)
+    this.ports.environment.cancel(this)
   }
 
   /** The due time has come. */
   fire(): void {
     this.scheduledAtMs = Infinity
-    this.worker.wake()
+    if (!this.ports.activity.isStopped) this.wake()
   }
 
   /** Why it was found to be impossible, if it was. */
@@ -68,7 +104,7 @@ export class DueTasks implements Timer {
   refuse(definition: Definition, task: TaskRecord, faults: readonly string[]): void {
     if (this.refused.has(nameOf(task))) return
     this.refused.set(nameOf(task), { key: keyOf(task), faults })
-    this.worker.telling.refused(definition, task, faults)
+    this.ports.events.refused(definition, task, faults)
   }
 
   /** Somebody may have mended it. */
@@ -81,15 +117,15 @@ export class DueTasks implements Timer {
     if (this.again) return
     this.again = true
     if (this.claiming) return
-    const { track, parts } = this.worker
-    process.nextTick(() => void track(this.claim()).catch(parts.onFailure))
+    const { activity, onFailure } = this.ports
+    process.nextTick(() => void activity.track(this.claim()).catch(onFailure))
   }
 
   private async claim(): Promise<void> {
     if (this.claiming) return
     this.claiming = true
     try {
-      while (this.again && !this.worker.stopped) {
+      while (this.again && !this.ports.activity.isStopped) {
         this.again = false
         await this.lookOnce()
       }
@@ -101,7 +137,7 @@ export class DueTasks implements Timer {
 
   /** A claim keeps all the room there is until it is committed: only made if something is due, or was left over. */
   private async lookOnce(): Promise<void> {
-    const { slots, parts } = this.worker
+    const { slots, ledger, activity, clock } = this.ports
     if (this.hasLeftOver) {
       if (slots.free === 0) {
         slots.starve()
@@ -114,10 +150,10 @@ export class DueTasks implements Timer {
       return
     }
     const queues = this.queues()
-    const dueAtMs = queues.length === 0 ? null : await parts.ledger.nextDueAtMs(queues, this.except())
-    if (dueAtMs === null || this.worker.stopped) return
-    const now = await parts.ledger.now()
-    this.worker.heardTime(now)
+    const dueAtMs = queues.length === 0 ? null : await ledger.nextDueAtMs(queues, this.except())
+    if (dueAtMs === null || activity.isStopped) return
+    const now = await ledger.now()
+    clock.heard(now)
     if (dueAtMs > now) {
       // Whoever wakes us while we look is looked for at once.
       if (!this.again) this.scheduleIn(dueAtMs - now)
@@ -131,30 +167,37 @@ export class DueTasks implements Timer {
 
   /** By a delay, since the ledger's clock need not be this process's. */
   scheduleIn(delayMs: number): void {
-    const { slots, stopped, parts } = this.worker
-    if (stopped) return
-    const dueAtMs = parts.environment.exactMs() + delayMs
+    const { slots, activity, environment } = this.ports
+    if (activity.isStopped) return
+    const dueAtMs = environment.exactMs() + delayMs
     // A slot that comes free looks again by itself.
     if (slots.free === 0) slots.starve()
     if (slots.free === 0 || dueAtMs >= this.scheduledAtMs) return
-    parts.environment.cancel(this)
+    environment.cancel(this)
     this.scheduledAtMs = dueAtMs
-    parts.environment.schedule(this, dueAtMs)
+    environment.schedule(this, dueAtMs)
   }
 
   /** Whether there was any. */
   private async claimSome(): Promise<boolean> {
-    const { slots, definitions, parts } = this.worker
+    const { slots, definitions, ledger, gates, holds } = this.ports
     const queues = this.queues()
     if (queues.length === 0) return false
     const limit = Math.min(slots.free, MAX_BATCH)
-    const gates = [...new Set([...definitions.values()].flatMap((definition) => parts.gates.keysOf(definition)))]
+    const limits = queues.flatMap(({ queue, most }) => (most === undefined ? [] : queueKey(queue)))
+    const asked = [...definitions.values()].flatMap((definition) => gates.keysOf(definition))
+    const gateKeys = [...new Set([...asked, ...limits])].toSorted()
     const runs = [...new Set([...definitions.values()].flatMap(runsOf))]
-    const request = { queues, limit, gates: gates.toSorted(), runs, except: this.except() }
+    const { mark } = holds
+    const onFull = (queue: string): void => {
+      if (!holds.hold(queue, queueKey(queue), mark)) this.again = true
+    }
+    const request = { queues, limit, gates: gateKeys, runs, except: this.except(), onFull }
     slots.take(limit)
     try {
-      const claimed = await parts.ledger.claim(request, (task, view) => this.claimOne(task, view))
+      const claimed = await ledger.claim(request, (task, view) => this.claimOne(task, view))
       this.follow(claimed)
+      await this.writeLeft(claimed)
       this.hasLeftOver = claimed.length === limit
       return claimed.length > 0
     } finally {
@@ -163,49 +206,96 @@ export class DueTasks implements Timer {
   }
 
   private follow(claimed: readonly Claimed[]): void {
-    const { worker } = this
+    const { definitions, follow } = this.ports
     for (const one of claimed) {
-      if ('faults' in one) this.refuse(worker.definitions.get(one.task.queue) as Definition, one.task, one.faults)
+      if ('task' in one) this.turns.serve(one.task.queue)
+      if ('faults' in one) this.refuse(definitions.get(one.task.queue) as Definition, one.task, one.faults)
       else if ('lost' in one) this.leave(one.lost)
-      else if ('epoch' in one) worker.follow(one)
+      else if ('epoch' in one) follow(one)
     }
     for (const one of claimed) if ('error' in one) throw one.error
   }
 
-  /** Whoever waits for it here hears that it is not this process's any more. */
+  /** Callers that wait for the task here get an error: another process conducts the run. */
   private leave(task: TaskRecord): void {
-    const { definitions, parts } = this.worker
+    const { definitions, waiters } = this.ports
+    // Whoever stopped the run tells them.
+    if (definitions.get(task.queue)?.conductor?.isStopped === true) return
     definitions.delete(task.queue)
     const message = `Run ${task.scope} was taken over by another process`
-    parts.waiters.gone(task, new TaskRefusedError('run_lost', message))
+    waiters.gone(task, new TaskRefusedError('run_lost', message))
   }
 
-  /** What was claimed before it is committed with it, so it does not throw. */
+  /** The tasks claimed before this one are committed with it, so an error is an answer here. */
   private claimOne(task: TaskRecord, view: View): Decided<Claimed> {
-    const { definitions, beginning, parts } = this.worker
+    const { definitions, writer } = this.ports
     const definition = definitions.get(task.queue) as Definition
     if (!isConducted(definition, view)) return { result: { lost: task } }
     try {
-      const older = lacksState(task) ? migrate(task, seedOf(parts.environment.random), view.now) : undefined
+      const older = this.migrated(task, view.now)
       const known = older?.task ?? task
       const faults = faultsOfState(known, definition.policy.attempts)
       if (faults.length > 0) return { result: { faults, task } }
-      parts.gates.refresh(definition, view)
-      const begun = beginning.start(definition, known, view.now)
-      const events = [...(older?.events ?? []), ...(begun.events ?? [])]
-      return { ...begun, events, gates: parts.gates.records(definition), result: begun }
+      const start = ({ now }: TaskView): Transitioned<Claimed> => this.start(definition, known, older, now)
+      return writer.decideClaimed(definition, known, view, start) ?? { result: { left: task } }
     } catch (error) {
       return { result: { error } }
     }
   }
 
-  private queues(): QueueRef[] {
-    const { definitions, parts, hasRoomInLine } = this.worker
-    const claimed = [...definitions.values()].filter((one) => hasRoomInLine || parts.gates.isShared(one))
-    return claimed.map(({ queue, record }) => ({ queue, policyHash: record.hash }))
+  /** A task that was written before there was a retry state, with a fresh one. */
+  private migrated(task: TaskRecord, now: number): Settled | undefined {
+    return lacksState(task) ? migrate(task, seedOf(this.ports.environment.random), now) : undefined
+  }
+
+  private start(
+    definition: Definition,
+    task: TaskRecord,
+    older: Settled | undefined,
+    now: number,
+  ): Transitioned<Started> {
+    const begun = this.ports.admission.start(definition, task, now)
+    return { changes: older === undefined ? begun : inOneCommit(older, begun), result: begun }
+  }
+
+  /** Tasks that are over before they begin (out of time, out of attempts, refused by a gate) end with their groups. */
+  private async writeLeft(claimed: readonly Claimed[]): Promise<void> {
+    await Promise.all(claimed.flatMap((one) => ('left' in one ? [this.endWithGroup(one.left)] : [])))
+  }
+
+  private async endWithGroup(task: TaskRecord): Promise<void> {
+    const { definitions, writer, follow } = this.ports
+    const definition = definitions.get(task.queue)
+    if (definition === undefined) return
+    const ended = await writer.write<Started>({
+      definition,
+      key: task,
+      heldAs: task,
+      decide: ({ task: current, now, isConducted: isOurs }) => {
+        const older = this.migrated(current, now)
+        const started = this.start(definition, older?.task ?? current, older, now)
+        // A task that may begin after all is left to the next claim, which counts how many run.
+        return isOurs && isOver(started.result.task) ? started : undefined
+      },
+    })
+    if (ended !== undefined) follow(ended)
+  }
+
+  /** Those first that were served longest ago. */
+  private queues(): readonly QueueRef[] {
+    const { definitions, gates, holds, hasRoomInLine } = this.ports
+    const hasRoom = hasRoomInLine()
+    const open = [...definitions.values()].filter(
+      (one) => one.conductor?.isStopped !== true && (hasRoom || gates.isShared(one)) && !holds.isHeld(one.queue),
+    )
+    return this.turns.inOrder(open.map(refOf))
   }
 
   private except(): readonly TaskKey[] {
     return Array.from(this.refused.values(), ({ key }) => key)
   }
+}
+
+function refOf({ queue, record, most }: Definition): QueueRef {
+  return { queue, policyHash: record.hash, ...(most !== undefined && { most }) }
 }

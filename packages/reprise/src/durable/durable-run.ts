@@ -5,6 +5,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { normalizePolicy } from '../core/normalize.js'
+import type { Budget } from '../core/budget.js'
+import type { Observer } from '../core/event.js'
 import type { Policy, PolicyArgument } from '../core/policy.js'
 import type { Ledger, TaskResult } from '../ledger/ledger.js'
 import {
@@ -19,43 +21,76 @@ import {
   type TaskStatus,
 } from '../ledger/records.js'
 import type { Adoption } from './adoption.js'
-import type { Definition, TaskFunction, VerifyFunction } from './definition.js'
+import {
+  type Conductor,
+  type Definition,
+  expectConductor,
+  type TaskFunction,
+  type VerifyFunction,
+} from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
 import type { Ownership } from './ownership.js'
 import { recordOf } from './policy-record.js'
-import { expectConductor, expectId, type TaskHandle, type Tasks } from './tasks.js'
+import { expectId, type TaskHandle, type Tasks } from './tasks.js'
 import { freshProgress, takenUp } from './transitions.js'
-import { isOver } from './waiters.js'
+import { isOver, type Waiters } from './waiters.js'
 import type { Worker } from './worker.js'
 
 export interface StepOptions<R> {
-  readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<null, R> }
-  /** What observers are told it is called; the step's id when absent. */
+  /**
+   * What becomes of an attempt whose process was lost while it ran: see `TaskOptions`.
+   * @default 'rerun'
+   * @example { onInterrupt: 'fail' }
+   */
+  readonly onInterrupt?:
+    | 'rerun'
+    | 'fail'
+    | {
+        /** Looks whether the interrupted attempt happened. */
+        readonly verify: VerifyFunction<null, R>
+      }
+  /** What observers are told it is called. @default the step's id @example { name: 'Fetch prices' } */
   readonly name?: string
 }
 
 /** A step of a run; `run` begins it, joins it, or gives what is recorded of it. */
 export interface StepHandle<R> {
+  /** Runs the step, joins it, or gives its recorded result. @example const rows = await step.run() */
   run(): Promise<R>
+  /** What is known of the step; undefined if it has not begun. @example const status = await step.status() */
   status(): ReturnType<TaskHandle<null, R>['status']>
+  /** Cancels the step; its attempt is aborted if it runs. @example await step.cancel() */
   cancel(): Promise<void>
+  /** Ends the wait of the step: its next attempt starts at once. @example await step.retryNow() */
   retryNow(): Promise<void>
+  /** Grants a fresh set of attempts to a step that has ended without success. @example await step.reset() */
   reset(): Promise<void>
+  /** Says whether an interrupted attempt of an undecided step happened. @example await step.decide('rerun') */
   decide(answer: 'done' | 'rerun', result?: R): Promise<void>
 }
 
 export interface RunChangeInput {
+  /** What the run's kind wants to know again. @default as it is @example { detail: { done: 3 } } */
   readonly detail?: Json
-  /** What it runs from now on, and what is to be told of the change. */
+  /** What the run runs from now on. @default as it is @example { definition: { steps: ['fetch'] } } */
   readonly definition?: Json
+  /** The fingerprint of the new definition. @default as it is @example { fingerprint: '9f2c' } */
   readonly fingerprint?: string
+  /**
+   * What the event `run_changed` tells of the change.
+   * @default no event is recorded
+   * @example { because: { accepted: 'by hand' } }
+   */
   readonly because?: Json
 }
 
 export interface RunParts {
   readonly ledger: Ledger
   readonly worker: Worker
+  readonly waiters: Waiters
+  /** By queue: tasks of these are claimed. */
+  readonly definitions: Map<string, Definition>
   readonly tasks: Tasks
   readonly adoption: Adoption
   readonly ownership: Ownership
@@ -68,8 +103,32 @@ export interface RunParts {
   readonly expectOpen: () => void
 }
 
+/** What a process brings along for a run that it conducts; gone when the run is released. */
+export interface ConductOptions {
+  /**
+   * Budgets that the steps of the run name, beside those of the process. Runs that use one name share its budget.
+   * @default none
+   * @example { budgets: new Map([['api', ratioBudget()]]) }
+   */
+  readonly budgets?: ReadonlyMap<string, Budget>
+  /**
+   * Gets the events of this process, those of other runs and tasks too.
+   * @default none
+   * @example { observer: { onEvent: (event) => console.log(event.type) } }
+   */
+  readonly observer?: Observer
+  /**
+   * What to do with steps that were recorded with another policy.
+   * @default that of `openDurable`
+   * @example { policyChange: 'accept' }
+   */
+  readonly policyChange?: 'refuse' | 'accept'
+}
+
 /** How this process came to conduct the run. */
-export interface Conducting {
+export interface Conducting extends Pick<ConductOptions, 'policyChange'> {
+  /** Takes back what was brought along; once. */
+  readonly release: () => void
   /** Of the resume; undefined if it began the run. */
   readonly resumeId: string | undefined
   readonly force: boolean
@@ -79,16 +138,47 @@ export interface Conducting {
 const SKIPPED_POLICY = /* @__PURE__ */ normalizePolicy({ attempts: 1 }).policy
 
 export class DurableRun {
+  /** The id of the run. */
   readonly id: string
   private readonly parts: RunParts
   private current: RunRecord
   private readonly conducting: Conducting | undefined
+  private readonly conductor: Conductor
+  /** Steps that a caller waits for, by queue. */
+  private readonly active = new Map<string, TaskKey>()
 
   constructor(parts: RunParts, record: RunRecord, conducting: Conducting | undefined) {
     this.parts = parts
     this.id = record.id
     this.current = record
     this.conducting = conducting
+    this.conductor = { fence: record.fence, isStopped: false }
+  }
+
+  /**
+   * Attempts of its steps are told to end and recorded as interrupted on purpose, and callers that wait for a step are
+   * refused with `closed`. Other runs and tasks of this process go on. The run itself is left or finished afterwards.
+   * @example
+   * const run = await durable.runs.take('nightly-1')
+   * await run.stop()
+   * await run.leave()
+   */
+  async stop(): Promise<void> {
+    const { worker, waiters } = this.parts
+    const reason = new TaskRefusedError('closed', `This process stops run ${this.id}`)
+    this.conductor.isStopped = true
+    await worker.stopConducted(this.conductor, reason)
+    for (const key of this.active.values()) waiters.gone(key, reason)
+  }
+
+  /**
+   * Takes back what the run has added to this process: its budgets and its observer.
+   * @example
+   * const run = await durable.runs.take('nightly-1')
+   * run.release()
+   */
+  release(): void {
+    this.conducting?.release()
   }
 
   /** As this process knows it. */
@@ -96,21 +186,25 @@ export class DurableRun {
     return this.current
   }
 
-  /** What it runs, as it was written. */
+  /** What it runs, as it was written. @example const document = await run.definition() */
   async definition(): Promise<Json> {
     return (await this.parts.ledger.definition(this.id)) ?? null
   }
 
-  /** In the order of their ids; those of some statuses, or all. */
+  /** In the order of their ids; those of some statuses, or all. @example const failed = await run.tasks(['failed']) */
   tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]> {
     return this.parts.ledger.list({ ...scopeOfRun(this.id), ...(statuses && { statuses }) })
   }
 
-  /** What its steps that succeeded have given. */
+  /** What its steps that succeeded have given. @example const results = await run.results() */
   results(): Promise<readonly TaskResult[]> {
     return this.parts.ledger.results(this.id)
   }
 
+  /**
+   * A step of the run, as a durable task: its id is unique within the run.
+   * @example const rows = await run.step('fetch', { attempts: 5 }, () => fetchPrice('tea')).run()
+   */
   step<R>(id: string, policy: PolicyArgument, run: TaskFunction<null, R>, options: StepOptions<R> = {}): StepHandle<R> {
     this.parts.expectOpen()
     expectId('step', id)
@@ -126,7 +220,10 @@ export class DurableRun {
     }
   }
 
-  /** Records that a step is not needed, with what stands in its place; true if nothing was recorded of it before. */
+  /**
+   * Records that a step is not needed, with what stands in its place; true if nothing was recorded of it before.
+   * @example const isNew = await run.skip('fetch', null)
+   */
   async skip(id: string, result: Json): Promise<boolean> {
     const { ledger } = this.parts
     const conductor = this.expectConducting()
@@ -142,7 +239,10 @@ export class DurableRun {
     })
   }
 
-  /** Writes what has changed; refused once somebody else conducts the run. */
+  /**
+   * Writes what has changed; refused once somebody else conducts the run.
+   * @example await run.change({ detail: { done: 3 } })
+   */
   async change({ detail, definition, fingerprint, because }: RunChangeInput): Promise<void> {
     await this.write(
       (run, now) => ({
@@ -156,7 +256,7 @@ export class DurableRun {
     )
   }
 
-  /** The run has ended so. */
+  /** Records how the run ended. @example await run.finish('succeeded') */
   async finish(status: Exclude<RunStatus, 'running' | 'interrupted' | 'removing'>, detail?: Json): Promise<void> {
     await this.write(
       (run, now) => ({ ...run, status, owner: null, detail: detail ?? run.detail, updatedAtMs: now, endedAtMs: now }),
@@ -165,7 +265,7 @@ export class DurableRun {
     )
   }
 
-  /** This process goes, and another may take it up. */
+  /** Stops conducting the run, so that another process may take it. @example await run.leave() */
   async leave(detail?: Json): Promise<void> {
     await this.write(
       (run, now) => ({ ...run, status: 'interrupted', owner: null, detail: detail ?? run.detail, updatedAtMs: now }),
@@ -213,21 +313,24 @@ export class DurableRun {
       run,
       onInterrupt: rule,
       verify,
-      ...(this.conducting !== undefined && { conductor: { fence: this.current.fence } }),
+      ...(this.conducting !== undefined && { conductor: this.conductor }),
+      ...(this.conducting?.policyChange && { policyChange: this.conducting.policyChange }),
     }
   }
 
   /** Its queue is looked at as long as somebody waits for the step. */
   private async runStep<R>(definition: Definition, id: string, run: () => Promise<R>): Promise<R> {
-    const { definitions } = this.parts.worker
+    const { definitions } = this.parts
     this.expectConducting()
     if (definitions.has(definition.queue)) throw new TypeError(`Step ${id} of run ${this.id} runs already`)
     definitions.set(definition.queue, definition)
+    this.active.set(definition.queue, keyIn(scopeOfRun(this.id), id))
     try {
       await this.takeOver(definition, id)
       return await run()
     } finally {
       definitions.delete(definition.queue)
+      this.active.delete(definition.queue)
     }
   }
 

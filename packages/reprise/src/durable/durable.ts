@@ -1,12 +1,11 @@
 /**
- * Durable tasks for programs: registered by name, kept in a ledger, run by whichever process has hands. Imports core, the
- * runtime's environment, the ledger's port and its own layer.
+ * Durable tasks for programs: registered by name, kept in a ledger, executed by any process that has a free slot. Imports
+ * core, the runtime's environment, the ledger's port and its own layer.
  */
 import { randomUUID } from 'node:crypto'
-import { OptionsError, PolicyError } from '../core/errors.js'
+import { PolicyError } from '../core/errors.js'
 import { normalizePolicy } from '../core/normalize.js'
 import type { BreakerInput, Policy, PolicyArgument } from '../core/policy.js'
-import { isNot } from '../core/problems.js'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
@@ -14,18 +13,22 @@ import type { Json, OwnerIdentity, TaskKey, TaskRecord } from '../ledger/records
 import type { Environment } from '../runtime/environment.js'
 import { systemClock } from '../runtime/system-clock.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
-import type { Definition, Recordable, TaskFunction, VerifyFunction } from './definition.js'
+import type { Definition, Recordable, TaskFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { expectOptions, FLAG } from '../core/options.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
 import type { OtherOwner } from './other-owners.js'
 import { Ownership } from './ownership.js'
-import { willPass } from './persistence.js'
-import { type InterruptRule, recordOf } from './policy-record.js'
+import { isTransient } from './persistence.js'
+import { recordOf } from './policy-record.js'
+import { RunBudgets } from './run-budgets.js'
 import { Runs } from './runs.js'
 import { Retention, retentionOf, type RetentionSettings, type Swept } from './retention.js'
 import { Sweeper } from './sweeper.js'
+import { Takeover } from './takeover.js'
+import { TaskChanges } from './task-changes.js'
+import { interruptRule, readTaskOptions, type TaskOptions } from './task-options.js'
 import { expectId, type TaskHandle, Tasks } from './tasks.js'
 import { Waiters } from './waiters.js'
 import { Watching } from './watching.js'
@@ -47,19 +50,17 @@ export interface DurableSettings {
   readonly about?: OwnerIdentity
 }
 
-export interface TaskOptions<I, R> {
-  /**
-   * What becomes of an attempt whose process was lost while it ran: it runs again (the default), a person decides
-   * (`fail`), or the program looks whether it happened (`verify`).
-   */
-  readonly onInterrupt?: 'rerun' | 'fail' | { readonly verify: VerifyFunction<I, R> }
-}
-
+/** Options of `resume`. */
 export interface ResumeOptions {
-  /** Takes over from processes that still hold their lease too; what they do with those tasks is not written any more. */
+  /**
+   * Takes over from processes that still hold their lease too; what they do with those tasks is not written any more.
+   * @default false
+   * @example { force: true }
+   */
   readonly force?: boolean
 }
 
+/** What a resume found and did. */
 export interface Resumption {
   /** Taken over from lost owners. */
   readonly resumed: number
@@ -75,6 +76,7 @@ export interface Resumption {
   readonly undecided: readonly TaskKey[]
   /** Processes that hold a lease; what they own goes on there. */
   readonly others: readonly OtherOwner[]
+  /** How long it took. */
   readonly elapsedMs: number
 }
 
@@ -88,6 +90,7 @@ const MOST_WAIT_MS = 5000
 /** Of Node. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** Durable tasks on one store: what `openDurable` resolves to. */
 export class Durable {
   private readonly ledger: Ledger
   private readonly environment: Environment
@@ -112,7 +115,12 @@ export class Durable {
   private endWork: (error?: unknown) => void = () => undefined
   private stopListening: () => void = () => undefined
 
-  private constructor(ledger: Ledger, environment: Environment, settings: DurableSettings, gates: GateBook) {
+  private constructor(
+    ledger: Ledger,
+    environment: Environment,
+    settings: DurableSettings,
+    { gates, budgets }: { readonly gates: GateBook; readonly budgets: RunBudgets },
+  ) {
     this.ledger = ledger
     this.environment = environment
     this.settings = settings
@@ -122,44 +130,70 @@ export class Durable {
     const onFailure = (error: unknown, isTold = false): void => this.fail(error, isTold)
     const resumedAtMs = (task: TaskRecord): number | undefined => this.ownership.resumedAtMs(task)
     const isLate = (): boolean => this.ownership.isLate
-    const parts = {
+    const owner = identity.id
+    const ports = { ledger, environment, gates, waiters, owner, concurrency, onFailure, resumedAtMs, isLate }
+    this.worker = new Worker(ports)
+    const { worker } = this
+    const { writer, events, definitions } = worker
+    const takeover = new Takeover({
       ledger,
-      environment,
-      gates,
+      writer,
+      events,
       waiters,
-      owner: identity.id,
-      concurrency,
+      definitions,
+      refuse: (definition, task, faults) => worker.due.refuse(definition, task, faults),
+    })
+    this.ownership = new Ownership({
+      ledger,
+      identity,
+      leaseMs,
+      takeover,
+      monotonicMs: () => environment.clock.monotonicMs(),
+      track: worker.activity.track,
+      onTaken: () => worker.wakeAll(),
+      isSystemTime: environment.clock === systemClock,
+      load: () => ({ slots: concurrency, running: worker.running }),
+      hasTasks: () => definitions.size > 0,
+      queues: () => worker.sharedQueues,
       onFailure,
-      resumedAtMs,
-      isLate,
-    }
-    this.worker = new Worker(parts, new Map())
-    const monotonicMs = (): number => environment.clock.monotonicMs()
-    const isSystemTime = environment.clock === systemClock
-    this.ownership = new Ownership({ ledger, identity, leaseMs, monotonicMs, isSystemTime, onFailure }, this.worker)
+    })
     this.adoption = new Adoption(ledger, settings.policyChange, environment.random)
-    this.watching = new Watching({ ledger, waiters, onFailure, isHere: (key) => this.worker.isHere(key) })
+    this.watching = new Watching({ ledger, waiters, onFailure, isHere: (key) => worker.isHere(key) })
     this.retention = new Retention(ledger, settings.retention ?? retentionOf())
     this.sweeper = new Sweeper({ retention: this.retention, onFailure })
-    const { worker, adoption, watching } = this
+    const { adoption, watching } = this
+    const { random } = environment
     const lookForLost = (): void => this.ownership.lookSoon()
     const expectOpen = (): void => this.expectOpen()
-    this.tasks = new Tasks({ ledger, worker, adoption, watching, lookForLost, expectOpen })
+    const common = { ledger, worker, adoption, waiters, random, expectOpen }
+    const changes = new TaskChanges(common)
+    this.tasks = new Tasks({ ...common, changes, watching, lookForLost, onFailure })
     const { tasks, ownership } = this
     const policyOf = (name: string, input: PolicyArgument): Policy => this.policyOf(name, input)
-    const known = { ledger, worker, tasks, adoption, ownership, owner: identity.id }
+    const known = { ledger, environment, budgets, worker, waiters, definitions, tasks, adoption, ownership, owner }
     this.runs = new Runs({ ...known, policyOf, interruptRule, expectOpen })
   }
 
   static async open(ledger: Ledger, environment: Environment, settings: DurableSettings): Promise<Durable> {
-    const durable = new Durable(ledger, environment, settings, new GateBook(environment, await ledger.gates()))
+    const budgets = new RunBudgets(environment.budgets)
+    const gates = new GateBook(environment, budgets, await ledger.gates())
+    const durable = new Durable(ledger, environment, settings, { gates, budgets })
     await durable.ownership.begin()
     durable.worker.begin()
     durable.sweeper.begin()
-    durable.stopListening = await ledger.listen(() => durable.worker.wake())
+    durable.stopListening = await ledger.listen(() => durable.worker.wakeAll())
     return durable
   }
 
+  /**
+   * Registers a kind of task and gives the handle that runs it. `name` is up to 128 letters, digits, dots, dashes and
+   * underscores, begins with a letter or digit, and is used once. Throws a `PolicyError` for a wrong policy.
+   * @example
+   * const send = durable.task('send', { attempts: 5 }, async ({ to }: { to: string }, { idempotencyKey }) => {
+   *   return `sent to ${to} as ${idempotencyKey}`
+   * })
+   * await send.run({ to: 'ada' }, { id: 'welcome-ada' })
+   */
   task<I, R, C = Json>(
     name: string,
     policy: PolicyArgument,
@@ -171,8 +205,7 @@ export class Durable {
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
     const normal = this.policyOf(name, policy)
-    expectOptions(`the task ${name}`, options, { onInterrupt: [() => true, ''] })
-    const { rule, verify } = interruptRule(name, options)
+    const { rule, verify, group, allot, most } = readTaskOptions(name, options, normal)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -182,15 +215,20 @@ export class Durable {
       policy: normal,
       record,
       run,
+      most,
       onInterrupt: rule,
       verify,
+      ...(group && { group }),
+      ...(allot && { allot }),
     }
-    this.worker.definitions.set(name, definition)
-    this.worker.wake()
+    this.worker.register(definition)
     return this.tasks.handle<I, R>(definition)
   }
 
-  /** Takes over what lost processes left, and looks at what waits. */
+  /**
+   * Takes over what lost processes left, and looks at what waits. Call it once all tasks are registered.
+   * @example const { resumed, skipped } = await durable.resume()
+   */
   async resume(options: ResumeOptions = {}): Promise<Resumption> {
     this.expectOpen()
     expectOptions('resume', options, { force: FLAG })
@@ -225,13 +263,21 @@ export class Durable {
     return this.ledger.analytics
   }
 
-  /** Removes what the option `retention` does not keep, at once; by itself that happens now and then. */
+  /**
+   * Removes what the option `retention` does not keep, at once; the process also does so from time to time.
+   * @example const { tasks, more } = await durable.sweep()
+   */
   sweep(): Promise<Swept> {
     this.expectOpen()
     return this.retention.sweep()
   }
 
-  /** Keeps the process here until `drain` or `close`; rejects if the ledger fails. What a worker waits for. */
+  /**
+   * Keeps the process running until `drain`, `stop` or `close`; rejects if the store fails.
+   * @example
+   * process.once('SIGTERM', () => void durable.drain())
+   * await durable.work()
+   */
   work(): Promise<void> {
     this.expectOpen()
     this.working ??= new Promise((resolve, reject) => {
@@ -246,7 +292,13 @@ export class Durable {
     return this.working
   }
 
-  /** No new attempts; resolves when those that run have ended. Who still waits for a task is told. */
+  /**
+   * Starts no new attempts; resolves when those that run have ended. Callers that still wait for a task are rejected
+   * with a `TaskRefusedError`.
+   * @example
+   * await durable.drain()
+   * await durable.close()
+   */
   async drain(): Promise<void> {
     await this.worker.drain()
     this.watching.end()
@@ -254,7 +306,10 @@ export class Durable {
     this.endWork()
   }
 
-  /** Attempts that run are told to end, and recorded as interrupted on purpose; nothing new begins. The ledger stays open. */
+  /**
+   * Aborts the attempts that run and records them as interrupted on purpose; starts no new ones. The store stays open.
+   * @example await durable.stop()
+   */
   async stop(): Promise<void> {
     if (this.failure === undefined) await this.worker.stop(new TaskRefusedError('closed', STOPPED))
     this.watching.end()
@@ -262,7 +317,11 @@ export class Durable {
     this.endWork()
   }
 
-  /** Stops: attempts that run are told, and recorded as interrupted on purpose, so that others go on with them. */
+  /**
+   * Aborts the attempts that run, records them as interrupted on purpose, so that other processes continue them, and
+   * closes the store.
+   * @example await durable.close()
+   */
   close(): Promise<void> {
     this.closing ??= this.end()
     return this.closing
@@ -294,7 +353,7 @@ export class Durable {
     let answer: { answers: boolean; failure?: unknown } = { answers: false }
     const asked = this.ledger.leaseNow().then(
       () => void (answer = { answers: true }),
-      (error: unknown) => void (answer = willPass(error) ? { answers: false } : { answers: true, failure: error }),
+      (error: unknown) => void (answer = isTransient(error) ? { answers: false } : { answers: true, failure: error }),
     )
     await within(MOST_WAIT_MS, asked)
     return answer
@@ -307,7 +366,7 @@ export class Durable {
       await this.ownership.end()
     } catch (error) {
       // The row stays, and its lease runs out.
-      if (!willPass(error)) throw error
+      if (!isTransient(error)) throw error
     }
   }
 
@@ -340,7 +399,7 @@ export class Durable {
   /** The ledger failed: nothing more is decided, and nobody waits for what nobody will know. */
   private fail(error: unknown, isTold: boolean): void {
     // Somebody holds it, or it does not answer: what could not be written now is written later.
-    if (this.failure !== undefined || willPass(error)) return
+    if (this.failure !== undefined || isTransient(error)) return
     // Closed by ourselves, while somebody still waited for an answer.
     if (this.closing !== undefined && error instanceof LedgerError && error.problem === 'closed') return
     this.failure = error
@@ -371,15 +430,4 @@ async function within(mostMs: number, work: Promise<void>): Promise<void> {
 /** Nobody listens: Node says so, and ends the process with a code that tells. */
 function unhandled(failure: unknown): void {
   void Promise.reject(failure)
-}
-
-function interruptRule<I, R>(
-  name: string,
-  { onInterrupt = 'rerun' }: TaskOptions<I, R>,
-): { rule: InterruptRule; verify: VerifyFunction<I, R> | undefined } {
-  if (onInterrupt === 'rerun' || onInterrupt === 'fail') return { rule: onInterrupt, verify: undefined }
-  const verify: unknown = (onInterrupt as { verify?: unknown } | null)?.verify
-  if (typeof verify === 'function') return { rule: 'verify', verify: verify as VerifyFunction<I, R> }
-  const message = isNot(onInterrupt, "'rerun', 'fail' or { verify: function }")
-  throw new OptionsError(`the task ${name}`, [{ path: 'onInterrupt', message }])
 }

@@ -17,17 +17,24 @@ export class RecordedFailureError extends RepriseError {
   declare readonly code: 'recorded_failure'
   /** Why the task stopped. Not the code: the fields that an error of a call has with that reason are not recorded. */
   readonly stopReason: StopReason
+  /** The word of the budget that denied the next attempt, with the stop reason `budget_denied`. */
+  readonly budgetReason: string | undefined
+  /** Attempts that were made. */
   readonly attempts: number
+  /** What the last failed attempt failed with; null if none failed. */
   readonly failure: FailureRecord | null
+  /** The key of the task. */
   readonly task: TaskKey
 
   constructor(task: TaskRecord) {
-    const { lastFailure, retry } = task.progress
+    const { lastFailure, retry, budgetReason } = task.progress
     const reason = task.stopReason ?? 'aborted'
     const said = lastFailure === null ? '' : `: ${lastFailure.name}: ${lastFailure.message}`
-    const ended = `ended with ${reason} after ${attemptsWord(retry.launched)}${said}`
+    const word = budgetReason === undefined ? reason : `${reason} (${budgetReason})`
+    const ended = `ended with ${word} after ${attemptsWord(retry.launched)}${said}`
     super('recorded_failure', `Task ${task.scope}/${task.id} ${ended}`)
     this.stopReason = reason
+    this.budgetReason = budgetReason
     this.attempts = retry.launched
     this.failure = lastFailure
     this.task = keyOf(task)
@@ -42,6 +49,10 @@ function attemptsWord(count: number): string {
   return count === 1 ? '1 attempt' : `${count} attempts`
 }
 
+/**
+ * Why a task or run is refused: its input is another one, its policy changed, it is not there, has ended, does not
+ * wait, is inconsistent, belongs to a living process, was taken over, or this process takes no more work.
+ */
 export type RefusalKind =
   | 'conflict'
   | 'policy_changed'
@@ -54,11 +65,13 @@ export type RefusalKind =
   | 'task_lost'
   | 'closed'
 
+/** Why a change by hand is refused: there is no such gate, or the budget cannot be given more. */
 export type GateRefusal = 'not_found' | 'nothing_to_grant'
 
 /** A change of a budget or breaker by hand is not made, and nothing was touched. */
 export class GateRefusedError extends RepriseError {
   declare readonly code: 'gate_refused'
+  /** Why. */
   readonly kind: GateRefusal
 
   constructor(kind: GateRefusal, message: string) {
@@ -74,7 +87,9 @@ export class GateRefusedError extends RepriseError {
 /** What was asked for is not done, and nothing was touched. */
 export class TaskRefusedError extends RepriseError {
   declare readonly code: 'task_refused'
+  /** Why. */
   readonly kind: RefusalKind
+  /** The fields of the policy that differ, if that is why. */
   readonly changes: readonly FieldChange[]
 
   constructor(kind: RefusalKind, message: string, changes: readonly FieldChange[] = []) {

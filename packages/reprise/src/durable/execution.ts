@@ -9,7 +9,7 @@ import type { Checkpoint } from './checkpoints.js'
 import type { Definition } from './definition.js'
 import { errorOf } from './failure-record.js'
 
-/** `C`: what its checkpoints are. */
+/** What the function of a task is handed beside its input. `C`: what its checkpoints are. */
 export interface DurableContext<C = Json> {
   /** 1..attempts of the policy; an attempt that was interrupted runs again under its number. */
   readonly attempt: number
@@ -18,15 +18,19 @@ export interface DurableContext<C = Json> {
   readonly kind: 'retry'
   /** The task's name. */
   readonly key: string
+  /** Aborts when the attempt times out, the task is cancelled, or the process stops. */
   readonly signal: AbortSignal
+  /** Until the whole task must have ended; undefined without a `timeout`. */
   readonly remainingMs?: number | undefined
   /** How the attempt before failed, as the ledger knows it. */
   readonly previousError?: Error | undefined
+  /** The id of the task. */
   readonly taskId: string
   /** Grows with every reset of the task. */
   readonly generation: number
   /** The same for all attempts, resumes and resets of the task: hand it to what must not happen twice. */
   readonly idempotencyKey: string
+  /** Joins its events, over processes and resets. */
   readonly correlationId: string
   /** Starts of this attempt: above 1, an earlier one was interrupted, and nobody knows how far it came. */
   readonly execution: number

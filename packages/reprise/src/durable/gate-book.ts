@@ -19,6 +19,7 @@ import { report, reportLater } from '../runtime/hook-errors.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Definition } from './definition.js'
 import { GateMemory, type Kept } from './gate-memory.js'
+import type { RunBudgets } from './run-budgets.js'
 import { isShared, SharedBreaker, type SharedBreakerState } from './shared-breaker.js'
 
 /** What an attempt was granted, until it ends. */
@@ -29,6 +30,7 @@ export interface Grant {
 
 export class GateBook {
   private readonly environment: Environment
+  private readonly budgets: RunBudgets
   /** As the ledger has them, as far as is known here. */
   private readonly stored: Map<string, GateRecord>
   /** Of those that are the ledger's, by key. */
@@ -41,8 +43,10 @@ export class GateBook {
   private readonly inherited = new Set<Budget>()
   private readonly grants = new Map<string, Grant>()
 
-  constructor(environment: Environment, stored: readonly GateRecord[]) {
+  constructor(environment: Environment, budgets: RunBudgets, stored: readonly GateRecord[]) {
     this.environment = environment
+    this.budgets = budgets
+    budgets.onDropped = (name, budget) => this.forget(name, budget)
     this.stored = new Map(stored.map((gate) => [gate.key, gate]))
   }
 
@@ -52,7 +56,7 @@ export class GateBook {
 
   budgetOf({ policy }: Definition): Budget | undefined {
     if (policy.budget === undefined) return undefined
-    const budget = this.environment.budgets?.get(policy.budget.name)
+    const budget = this.budgets.get(policy.budget.name)
     if (budget !== undefined) this.restoreOnce(policy.budget.name, budget)
     return budget
   }
@@ -153,7 +157,7 @@ export class GateBook {
 
   ask(definition: Definition, task: TaskRecord, now: number): Decision {
     const request = this.request(definition, task, now)
-    if (request === undefined || this.environment.budgets === undefined) return NO_BUDGET
+    if (request === undefined || !this.budgets.isAsked(request.ref.name)) return NO_BUDGET
     const budget = this.budgetOf(definition)
     // One of this process's own remembers what it said in a transaction that is done again: it is not asked twice.
     const said = this.memories.has(`budget:${request.ref.name}`) ? undefined : this.grants.get(nameOf(task))
@@ -211,6 +215,15 @@ export class GateBook {
     doSafely(() => budget.conclude?.(request, outcome))
     doSafely(() => giveBack(budget, decision, request, outcome))
     if (budget.park !== undefined) this.environment.lineOf(budget).follow()
+  }
+
+  /** The budget of a run that has ended: the next run of that name makes its own, with what the ledger says. */
+  private forget(name: string, budget: Budget): void {
+    this.memories.delete(`budget:${name}`)
+    this.stored.delete(`budget:${name}`)
+    this.settings.delete(budget)
+    this.restored.delete(budget)
+    this.inherited.delete(budget)
   }
 
   private breaker(key: string, settings: BreakerPolicy): SharedBreaker {

@@ -7,6 +7,7 @@ import type { SharedBreakerState } from './shared-breaker.js'
 const PHASES = ['closed', 'open', 'half_open']
 
 export function faultsOfGate(gate: GateRecord): Fault[] {
+  if (gate.kind === 'queue') return queueFaults(gate)
   return gate.kind === 'breaker' ? breakerFaults(gate) : budgetFaults(gate)
 }
 
@@ -32,6 +33,12 @@ export function faultsOfSlots({ kind, key, state, settings }: GateRecord, slots:
   if (probes !== held) faults.push(['I9', `${probes} probes are counted, and ${held} attempts are probes`])
   if (probes > halfOpenMaxCalls) faults.push(['I9', `${probes} probes are counted, of ${halfOpenMaxCalls} allowed`])
   return faults
+}
+
+/** I9: a limit that cannot be read would let everything through. */
+function queueFaults({ state }: GateRecord): Fault[] {
+  const { most } = (state ?? {}) as { readonly most?: unknown }
+  return most === undefined || isCount(most) ? [] : [['I9', `its limit is ${JSON.stringify(most)}`]]
 }
 
 /** I4: a count is never above its limit and what was granted by hand. */

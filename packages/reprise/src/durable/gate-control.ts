@@ -23,13 +23,17 @@ type BreakerSettings = Omit<BreakerPolicy, 'key'>
 
 /** A breaker as the ledger has it: one that is open turns half-open by itself once `openUntilMs` has passed. */
 export interface StoredBreaker {
+  /** Its key. */
   readonly name: string
+  /** Its phase and its failures. */
   readonly state: BreakerState
   /** Null in a record of an earlier version. */
   readonly settings: BreakerSettings | null
 }
 
+/** A budget as the ledger has it. */
 export interface StoredBudget {
+  /** The name that policies use. */
   readonly name: string
   /** The word it has for itself; null where it has none, or the record is of an earlier version. */
   readonly type: string | null
@@ -37,11 +41,15 @@ export interface StoredBudget {
   readonly settings: Json
   /** Its own snapshot. */
   readonly state: Json
+  /** Whether `grantBudget` can give it more. */
   readonly isGrantable: boolean
 }
 
+/** All recorded breakers and budgets. */
 export interface StoredGates {
+  /** By name. */
   readonly breakers: readonly StoredBreaker[]
+  /** By name. */
   readonly budgets: readonly StoredBudget[]
 }
 
@@ -51,32 +59,48 @@ type GateAction = 'reset' | 'trip' | 'grant'
 export interface GateChange {
   /** Such as `breaker:mail`. */
   readonly gate: string
+  /** What was done. */
   readonly action: GateAction
+  /** Why, as it was given. */
   readonly reason: string
+  /** The state before. */
   readonly before: Json
+  /** The state after. */
   readonly after: Json
   /** What a grant really added. */
   readonly amount?: number
 }
 
+/** Options of `resetBreaker`. */
 export interface ResetOptions {
   /** Why, for whoever finds the change later: 1 to 1000 characters. */
   readonly reason: string
 }
 
+/** Options of `grantBudget`. */
 export interface GrantOptions {
+  /** Why, for people who find the change later: 1 to 1000 characters. */
   readonly reason: string
   /** How much more the budget is given: a whole number of 1 or more. */
   readonly amount: number
 }
 
+/** Options of `tripBreaker`. */
 export interface TripOptions {
+  /** Why, for people who find the change later: 1 to 1000 characters. */
   readonly reason: string
-  /** How long it stays open; the breaker's own time when absent. */
+  /**
+   * How long the breaker stays open: above 0 ms.
+   * @default the breaker's own recovery timeout
+   * @example { recoveryTimeout: '10m' }
+   */
   readonly recoveryTimeout?: DurationInput
 }
 
-/** By name. A gate is there once an attempt has been recorded that asked it. */
+/**
+ * The recorded breakers and budgets, by name. One is recorded with the first attempt that asks it.
+ * @example const { breakers, budgets } = await listGates(ledger)
+ */
 export async function listGates(ledger: Ledger): Promise<StoredGates> {
   const gates = (await ledger.gates()).toSorted((a, b) => (a.key < b.key ? -1 : 1))
   return {
@@ -85,14 +109,22 @@ export async function listGates(ledger: Ledger): Promise<StoredGates> {
   }
 }
 
-/** Closes a breaker and forgets its failures, in all processes that use it. */
+/**
+ * Closes a breaker and forgets its failures, in all processes that use it. Rejects with a `GateRefusedError` if there
+ * is none of this name.
+ * @example await resetBreaker(ledger, 'mail', { reason: 'the provider is back' })
+ */
 export async function resetBreaker(ledger: Ledger, name: string, options: ResetOptions): Promise<GateChange> {
   const why = reasonIn('resetBreaker', options)
   const after = { phase: 'closed', failures: 0, openUntilMs: null }
   return change(ledger, 'breaker', name, 'reset', why, () => ({ after }))
 }
 
-/** Opens a breaker in all processes that use it. Attempts that run are left alone. */
+/**
+ * Opens a breaker in all processes that use it. Attempts that run are left alone. Rejects with a `GateRefusedError` if
+ * there is none of this name.
+ * @example await tripBreaker(ledger, 'mail', { reason: 'maintenance', recoveryTimeout: '30m' })
+ */
 export async function tripBreaker(ledger: Ledger, name: string, options: TripOptions): Promise<GateChange> {
   const why = reasonIn('tripBreaker', options, {
     recoveryTimeout: durationCheck("a duration above 0ms such as '1m'", Number.MIN_VALUE),
@@ -105,7 +137,11 @@ export async function tripBreaker(ledger: Ledger, name: string, options: TripOpt
   })
 }
 
-/** Gives a budget more than it was made with: see `isGrantable`. */
+/**
+ * Gives a budget more than it was made with: see `isGrantable`. Rejects with a `GateRefusedError` if it cannot be given
+ * any.
+ * @example await grantBudget(ledger, 'api', { reason: 'quota raised', amount: 100 })
+ */
 export async function grantBudget(ledger: Ledger, name: string, options: GrantOptions): Promise<GateChange> {
   const why = reasonIn(
     'grantBudget',
@@ -153,7 +189,7 @@ async function unknown(ledger: Ledger, kind: GateRecord['kind'], name: string): 
   const gates = await ledger.gates()
   const names = gates.filter((gate) => gate.kind === kind).map(nameOfGate)
   const near = nearest(name, names)
-  const none = `it has none: a ${kind} is recorded with the first attempt that asks it`
+  const none = `a ${kind} is recorded with the first attempt that asks it`
   const cure = near !== undefined ? `did you mean ${near}?` : names.length === 0 ? none : `it has ${some(names)}`
   throw new GateRefusedError('not_found', `There is no ${kind} ${JSON.stringify(name)} in ${ledger.name}: ${cure}`)
 }

@@ -8,17 +8,12 @@
  * wall may have been set since it wrote.
  */
 import { randomUUID } from 'node:crypto'
-import type { Ledger, Tally } from '../ledger/ledger.js'
-import type { OwnerRecord, TaskKey, TaskRecord } from '../ledger/records.js'
-import { isStill } from './adoption.js'
-import type { Definition } from './definition.js'
+import type { Ledger } from '../ledger/ledger.js'
+import type { OwnerRecord, TaskRecord } from '../ledger/records.js'
 import { HeartbeatThread } from './heartbeat-thread.js'
 import { type Identity, lifeOf } from './identity.js'
 import { otherOwner, type OtherOwner } from './other-owners.js'
-import { faultsOfHistory, faultsOfState } from './state-check.js'
-import { withoutProbe } from './shared-breaker.js'
-import { eventOf, interrupt, withoutSlot } from './transitions.js'
-import type { Worker } from './worker.js'
+import type { Takeover } from './takeover.js'
 
 export interface OwnershipParts {
   readonly ledger: Ledger
@@ -28,6 +23,17 @@ export interface OwnershipParts {
   readonly monotonicMs: () => number
   /** Whether times are the system's, which another thread has too. */
   readonly isSystemTime: boolean
+  /** What its row says of it: attempts that may run at a time, and that run. */
+  readonly load: () => Pick<OwnerRecord, 'slots' | 'running'>
+  /** Whether there are functions that could block the event loop. */
+  readonly hasTasks: () => boolean
+  /** Queues that it serves and that any process may serve. */
+  readonly queues: () => readonly string[]
+  readonly takeover: Takeover
+  /** A stop waits for this work. */
+  readonly track: <T>(work: Promise<T>) => Promise<T>
+  /** Tasks were taken over, and may be due. */
+  readonly onTaken: () => void
   readonly onFailure: (error: unknown) => void
 }
 
@@ -36,7 +42,6 @@ interface Sighting {
   readonly atMs: number
 }
 
-const BATCH = 500
 /** Queues that an owner's row names, at most. */
 const MOST_QUEUES = 100
 
@@ -48,7 +53,6 @@ const LEAST_AGE_OF_THREAD_MS = 1000
 
 export class Ownership {
   private readonly parts: OwnershipParts
-  private readonly worker: Worker
   private startedAtMs = 0
   private readonly living = new Set<string>()
   private readonly sightings = new Map<string, Sighting>()
@@ -71,9 +75,8 @@ export class Ownership {
   private ticking: Promise<unknown> = Promise.resolve()
   private renewedAtMs = -Infinity
 
-  constructor(parts: OwnershipParts, worker: Worker) {
+  constructor(parts: OwnershipParts) {
     this.parts = parts
-    this.worker = worker
   }
 
   async begin(): Promise<void> {
@@ -109,8 +112,8 @@ export class Ownership {
 
   /** Only where there are functions that could block the event loop. */
   private startThread(): void {
-    const { ledger, identity, leaseMs, isSystemTime } = this.parts
-    if (this.thread !== undefined || !isSystemTime || this.worker.definitions.size === 0) return
+    const { ledger, identity, leaseMs, isSystemTime, hasTasks } = this.parts
+    if (this.thread !== undefined || !isSystemTime || !hasTasks()) return
     const heartbeat = ledger.threadHeartbeat?.()
     if (heartbeat !== undefined) this.thread = new HeartbeatThread(heartbeat, identity.id, leaseMs)
   }
@@ -141,8 +144,8 @@ export class Ownership {
   }
 
   private queuesText(): string {
-    const shared = [...this.worker.definitions.values()].filter(({ conductor }) => conductor === undefined)
-    return shared.length > MOST_QUEUES ? '' : JSON.stringify(shared.map(({ queue }) => queue).toSorted())
+    const queues = this.parts.queues()
+    return queues.length > MOST_QUEUES ? '' : JSON.stringify(queues.toSorted())
   }
 
   async end(): Promise<void> {
@@ -155,24 +158,24 @@ export class Ownership {
 
   /** Takes over what lost owners left, or with `force` everybody else; answers how many tasks. */
   async takeOver(resumeId: string, force = false): Promise<number> {
-    const { ledger, identity } = this.parts
+    const { ledger, identity, takeover, onTaken } = this.parts
     let taken = await this.takeOrphans(resumeId)
     for (const owner of await this.lookAround(force)) {
-      const { moved, left } = await this.takeFrom(owner.id, resumeId)
+      const { moved, left } = await takeover.takeFrom(owner.id, resumeId)
       taken += moved
       // One that may live goes on claiming, and has its row before it has a task.
       if (left === 0 && lifeOf(owner, identity, ledger.spans) === 'gone') await ledger.removeOwner(owner.id)
     }
-    if (taken > 0) this.worker.wake()
+    if (taken > 0) onTaken()
     return taken
   }
 
   /** Looks again, unless that was done within the last second. */
   lookSoon(): void {
-    const { monotonicMs, onFailure } = this.parts
+    const { monotonicMs, track, onFailure } = this.parts
     if (monotonicMs() - this.lookedAtMs < 1000) return
     this.lookedAtMs = monotonicMs()
-    void this.worker.track(this.takeOver(randomUUID())).catch(onFailure)
+    void track(this.takeOver(randomUUID())).catch(onFailure)
   }
 
   /** Who else holds a lease. */
@@ -219,13 +222,13 @@ export class Ownership {
 
   /** Of the leases that are known, the first may end long before the next look. */
   private lookAtLeaseEnd(leasesLeftMs: readonly number[]): void {
-    const { leaseMs, onFailure } = this.parts
+    const { leaseMs, track, onFailure } = this.parts
     clearTimeout(this.leaseEndTimer)
     const firstMs = leasesLeftMs.reduce((least, left) => Math.min(least, left), Infinity)
     if (firstMs > leaseMs / 3 || this.isEnded) return
     // Not all processes at once.
     const delayMs = firstMs + LATE_LOOK_MS * (1 + Math.random())
-    const look = (): void => void this.worker.track(this.takeOver(randomUUID())).catch(onFailure)
+    const look = (): void => void track(this.takeOver(randomUUID())).catch(onFailure)
     this.leaseEndTimer = setTimeout(look, delayMs).unref()
   }
 
@@ -265,9 +268,8 @@ export class Ownership {
     const { ledger, leaseMs, identity, monotonicMs } = this.parts
     const beganAtMs = monotonicMs()
     const leaseUntilMs = (await ledger.leaseNow()) + leaseMs
-    const { parts, running } = this.worker
     const queues = this.queuesText()
-    const load = { slots: parts.concurrency, running, ...(queues !== '' && { queues: JSON.parse(queues) as string[] }) }
+    const load = { ...this.parts.load(), ...(queues !== '' && { queues: JSON.parse(queues) as string[] }) }
     await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs, leaseMs, ...load })
     this.renewedAtMs = Math.max(this.renewedAtMs, beganAtMs)
     this.toldQueues = queues
@@ -276,97 +278,12 @@ export class Ownership {
 
   /** Tasks of owners that the ledger does not know: it was removed while it still claimed. */
   private async takeOrphans(resumeId: string): Promise<number> {
-    const { ledger } = this.parts
+    const { ledger, takeover } = this.parts
     const having = await ledger.taskOwners()
     // Read after the tasks: an owner has its row before it has a task.
     const known = new Set((await ledger.owners()).map(({ id }) => id))
     let taken = 0
-    for (const id of having) if (!known.has(id)) taken += (await this.takeFrom(id, resumeId)).moved
+    for (const id of having) if (!known.has(id)) taken += (await takeover.takeFrom(id, resumeId)).moved
     return taken
   }
-
-  /** Tasks that this program does not know are left for one that does. */
-  private async takeFrom(owner: string, resumeId: string): Promise<{ moved: number; left: number }> {
-    const { ledger } = this.parts
-    let [moved, left] = [0, 0]
-    let after: TaskRecord | undefined
-    for (;;) {
-      const tasks = await ledger.list({ owner, limit: BATCH, ...(after && { after }) })
-      const taken = await this.takeAll(tasks, resumeId)
-      moved += taken
-      left += tasks.length - taken
-      after = tasks.at(-1)
-      if (tasks.length < BATCH) return { moved, left }
-    }
-  }
-
-  private async takeAll(tasks: readonly TaskRecord[], resumeId: string): Promise<number> {
-    const results = await Promise.all(tasks.map((task) => this.takeOne(task, resumeId)))
-    return results.filter(Boolean).length
-  }
-
-  private async takeOne(task: TaskRecord, resumeId: string): Promise<boolean> {
-    const { ledger } = this.parts
-    const { definitions, due, telling, parts } = this.worker
-    const definition = definitions.get(task.queue)
-    if (definition === undefined) {
-      await freeProbe(ledger, task)
-      return false
-    }
-    const [tally] = await ledger.tallies([task])
-    const faults = [...faultsOfState(task, definition.policy.attempts), ...faultsOfHistory(task, tally as Tally)]
-    if (faults.length > 0) {
-      if (await isStill(ledger, task)) due.refuse(definition, task, faults)
-      return false
-    }
-    const { gates } = parts
-    const keys = { tasks: [task] as readonly TaskKey[], gates: gates.keysOf(definition) }
-    const after = await ledger.transact(keys, (view) => {
-      const current = view.task(task)
-      if (current === undefined || current.fence !== task.fence || current.owner !== task.owner)
-        return { result: undefined }
-      gates.refresh(definition, view)
-      const retryGates = gates.retryGates(definition, current, view.now)
-      const carried = { ...current, progress: { ...current.progress, resumeId } }
-      const changes = interrupt(carried, definition.policy, definition.onInterrupt, false, retryGates, view.now)
-      gates.giveUp(definition, current, changes.task, view.now)
-      const resumed = eventOf('resumed', current, view.now, { from: task.owner, resumeId })
-      const events = [...(changes.events ?? []), resumed]
-      return { ...changes, gates: gates.records(definition), events, result: changes.task }
-    })
-    if (after === undefined) return false
-    gates.committed(definition)
-    telling.resumed(definition, after, task.owner ?? '')
-    this.tellInterrupted(definition, task, after)
-    return true
-  }
-
-  private tellInterrupted(definition: Definition, before: TaskRecord, after: TaskRecord): void {
-    const { telling, parts } = this.worker
-    telling.interrupted(definition, before, false)
-    // Interrupted too often: it counts as an attempt that failed.
-    if (before.progress.current !== null && after.progress.current === null) {
-      telling.finished(definition, before, { outcome: 'interrupted' }, after.updatedAtMs)
-      telling.followed(definition, after)
-    }
-    if (after.status === 'failed' || after.status === 'undecided') parts.waiters.settled(after)
-  }
-}
-
-/**
- * The attempt of a lost process holds a slot of a breaker that others use, who know nothing of its task: the slot goes
- * back, and the task is left as it is. If the process lives after all, the breaker does not hear of its result.
- */
-async function freeProbe(ledger: Ledger, task: TaskRecord): Promise<void> {
-  const probe = task.progress?.current?.probe
-  if (probe === undefined) return
-  const key = `breaker:${probe.breaker}`
-  await ledger.transact({ tasks: [task], gates: [key] }, (view) => {
-    const current = view.task(task)
-    const gate = view.gate(key)
-    const isHeld = current?.fence === task.fence && current.progress.current?.probe !== undefined
-    if (!isHeld || gate === undefined) return { result: undefined }
-    const free = { ...gate, state: withoutProbe(gate.state, probe.epoch) }
-    return { tasks: [withoutSlot(current)], gates: [free], result: undefined }
-  })
 }

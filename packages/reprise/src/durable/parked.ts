@@ -1,71 +1,94 @@
 /**
- * A task in the line of a budget: it joins, and leaves exactly once, with a grant, at the end of its patience, or
- * because its process stops. Imports core and its own layer.
+ * A task in the line of a budget: it joins the line, and leaves exactly once: with a grant, when its time in the line is
+ * over, or because its process stops. Imports core and its own layer.
  */
 import type { Budget, BudgetRequest, Decision } from '../core/budget.js'
 import { unusedOutcome } from '../core/gate.js'
 import type { Timer } from '../core/time.js'
-import type { Decided, View } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
-import { type Definition, isConducted, runsOf } from './definition.js'
-import { persistently } from './persistence.js'
+import type { Environment } from '../runtime/environment.js'
+import type { Activity } from './activity.js'
+import type { TaskAdmission } from './admission.js'
+import type { Definition } from './definition.js'
+import type { GateBook } from './gate-book.js'
+import type { LedgerClock } from './ledger-clock.js'
+import type { Slots } from './slots.js'
+import type { TaskEvents } from './task-events.js'
+import type { TaskView, TaskWriter } from './task-writer.js'
 import { type Begun, leaveLine, unpark } from './transitions.js'
-import type { Worker } from './worker.js'
+
+export interface ParkedPorts {
+  readonly environment: Environment
+  readonly gates: GateBook
+  readonly slots: Slots
+  readonly writer: TaskWriter
+  readonly admission: TaskAdmission
+  readonly events: TaskEvents
+  readonly activity: Activity
+  readonly clock: LedgerClock
+  readonly onFailure: (error: unknown) => void
+}
 
 export class Parked implements Timer {
-  private readonly worker: Worker
-  private readonly definition: Definition
+  private readonly ports: ParkedPorts
+  readonly definition: Definition
   readonly task: TaskRecord
   private readonly budget: Budget
   private readonly request: BudgetRequest
   private readonly onLeft: (after: Begun | undefined) => void
   private leave: (() => void) | undefined = undefined
   private left = false
-  /** Granted, while there is no slot for it. */
+  /** The grant, while there is no slot for the attempt. */
   private holding: Decision | undefined = undefined
   private leaveSlots: (() => void) | undefined = undefined
 
-  constructor(worker: Worker, definition: Definition, task: TaskRecord, onLeft: (after: Begun | undefined) => void) {
-    const { gates } = worker.parts
-    this.worker = worker
+  /** `onLeft`: what the task became; undefined if another process has it. */
+  constructor(
+    ports: ParkedPorts,
+    definition: Definition,
+    task: TaskRecord,
+    onLeft: (after: Begun | undefined) => void,
+  ) {
+    const { gates, clock } = ports
+    this.ports = ports
     this.definition = definition
     this.task = task
     this.budget = gates.budgetOf(definition) as Budget
-    this.request = gates.request(definition, task, worker.ledgerMs) as BudgetRequest
+    this.request = gates.request(definition, task, clock.nowMs) as BudgetRequest
     this.onLeft = onLeft
   }
 
   join(): void {
-    const { environment } = this.worker.parts
+    const { environment, clock } = this.ports
     const line = environment.lineOf(this.budget)
-    environment.schedule(this, environment.exactMs() + (this.task.dueAtMs as number) - this.worker.ledgerMs)
+    environment.schedule(this, environment.exactMs() + (this.task.dueAtMs as number) - clock.nowMs)
     line.joined()
     const leave = this.budget.park?.(this.request, (grant) => this.woken(grant))
     if (!this.left) this.leave = leave
     line.follow()
   }
 
-  /** The end of its patience. */
+  /** Its time in the line is over. */
   fire(): void {
     if (!this.close()) return
     this.leave?.()
-    void this.write((task, now) => ({ ...leaveLine(task, now), epoch: 0 }))
+    void this.write(({ task, now }) => ({ ...leaveLine(task, now), epoch: 0 }))
   }
 
-  /** The process stops: somebody else may take it. */
+  /** The process stops: another one may take the task. */
   release(): Promise<void> {
     if (!this.close() && !this.dropHeld()) return Promise.resolve()
     this.leave?.()
-    return this.write((task, now) => ({ ...unpark(task, now), epoch: 0 }))
+    return this.write(backToQueue)
   }
 
-  /** It never stood in line: the process stopped before it could. */
+  /** The process stopped before the task could join the line. */
   turnAway(): Promise<void> {
     this.left = true
-    return this.write((task, now) => ({ ...unpark(task, now), epoch: 0 }))
+    return this.write(backToQueue)
   }
 
-  /** The task was taken from it. */
+  /** The task was taken from this process. */
   abandon(): void {
     if (this.close()) this.leave?.()
     else this.dropHeld()
@@ -88,10 +111,10 @@ export class Parked implements Timer {
     this.useWhenFree(grant)
   }
 
-  /** The line has let it go; it may still have to wait for a slot of this process. */
+  /** Out of the line, the task may still have to wait for a slot of this process. */
   private useWhenFree(grant: Decision): void {
-    const { slots, telling } = this.worker
-    telling.decision(this.definition, this.task, 'grant', grant)
+    const { slots, events } = this.ports
+    events.decision(this.definition, this.task, 'grant', grant)
     if (!grant.allowed) {
       void this.use(grant)
       return
@@ -105,13 +128,14 @@ export class Parked implements Timer {
   }
 
   private async use(grant: Decision): Promise<void> {
+    const { admission, gates } = this.ports
     let used = !grant.allowed
-    await this.write((task, now) => {
+    await this.write(({ task, now }) => {
       if (!grant.allowed) return { ...leaveLine(task, now), epoch: 0 }
-      const begun = this.worker.beginning.granted(this.definition, task, grant, now)
+      const begun = admission.startGranted(this.definition, task, grant, now)
       if (begun.task.status !== 'running') return begun
       used = true
-      this.worker.parts.gates.keep(task, { request: this.request, decision: grant })
+      gates.keep(task, { request: this.request, decision: grant })
       return begun
     })
     if (!used) this.giveBack(grant)
@@ -119,43 +143,45 @@ export class Parked implements Timer {
 
   private giveBack(grant: Decision): void {
     if (!grant.allowed) return
-    const { parts, ledgerMs } = this.worker
-    parts.gates.tellEnd(this.budget, { request: this.request, decision: grant }, unusedOutcome(ledgerMs))
+    const { gates, clock } = this.ports
+    gates.tellEnd(this.budget, { request: this.request, decision: grant }, unusedOutcome(clock.nowMs))
   }
 
   private close(): boolean {
     if (this.left) return false
     this.left = true
-    const { environment } = this.worker.parts
+    const { environment } = this.ports
     environment.cancel(this)
     environment.lineOf(this.budget).left()
     return true
   }
 
-  private write(change: (task: TaskRecord, now: number) => Begun): Promise<void> {
-    return this.worker.track(this.commit(change))
+  private write(change: (view: TaskView) => Begun): Promise<void> {
+    return this.ports.activity.track(this.commit(change))
   }
 
-  private async commit(change: (task: TaskRecord, now: number) => Begun): Promise<void> {
-    const { ledger, gates, onFailure } = this.worker.parts
+  private async commit(change: (view: TaskView) => Begun): Promise<void> {
+    const { writer, onFailure } = this.ports
+    const { definition, task } = this
     try {
-      const keys = { tasks: [this.task], gates: gates.keysOf(this.definition), runs: runsOf(this.definition) }
-      const decide = (view: View): Decided<Begun | undefined> => {
-        const current = view.task(this.task)
-        if (current?.fence !== this.task.fence || current.owner !== this.task.owner) return { result: undefined }
-        gates.refresh(this.definition, view)
-        // Whoever conducts the run now begins it.
-        const isOurs = isConducted(this.definition, view)
-        const changed = isOurs ? change(current, view.now) : { ...unpark(current, view.now), epoch: 0 }
-        return { ...changed, gates: gates.records(this.definition), result: changed }
-      }
-      const after = await persistently(
-        () => ledger.transact(keys, decide),
-        () => this.worker.stopped,
-      )
+      const after = await writer.write<Begun>({
+        definition,
+        key: task,
+        heldAs: task,
+        isOutcome: true,
+        decide: (view) => {
+          // If another process conducts the run by now, that one begins the task.
+          const changes = view.isConducted ? change(view) : backToQueue(view)
+          return { changes, result: changes }
+        },
+      })
       this.onLeft(after)
     } catch (error) {
       onFailure(error)
     }
   }
+}
+
+function backToQueue({ task, now }: TaskView): Begun {
+  return { ...unpark(task, now), epoch: 0 }
 }

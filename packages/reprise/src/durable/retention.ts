@@ -16,16 +16,29 @@ import type { Compacted, Ledger } from '../ledger/ledger.js'
 import { LEAST_HISTORY } from '../ledger/limits.js'
 import { FINISHED_STATUSES } from '../ledger/records.js'
 
+/** How long finished tasks and their history are kept. A duration is at least 1 minute. */
 export interface RetentionInput {
-  /** How long a succeeded task is kept, with its result; for ever when absent. */
+  /** How long a succeeded task is kept, with its result. @default for ever @example { succeeded: '7d' } */
   readonly succeeded?: DurationInput
-  /** The same for one that was cancelled. */
+  /** How long a cancelled task is kept. @default for ever @example { cancelled: '7d' } */
   readonly cancelled?: DurationInput
-  /** The same for one that failed, and its dead letter: a choice of its own, since people look at these. */
+  /**
+   * How long a failed task and its dead letter are kept: a choice of its own, since people look at these.
+   * @default for ever
+   * @example { failed: '90d' }
+   */
   readonly failed?: DurationInput
-  /** How long events are kept, whatever became of their tasks; as long as their tasks when absent. */
+  /**
+   * How long events are kept, whatever became of their tasks.
+   * @default as long as their tasks
+   * @example { events: '30d' }
+   */
   readonly events?: DurationInput
-  /** Attempts kept of one task: of more, the older ones go until half of it is left. 100 when absent. */
+  /**
+   * Attempts kept of one task, from 10 to 100 000: of more, the older ones are removed until half of it is left.
+   * @default 100
+   * @example { maxHistoryPerTask: 1000 }
+   */
   readonly maxHistoryPerTask?: number
 }
 
@@ -82,14 +95,21 @@ function retained(value: unknown, place: Place): number | undefined {
 
 /** Rows that a sweep removed, and whether there is more. */
 export interface Swept {
+  /** Tasks removed. */
   readonly tasks: number
+  /** Rows of attempts removed. */
   readonly attempts: number
+  /** Events removed. */
   readonly events: number
+  /** Dead letters removed. */
   readonly deadLetters: number
   /** Tasks whose history was shortened. */
   readonly shortened: number
+  /** Policies removed. */
   readonly policies: number
+  /** Owners removed. */
   readonly owners: number
+  /** Bytes given back to the system. */
   readonly reclaimedBytes: number
   /** It stopped at its limit: the next sweep may come at once. */
   readonly more: boolean

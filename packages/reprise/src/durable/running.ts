@@ -1,19 +1,48 @@
 /**
- * The attempts that run in this process: each is executed after its intent was committed, and how it ended is written
- * together with what follows. Imports core and its own layer.
+ * The attempts that run in this process: each is executed after its intent was committed, and its end is written together
+ * with what follows from it. Imports core and its own layer.
  *
- * Invariant: what an attempt would write after its task was taken over is not written, since the fence has moved.
+ * Invariant: the end of an attempt whose task was taken over is not written, since the fence has moved.
  */
-import type { Decided, View } from '../ledger/ledger.js'
+import type { Ledger } from '../ledger/ledger.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
+import type { Environment } from '../runtime/environment.js'
+import { type Activity, isStopped } from './activity.js'
+import type { Started, TaskAdmission } from './admission.js'
 import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
-import type { Started } from './beginning.js'
-import { type Definition, isConducted, runsOf } from './definition.js'
+import type { Definition } from './definition.js'
 import { checkpointWriter, lastCheckpointOf } from './checkpoints.js'
 import { contextOf, type DurableContext, Execution, type ExecutionEnd } from './execution.js'
-import { persistently } from './persistence.js'
-import { type AttemptEnd, interrupt, settle, type Settled, verified } from './transitions.js'
-import type { Worker } from './worker.js'
+import type { GateBook } from './gate-book.js'
+import { interrupt, settleLate, verified } from './interruption.js'
+import type { LedgerClock } from './ledger-clock.js'
+import type { Slots } from './slots.js'
+import type { TaskEvents } from './task-events.js'
+import { inOneCommit, type TaskView, type TaskWriter, type Transition } from './task-writer.js'
+import { type AttemptEnd, settle, type Settled } from './transitions.js'
+
+export interface RunningPorts {
+  readonly ledger: Ledger
+  readonly environment: Environment
+  readonly gates: GateBook
+  readonly slots: Slots
+  readonly writer: TaskWriter
+  readonly admission: TaskAdmission
+  readonly events: TaskEvents
+  readonly activity: Activity
+  readonly clock: LedgerClock
+  /** The next attempt was committed with the end of this one. */
+  readonly follow: (next: Started) => void
+  /** The task waits, or is over. */
+  readonly rested: (task: TaskRecord) => void
+  /** Another process has the task. */
+  readonly taken: (task: TaskRecord) => void
+  /** Whether this process has the task: it may have begun again here meanwhile. */
+  readonly isHere: (task: TaskRecord) => boolean
+  /** An attempt has ended, and left its slot. */
+  readonly left: (definition: Definition) => void
+  readonly onFailure: (error: unknown) => void
+}
 
 interface Running {
   readonly definition: Definition
@@ -24,18 +53,20 @@ interface Running {
 
 type Operation = Definition['run']
 
-/** What was written at the end of an attempt: what it led to, and the next one if that is due at once. */
+/** What was written at the end of an attempt: what the task became, and its next attempt if that is due at once. */
 interface Concluded {
   readonly settled: Settled
   readonly next: Started | undefined
+  /** The attempt had been charged as lost. */
+  readonly isLate: boolean
 }
 
 export class RunningAttempts {
-  private readonly worker: Worker
+  private readonly ports: RunningPorts
   private readonly running = new Map<string, Running>()
 
-  constructor(worker: Worker) {
-    this.worker = worker
+  constructor(ports: RunningPorts) {
+    this.ports = ports
   }
 
   get size(): number {
@@ -46,37 +77,45 @@ export class RunningAttempts {
     return this.running.has(nameOf(key))
   }
 
-  /** Tells one, or all of them, to stop. */
+  /** Stops one, or all of them. */
   stop(reason: unknown, key?: TaskKey): void {
     if (key !== undefined) this.running.get(nameOf(key))?.execution.stop(reason)
     else for (const { execution } of this.running.values()) execution.stop(reason)
   }
 
+  some(isMeant: (definition: Definition) => boolean): boolean {
+    return [...this.running.values()].some(({ definition }) => isMeant(definition))
+  }
+
+  stopWhere(isMeant: (definition: Definition) => boolean, reason: unknown): void {
+    for (const { definition, execution } of this.running.values()) if (isMeant(definition)) execution.stop(reason)
+  }
+
   /** Its intent is committed. */
   execute(definition: Definition, task: TaskRecord, epoch: number): void {
-    const { environment, onFailure } = this.worker.parts
+    const { environment, events, slots, activity, onFailure } = this.ports
     const execution = new Execution(environment.clock)
     const running = { definition, task, epoch, execution }
     this.running.set(nameOf(task), running)
-    this.worker.slots.occupy()
+    slots.occupy()
     const { deadlineAtMs } = task.progress.retry
     const remainingMs = remainingOf(deadlineAtMs, definition, task.updatedAtMs)
-    const { ledger } = this.worker.parts
-    const checkpoint = checkpointWriter(ledger, task, () => this.worker.stopped)
+    const checkpoint = checkpointWriter(this.ports.ledger, task, () => activity.isStopped)
     const context = contextOf(definition, task, () => execution.signal, remainingMs, checkpoint)
     const { attemptTimeoutMs, timeoutMs } = definition.policy
     const limits = { attemptTimeoutMs, remainingMs, timeoutMs }
     const { verify, run, name } = definition
-    const isLooking = task.progress.unverified === true
-    if (!isLooking) this.worker.telling.began(definition, task)
-    // The policy may have changed since: what would have looked is gone, and what is to be done without it is known.
-    const look = verify ?? (() => (definition.onInterrupt === 'rerun' ? 'rerun' : 'unknown'))
-    const operation = isLooking ? look : run
-    // What was decided just before a stop does not begin any more.
-    if (this.worker.stopped) execution.stop(new Error('The process stops'))
+    const isVerification = task.progress.unverified === true
+    if (!isVerification) events.began(definition, task)
+    // The definition may have changed since the interruption: without `verify`, its rule answers.
+    const mayRerun = definition.onInterrupt === 'rerun' || definition.onInterrupt === 'charge'
+    const look = verify ?? (() => (mayRerun ? 'rerun' : 'unknown'))
+    const operation = isVerification ? look : run
+    // An attempt that was committed just before a stop does not begin any more.
+    if (isStopped(activity, definition)) execution.stop(new Error('The process stops'))
     else execution.run(() => this.call(operation, running, context), name, context.attempt, limits)
     void execution.ended
-      .then((end) => (isLooking ? this.concludeLook(running, end) : this.conclude(running, end)))
+      .then((end) => (isVerification ? this.concludeVerification(running, end) : this.conclude(running, end)))
       .finally(() => this.leave(running))
       .catch(onFailure)
   }
@@ -84,8 +123,8 @@ export class RunningAttempts {
   /** With the task's last checkpoint, which is read only where there is one. */
   private call(operation: Operation, { task, execution }: Running, context: DurableContext): unknown {
     if (task.progress.checkpoint === undefined) return operation(task.input as never, context as DurableContext<never>)
-    const { ledger, onFailure } = this.worker.parts
-    return lastCheckpointOf(ledger, task, () => this.worker.stopped).then(
+    const { ledger, activity, onFailure } = this.ports
+    return lastCheckpointOf(ledger, task, () => activity.isStopped).then(
       (lastCheckpoint) => {
         Object.defineProperty(context, 'lastCheckpoint', { value: lastCheckpoint, enumerable: true })
         return operation(task.input as never, context as DurableContext<never>)
@@ -98,16 +137,16 @@ export class RunningAttempts {
     )
   }
 
-  /** What follows has taken its own slot by now. */
+  /** The attempt that follows has taken its own slot by now. */
   private leave(running: Running): void {
     this.remove(running)
-    this.worker.slots.give()
-    this.worker.checkIdle()
+    this.ports.slots.give()
+    this.ports.left(running.definition)
   }
 
-  /** Tells attempts whose task was cancelled or taken over by another process. */
+  /** Stops attempts whose task was cancelled or taken over by another process. */
   async stopLost(): Promise<void> {
-    const { ledger } = this.worker.parts
+    const { ledger } = this.ports
     // All at once: a store that is far away is asked once.
     const looks = Array.from(this.running.values(), async ({ task, execution }) => {
       const now = await ledger.get(task)
@@ -120,96 +159,94 @@ export class RunningAttempts {
 
   private async conclude(running: Running, end: ExecutionEnd): Promise<void> {
     const { definition, task } = running
-    const { gates, environment } = this.worker.parts
+    const { environment } = this.ports
     const attemptEnd =
       end.type === 'stopped'
         ? undefined
         : attemptEndOf(definition, end, task.progress.retry.launched, environment.clock.wallMs())
     const rule = end.type === 'stopped' && !end.started ? 'rerun' : definition.onInterrupt
-    let informed = false
-    const after = await this.write(running, (current, now, isFresh) => {
+    let isBudgetTold = false
+    const settlesGates = attemptEnd !== undefined
+    const mayRetry = settlesGates && attemptEnd.result !== 'success'
+    const acceptsLate = definition.onInterrupt === 'charge'
+    const after = await this.write(running, { settlesGates, mayRetry, acceptsLate }, (view) => {
+      const { task: current, now, isBudgetFresh } = view
+      if (view.isLate) return attemptEnd && settleLate(current, attemptEnd, now)
+      if (attemptEnd === undefined) return interrupt(current, definition.policy, rule, true, view.retryGates, now)
       this.tellBreaker(running, current, attemptEnd, now)
-      if (!informed || isFresh) this.tellBudget(running, attemptEnd, now)
-      informed = true
-      const retryGates = gates.retryGates(definition, current, now)
-      if (attemptEnd !== undefined) return settle(current, definition.policy, attemptEnd, retryGates, now)
-      return interrupt(current, definition.policy, rule, true, retryGates, now)
+      if (!isBudgetTold || isBudgetFresh) this.tellBudget(running, attemptEnd, now)
+      isBudgetTold = true
+      return settle(current, definition.policy, attemptEnd, view.retryGates, now)
     })
     if (after === undefined) return
-    this.tellEnd(running, end, attemptEnd, after)
+    this.emitEnd(running, end, attemptEnd, after)
     this.follow(after)
   }
 
-  private async concludeLook(running: Running, end: ExecutionEnd): Promise<void> {
+  private async concludeVerification(running: Running, end: ExecutionEnd): Promise<void> {
     const { definition } = running
-    const { gates } = this.worker.parts
+    const { events } = this.ports
     const found = verificationOf(end)
-    const after = await this.write(running, (current, now) => {
-      const retryGates = gates.retryGates(definition, current, now)
-      if (found !== undefined) {
-        const changes = verified(current, found, definition.policy, retryGates, now)
-        gates.giveUp(definition, current, changes.task, now)
-        return changes
-      }
-      return interrupt(current, definition.policy, 'verify', true, retryGates, now)
+    const after = await this.write(running, { mayRetry: true }, ({ task, now, retryGates }) => {
+      if (found === undefined) return interrupt(task, definition.policy, 'verify', true, retryGates, now)
+      return verified(task, found, definition.policy, retryGates, now)
     })
     if (after === undefined) return
-    if (after.next === undefined) this.worker.telling.followed(definition, after.settled.task)
+    if (after.next === undefined) events.followed(definition, after.settled.task)
     this.follow(after)
   }
 
-  /** The outcome, and the next attempt with it if that is due at once; undefined if somebody took the task over. */
+  /** The outcome, with the next attempt if that is due at once; undefined if another process has taken the task. */
   private async write(
     running: Running,
-    change: (task: TaskRecord, now: number, isFresh: boolean) => Settled,
+    kind: Pick<Transition<unknown>, 'settlesGates' | 'mayRetry' | 'acceptsLate'>,
+    change: (view: TaskView) => Settled | undefined,
   ): Promise<Concluded | undefined> {
     const { definition, task } = running
-    const { ledger, gates } = this.worker.parts
-    const keys = { tasks: [task], gates: gates.keysOf(definition), runs: runsOf(definition) }
-    const decide = (view: View): Decided<Concluded | undefined> => {
-      const current = view.task(task)
-      if (current?.fence !== task.fence || current.owner !== task.owner) return { result: undefined }
-      const isFresh = gates.refresh(definition, view)
-      const concluded = this.withNext(definition, change(current, view.now, isFresh), view)
-      return { ...changesOf(concluded), gates: gates.records(definition), result: concluded }
-    }
-    // What an attempt did is not forgotten because somebody holds the store for long.
-    const after = await persistently(
-      () => ledger.transact(keys, decide),
-      () => this.worker.stopped,
-    )
+    const after = await this.ports.writer.write<Concluded>({
+      ...kind,
+      definition,
+      key: task,
+      heldAs: task,
+      isOutcome: true,
+      decide: (view) => {
+        const settled = change(view)
+        if (settled === undefined) return undefined
+        const next = this.nextOf(definition, settled.task, view)
+        const changes = next === undefined ? settled : inOneCommit(settled, next)
+        return { changes, result: { settled, next, isLate: view.isLate } }
+      },
+    })
     this.remove(running)
-    if (after === undefined) this.lost(running)
-    else gates.committed(definition)
+    if (after === undefined) this.ports.taken(task)
+    if (after === undefined || after.isLate) this.dropGrant(running)
     return after
   }
 
-  private withNext(definition: Definition, settled: Settled, view: View): Concluded {
-    const { task } = settled
-    const { now } = view
-    const isDue = task.status === 'waiting' && (task.dueAtMs as number) <= now
-    if (!isDue || this.worker.stopped || !isConducted(definition, view)) return { settled, next: undefined }
-    return { settled, next: this.worker.beginning.start(definition, task, now) }
+  private nextOf(definition: Definition, task: TaskRecord, view: TaskView): Started | undefined {
+    const isDue = task.status === 'waiting' && (task.dueAtMs as number) <= view.now
+    if (!isDue || this.ports.activity.isStopped || !view.isConducted) return undefined
+    return this.ports.admission.start(definition, task, view.now)
   }
 
   private follow({ settled, next }: Concluded): void {
-    if (next !== undefined) this.worker.follow(next)
-    else this.worker.rested(settled.task)
+    if (next !== undefined) this.ports.follow(next)
+    else this.ports.rested(settled.task)
   }
 
-  private tellEnd(running: Running, end: ExecutionEnd, attemptEnd: AttemptEnd | undefined, after: Concluded): void {
-    const { telling } = this.worker
-    if (!telling.listens) return
+  private emitEnd(running: Running, end: ExecutionEnd, attemptEnd: AttemptEnd | undefined, after: Concluded): void {
+    const { events } = this.ports
+    if (!events.isObserved) return
     const { definition, task } = running
     if (attemptEnd === undefined) {
-      telling.interrupted(definition, task, true)
+      events.interrupted(definition, task, true)
       return
     }
     const error = errorOfEnd(end, attemptEnd)
     const { task: settled } = after.settled
     const outcome = { outcome: attemptEnd.result, ...(error !== undefined && { error }) }
-    telling.finished(definition, task, outcome, settled.updatedAtMs)
-    telling.followed(definition, settled, error)
+    events.finished(definition, task, outcome, settled.updatedAtMs)
+    events.followed(definition, settled, error)
   }
 
   /** The task may have begun again here meanwhile. */
@@ -218,43 +255,28 @@ export class RunningAttempts {
     if (this.running.get(name) === running) this.running.delete(name)
   }
 
-  /** Whoever took the task has its grant too, and has given the slot of its breaker back. */
-  private lost({ definition, task }: Running): void {
-    const { gates } = this.worker.parts
-    this.worker.taken(task)
-    if (!this.worker.isHere(task)) gates.lost(definition, task, this.worker.ledgerMs)
+  /** The process that took the task over has its grant too, and has given back the slot of its breaker. */
+  private dropGrant({ definition, task }: Running): void {
+    const { gates, isHere, clock } = this.ports
+    if (!isHere(task)) gates.lost(definition, task, clock.nowMs)
   }
 
-  private tellBreaker(running: Running, current: TaskRecord, end: AttemptEnd | undefined, now: number): void {
+  private tellBreaker(running: Running, current: TaskRecord, end: AttemptEnd, now: number): void {
     const { definition, task, epoch } = running
-    // Somebody took this process for lost, and gave the slot back: the next probe speaks in its place.
+    // Another process took this one for lost, and gave the slot back: the result of the next probe counts instead.
     if (task.progress.current?.probe !== undefined && current.progress.current?.probe === undefined) return
-    const breaker = this.worker.parts.gates.breakerOf(definition)
-    if (end === undefined) breaker?.giveBack(epoch)
-    else if (end.result === 'success') breaker?.success(epoch)
+    const breaker = this.ports.gates.breakerOf(definition)
+    if (end.result === 'success') breaker?.success(epoch)
     else breaker?.failure(epoch, now)
   }
 
-  /** One that was interrupted keeps its grant, for whoever carries it on. */
-  private tellBudget({ definition, task }: Running, end: AttemptEnd | undefined, now: number): void {
-    if (end === undefined) return
-    const { result } = end
+  private tellBudget({ definition, task }: Running, { result }: AttemptEnd, now: number): void {
     const latencyMs = now - (task.progress.current?.startedAtMs ?? now)
-    this.worker.parts.gates.settle(definition, task, { result, latencyMs, won: result === 'success', now })
+    this.ports.gates.settle(definition, task, { result, latencyMs, won: result === 'success', now })
   }
 }
 
 /** `now`: when it began. Never more than the whole: the clock may have been set back since. */
 function remainingOf(deadlineAtMs: number | null, { policy }: Definition, now: number): number | undefined {
   return deadlineAtMs === null ? undefined : Math.min(deadlineAtMs - now, policy.timeoutMs ?? Infinity)
-}
-
-function changesOf({ settled, next }: Concluded): Settled {
-  if (next === undefined) return settled
-  return {
-    ...next,
-    attempts: [...(settled.attempts ?? []), ...(next.attempts ?? [])],
-    dead: [...(settled.dead ?? []), ...(next.dead ?? [])],
-    events: [...(settled.events ?? []), ...(next.events ?? [])],
-  }
 }

@@ -5,7 +5,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Ledger, RunFilter } from '../ledger/ledger.js'
 import type { Json, RunRecord } from '../ledger/records.js'
-import { DurableRun, runEvent, type RunParts } from './durable-run.js'
+import { type Conducting, type ConductOptions, DurableRun, runEvent, type RunParts } from './durable-run.js'
+import type { RunBudgets } from './run-budgets.js'
+import type { Environment } from '../runtime/environment.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
 import { lastHeardOf, type OtherOwner } from './other-owners.js'
@@ -13,26 +15,42 @@ import type { Ownership } from './ownership.js'
 import { expectId } from './tasks.js'
 
 export interface NewRun {
+  /** Unique within the store: up to 128 letters, digits, dots, dashes and underscores. */
   readonly id: string
   /** Whose it is: what a program calls its own. */
   readonly kind: string
+  /** Its name for people; runs may share it. */
   readonly name: string
   /** What it runs; kept with it, and given to whoever takes it up again. */
   readonly definition: Json
   /** Whether a later program would run the same. */
   readonly fingerprint: string
-  /** What is short and changes. */
+  /**
+   * What the run's kind wants to know again: short, since every step reads it.
+   * @default null
+   * @example { detail: { done: 0 } }
+   */
   readonly detail?: Json
 }
 
-export interface TakeOptions {
-  /** Takes it from a process that still holds its lease too; what that one does with the run is not written any more. */
+export interface TakeOptions extends ConductOptions {
+  /**
+   * Takes it from a process that still holds its lease too; what that one does with the run is not written any more.
+   * @default false
+   * @example { force: true }
+   */
   readonly force?: boolean
-  /** As it was when somebody looked: taken meanwhile, or removed, it is refused. */
+  /**
+   * The run's fence as it was when it was read: if it has changed since, the run is not taken.
+   * @default not compared
+   * @example { fence: 3 }
+   */
   readonly fence?: number
 }
 
 export interface RunsParts extends RunParts {
+  readonly environment: Environment
+  readonly budgets: RunBudgets
   readonly ledger: Ledger
   readonly ownership: Ownership
   readonly owner: string
@@ -45,37 +63,76 @@ export class Runs {
     this.parts = parts
   }
 
-  /** Begins a run, conducted by this process; refused if the id is taken. */
-  async start({ id, kind, name, definition, fingerprint, detail = null }: NewRun): Promise<DurableRun> {
+  /**
+   * Begins a run, conducted by this process; refused if the id is taken.
+   * @example
+   * const { id } = await durable.runs.start({
+   *   id: 'nightly-1',
+   *   kind: 'report',
+   *   name: 'nightly',
+   *   definition: { steps: ['fetch'] },
+   *   fingerprint: '9f2c',
+   * })
+   */
+  async start(
+    { id, kind, name, definition, fingerprint, detail = null }: NewRun,
+    options: ConductOptions = {},
+  ): Promise<DurableRun> {
     const { ledger, owner } = this.parts
     this.parts.expectOpen()
     expectId('run', id)
     const kept = { definition: expectJson(definition, 'definition'), detail: expectJson(detail, 'detail') }
-    const record = await ledger.transact({ tasks: [], runs: [id] }, (view) => {
-      if (view.run(id) !== undefined) throw new TaskRefusedError('conflict', `There is a run ${id} already`)
-      const run: RunRecord = {
-        id,
-        kind,
-        name,
-        status: 'running',
-        owner,
-        fence: 1,
-        resumes: 0,
-        fingerprint,
-        detail: kept.detail,
-        correlationId: randomUUID(),
-        createdAtMs: view.now,
-        updatedAtMs: view.now,
-        endedAtMs: null,
-      }
-      const events = [runEvent('run_started', run, view.now, { kind, name })]
-      return { runs: [{ run, definition: kept.definition }], events, result: run }
-    })
-    return new DurableRun(this.parts, record, { resumeId: undefined, force: false })
+    const begin = (): Promise<RunRecord> =>
+      ledger.transact({ tasks: [], runs: [id] }, (view) => {
+        if (view.run(id) !== undefined) throw new TaskRefusedError('conflict', `There is a run ${id} already`)
+        const run: RunRecord = {
+          id,
+          kind,
+          name,
+          status: 'running',
+          owner,
+          fence: 1,
+          resumes: 0,
+          fingerprint,
+          detail: kept.detail,
+          correlationId: randomUUID(),
+          createdAtMs: view.now,
+          updatedAtMs: view.now,
+          endedAtMs: null,
+        }
+        const events = [runEvent('run_started', run, view.now, { kind, name })]
+        return { runs: [{ run, definition: kept.definition }], events, result: run }
+      })
+    return this.conduct(begin, options, { resumeId: undefined, force: false })
   }
 
-  /** Takes up a run that nobody conducts any more, whatever became of it; refused while somebody does. */
-  async take(id: string, { force = false, fence }: TakeOptions = {}): Promise<DurableRun> {
+  /** What the run brings along is there before the run is: if it cannot be added, nothing is written. */
+  private async conduct(
+    begin: () => Promise<RunRecord>,
+    { budgets, observer, policyChange }: ConductOptions,
+    how: Pick<Conducting, 'resumeId' | 'force'>,
+  ): Promise<DurableRun> {
+    const releases: (() => void)[] = []
+    const release = (): void => {
+      for (const one of releases.splice(0)) one()
+    }
+    try {
+      if (budgets !== undefined) releases.push(this.parts.budgets.add(budgets))
+      if (observer !== undefined) releases.push(this.parts.environment.observe(observer))
+      const record = await begin()
+      return new DurableRun(this.parts, record, { ...how, ...(policyChange && { policyChange }), release })
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  /**
+   * Takes up a run that nobody conducts any more, whatever became of it; refused while somebody does.
+   * @example const taken = await durable.runs.take('nightly-1')
+   */
+  async take(id: string, options: TakeOptions = {}): Promise<DurableRun> {
+    const { force = false, fence } = options
     const { ledger, owner } = this.parts
     const seen = await this.expectRun(id)
     if (!force) await this.expectFree(seen)
@@ -83,46 +140,57 @@ export class Runs {
     // Of a process that was killed, nothing else says until when it conducted the run.
     const isLost = seen.status === 'running' && seen.owner !== null
     const heardOfAtMs = isLost ? await lastHeardOf(ledger, seen.owner ?? '') : undefined
-    const record = await ledger.transact({ tasks: [], runs: [id] }, (view) => {
-      const run = view.run(id)
-      if (run?.fence !== (fence ?? seen.fence))
-        throw new TaskRefusedError('locked', `Run ${id} has just been taken by another process`)
-      const next: RunRecord = {
-        ...run,
-        status: 'running',
-        owner,
-        fence: run.fence + 1,
-        resumes: run.resumes + 1,
-        updatedAtMs: view.now,
-        endedAtMs: null,
-      }
-      const before = {
-        from: run.owner,
-        status: run.status,
-        ...(heardOfAtMs !== undefined && { heardOfAtMs: Math.round(heardOfAtMs) }),
-      }
-      const events = [runEvent('run_resumed', run, view.now, { resumeId, ...before })]
-      return { runs: [{ run: next }], events, result: next }
-    })
-    return new DurableRun(this.parts, record, { resumeId, force })
+    const begin = (): Promise<RunRecord> =>
+      ledger.transact({ tasks: [], runs: [id] }, (view) => {
+        const run = view.run(id)
+        if (run?.fence !== (fence ?? seen.fence))
+          throw new TaskRefusedError('locked', `Run ${id} has just been taken by another process`)
+        const next: RunRecord = {
+          ...run,
+          status: 'running',
+          owner,
+          fence: run.fence + 1,
+          resumes: run.resumes + 1,
+          updatedAtMs: view.now,
+          endedAtMs: null,
+        }
+        const before = {
+          from: run.owner,
+          status: run.status,
+          ...(heardOfAtMs !== undefined && { heardOfAtMs: Math.round(heardOfAtMs) }),
+        }
+        const events = [runEvent('run_resumed', run, view.now, { resumeId, ...before })]
+        return { runs: [{ run: next }], events, result: next }
+      })
+    return this.conduct(begin, options, { resumeId, force })
   }
 
-  /** A run to look at and to change tasks of, without conducting it. */
+  /**
+   * A run to look at and to change tasks of, without conducting it.
+   * @example const found = await durable.runs.find('nightly-1')
+   */
   async find(id: string): Promise<DurableRun> {
     return new DurableRun(this.parts, await this.expectRun(id), undefined)
   }
 
+  /** Runs of the store, the latest first. @example const latest = await durable.runs.list({ limit: 20 }) */
   list(filter: RunFilter = {}): Promise<readonly RunRecord[]> {
     this.parts.expectOpen()
     return this.parts.ledger.runs(filter)
   }
 
-  /** Who conducts it now; undefined if nobody does, or if he is lost. */
+  /**
+   * The process that conducts the run now; undefined if none does, or if it is lost.
+   * @example const conductor = await durable.runs.conductorOf(run.record)
+   */
   async conductorOf({ owner }: RunRecord): Promise<OtherOwner | undefined> {
     return owner === null ? undefined : this.parts.ownership.holderOf(owner)
   }
 
-  /** Nobody begins anything of it any more; its tasks are cancelled one by one. False if it had ended. */
+  /**
+   * Nobody begins anything of it any more; its tasks are cancelled one by one. False if it had ended.
+   * @example const isCancelled = await durable.runs.cancel('nightly-1')
+   */
   async cancel(id: string): Promise<boolean> {
     await this.expectRun(id)
     return this.parts.ledger.transact({ tasks: [], runs: [id] }, (view) => {

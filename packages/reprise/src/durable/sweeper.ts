@@ -4,7 +4,7 @@
  *
  * Invariants: it keeps no process alive; after `end` nothing of it is under way.
  */
-import { willPass } from './persistence.js'
+import { isTransient } from './persistence.js'
 import { pauseAfterMs, type Retention, type Swept } from './retention.js'
 
 export interface SweeperParts {
@@ -51,7 +51,7 @@ export class Sweeper {
       this.schedule(pause(await retention.sweep()))
     } catch (error) {
       // Somebody else has held the store for long: there is nothing that could not wait.
-      if (willPass(error)) this.schedule(60_000)
+      if (isTransient(error)) this.schedule(60_000)
       else if (!this.ended) onFailure(error)
     }
   }

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { OptionsError } from '../core/errors.js'
 import { isNot } from '../core/problems.js'
+import type { Random } from '../core/time.js'
 import type { StopReason } from '../core/words.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Creation, Ledger, NewTask } from '../ledger/ledger.js'
@@ -13,75 +14,129 @@ import {
   type FailureRecord,
   type Json,
   keyIn,
-  type RunRecord,
   type TaskKey,
   type TaskRecord,
   type TaskStatus,
-  TERMINAL,
 } from '../ledger/records.js'
+import { isStopped } from './activity.js'
 import type { Adoption } from './adoption.js'
-import { type Conductor, type Definition, runsOf } from './definition.js'
+import { type Definition, expectConductor } from './definition.js'
 import { RecordedFailureError, TaskRefusedError } from './errors.js'
 import { expectOptions } from '../core/options.js'
 import { expectJson } from './json.js'
-import { willPass } from './persistence.js'
+import { isTransient } from './persistence.js'
 import { fingerprint } from './policy-record.js'
 import { faultsOfState } from './state-check.js'
-import { cancel, freshProgress, reset, resolve, retryNow, seedOf, type Settled } from './transitions.js'
-import { isOver } from './waiters.js'
+import type { TaskChanges } from './task-changes.js'
+import { freshProgress, seedOf } from './transitions.js'
+import { isOver, type Waiters } from './waiters.js'
 import type { Watching } from './watching.js'
 import type { Worker } from './worker.js'
 
 /** How a task is asked for, by `run` as by `start`. */
 export interface TaskStartOptions {
-  /** What makes it the same task when it is asked for again; a new one when absent. */
+  /**
+   * What makes it the same task when it is asked for again: 1 to 200 characters.
+   * @default a new random id
+   * @example { id: 'order-42' }
+   */
   readonly id?: string
 }
 
+/** One task of `startAll`. */
 export interface StartInput<I> extends TaskStartOptions {
+  /** What its function is given. */
   readonly input: I
 }
 
+/** A task as `status` tells it. */
 export interface TaskState {
+  /** Its id. */
   readonly id: string
+  /** What becomes of it now. */
   readonly state: TaskStatus
+  /** 1, and one more for every reset. */
   readonly generation: number
+  /** Attempts begun in this generation. */
   readonly attempts: number
+  /** Attempts that the policy allows. */
   readonly attemptsAllowed: number
   /** When the next attempt starts; of a parked task, when it gives up. */
   readonly nextAttemptAtMs: number | null
+  /** The sum of its waits in this generation. */
   readonly totalDelayMs: number
+  /** Why it ended without success; null otherwise. */
   readonly stopReason: StopReason | null
+  /** The word of the budget that denied the next attempt, with the stop reason `budget_denied`; else null. */
+  readonly budgetReason: string | null
+  /** What its last failed attempt failed with; null if none failed. */
   readonly lastFailure: FailureRecord | null
+  /** Joins its events, over processes and resets. */
   readonly correlationId: string
+  /** Its attempts, of all generations. */
   readonly history: readonly AttemptRow[]
 }
 
+/** A kind of task, as `durable.task` gives it. `I`: the input, `R`: the result. */
 export interface TaskHandle<I, R> {
-  /** Runs it, joins it, or gives its recorded result; rejects with its recorded failure. */
+  /**
+   * Runs the task, joins it if it runs already, or gives its recorded result. Rejects with a `RecordedFailureError` if
+   * it failed.
+   * @example const receipt = await charge.run({ order: '42' }, { id: 'order-42' })
+   */
   run(input: I, options?: TaskStartOptions): Promise<R>
-  /** Records it; some process runs it. */
+  /**
+   * Records the task and returns; a process that works on the store runs it.
+   * @example const { id } = await charge.start({ order: '42' }, { id: 'order-42' })
+   */
   start(input: I, options?: TaskStartOptions): Promise<{ readonly id: string }>
-  /** Records many, in few transactions. None is recorded if one of them cannot be; one that is there already stays. */
+  /**
+   * Records many tasks, in few transactions. None is recorded if an input or id is wrong. A task that exists stays as
+   * it is; if one exists with another input, the others are recorded and the call rejects.
+   * @example await charge.startAll(['42', '43'].map((order) => ({ id: `order-${order}`, input: { order } })))
+   */
   startAll(tasks: readonly StartInput<I>[]): Promise<readonly { readonly id: string }[]>
+  /** What is known of the task; undefined if there is none. @example const status = await charge.status('order-42') */
   status(id: string): Promise<TaskState | undefined>
+  /**
+   * Cancels the task; its attempt is aborted if it runs. A task that has ended stays as it is.
+   * @example await charge.cancel('order-42')
+   */
   cancel(id: string): Promise<void>
+  /**
+   * Ends the wait of the task: its next attempt starts at once. Rejects if it does not wait.
+   * @example await charge.retryNow('order-42')
+   */
   retryNow(id: string): Promise<void>
-  /** Grants a fresh set of attempts to one that has ended without success. */
+  /**
+   * Grants a fresh set of attempts to a task that failed, was cancelled or is undecided.
+   * @example await charge.reset('order-42')
+   */
   reset(id: string): Promise<void>
-  /** Says what became of an attempt that nobody knows the end of; `result`: what it gave, null when absent. */
+  /**
+   * Says whether an interrupted attempt of an undecided task happened. `result`: what it gave, null when absent.
+   * @example await charge.decide('order-42', 'done', 'receipt-7')
+   */
   decide(id: string, answer: 'done' | 'rerun', result?: R): Promise<void>
 }
 
 export interface TasksParts {
   readonly ledger: Ledger
-  readonly worker: Worker
+  readonly worker: Pick<
+    Worker,
+    'activity' | 'isStopped' | 'slots' | 'admission' | 'events' | 'due' | 'isHere' | 'follow' | 'wake'
+  >
+  readonly changes: TaskChanges
   readonly adoption: Adoption
+  readonly waiters: Waiters
   readonly watching: Watching
-  /** Looks whether owners are lost, if nobody has just looked. */
+  readonly random: Random
+  /** Looks for lost owners, unless that was done within the last second. */
   readonly lookForLost: () => void
   /** Throws if nothing may be asked any more. */
   readonly expectOpen: () => void
+  /** The ledger cannot be used any more; `isTold`: the caller is told of it. */
+  readonly onFailure: (error: unknown, isTold: boolean) => void
 }
 
 /** At most this many tasks in one transaction, and at most this many conflicting ids in one error. */
@@ -100,7 +155,7 @@ export class Tasks {
   }
 
   handle<I, R>(definition: Definition): TaskHandle<I, R> {
-    const key = (id: string): TaskKey => keyIn(definition, id)
+    const { changes } = this.parts
     return {
       run: async (input, options) => (await this.run(definition, input, idOf(options))) as R,
       start: async (input, options) => {
@@ -109,39 +164,17 @@ export class Tasks {
         return { id: task.id }
       },
       startAll: (tasks) => this.startAll(definition, tasks),
-      status: (id) => this.status(definition, key(id)),
-      cancel: (id) =>
-        this.change(definition, id, (task, now) => (TERMINAL.has(task.status) ? undefined : cancel(task, now))),
-      retryNow: async (id) => {
-        await this.expectPolicy(definition, key(id))
-        await this.change(definition, id, startEarly)
-      },
-      reset: async (id) => {
-        this.parts.expectOpen()
-        await this.parts.ledger.keepPolicy(definition.record)
-        await this.change(definition, id, (task, now) => this.resetTask(definition, task, now))
-      },
-      decide: async (id, answer, result) => {
-        if (answer !== 'done' && answer !== 'rerun')
-          throw new TypeError(`The answer must be 'done' or 'rerun', not ${JSON.stringify(answer)}`)
-        const kept = result === undefined ? null : expectJson(result, 'result')
-        await this.expectPolicy(definition, key(id))
-        await this.change(definition, id, (task, now) => decideTask(task, answer, kept, now))
-      },
+      status: (id) => this.status(definition, keyIn(definition, id)),
+      cancel: (id) => changes.cancel(definition, id),
+      retryNow: (id) => changes.retryNow(definition, id),
+      reset: (id) => changes.reset(definition, id),
+      decide: (id, answer, result) => changes.decide(definition, id, answer, result),
     }
-  }
-
-  /** What this program would not run is not hurried either. */
-  private async expectPolicy(definition: Definition, key: TaskKey): Promise<void> {
-    const { ledger, adoption, expectOpen } = this.parts
-    expectOpen()
-    const task = await ledger.get(key)
-    if (task !== undefined && !TERMINAL.has(task.status)) await adoption.expectPolicy(definition, task)
   }
 
   private async run(definition: Definition, input: unknown, id: string | undefined): Promise<Json> {
     const { worker } = this.parts
-    const { ended, task } = await worker.track(this.begin(definition, input, id))
+    const { ended, task } = await worker.activity.track(this.begin(definition, input, id))
     if (isOver(task)) return resultOf(task)
     return resultOf(await ended)
   }
@@ -152,26 +185,27 @@ export class Tasks {
     input: unknown,
     id: string | undefined,
   ): Promise<{ task: TaskRecord; ended: Promise<TaskRecord> }> {
-    const { worker, watching } = this.parts
-    const isFree = definition.policy.budget === undefined && definition.policy.breaker === undefined
+    const { worker, waiters, watching, onFailure } = this.parts
+    const { policy, most } = definition
+    const isFree = policy.budget === undefined && policy.breaker === undefined && most === undefined
     const hasRoom = isFree && worker.slots.take()
     try {
-      if (worker.stopped) await this.expectOver(definition, id)
+      if (isStopped(worker.activity, definition)) await this.expectOver(definition, id)
       const { type, task } = await this.create(definition, input, id, hasRoom)
       if (type === 'existing') this.expectWillRun(definition, task)
-      // Its process may be gone; who asks for it does not wait until that is noticed.
+      // Its process may be gone: the caller does not wait until the next look for lost owners.
       if (task.owner !== null && !worker.isHere(task) && type === 'existing') this.parts.lookForLost()
-      const ended = isOver(task) ? Promise.resolve(task) : worker.parts.waiters.wait(task)
-      // Who asks for it hears of a failure; before that it is nobody's.
+      const ended = isOver(task) ? Promise.resolve(task) : waiters.wait(task)
+      // The caller gets this promise later: until then a rejection has no handler.
       ended.catch(() => undefined)
       if (type === 'created' && task.status === 'running') worker.follow({ task, epoch: 0 })
       else if (task.status !== 'running') worker.wake()
       if (!isOver(task)) watching.begin()
       return { task, ended }
     } catch (error) {
-      // It may have been written as running here, and nobody runs it: nothing is certain any more.
-      if (hasRoom && error instanceof LedgerError && !willPass(error)) {
-        worker.parts.onFailure(error, true)
+      // It may have been recorded as running here, and nothing executes it: this process cannot go on.
+      if (hasRoom && error instanceof LedgerError && !isTransient(error)) {
+        onFailure(error, true)
       }
       throw error
     } finally {
@@ -209,8 +243,12 @@ export class Tasks {
     const kept = copyOf(input)
     const now = await ledger.now()
     const creation = await this.record(definition, this.newTask(definition, kept, id, now, atOnce))
-    if (creation.type === 'created') worker.telling.created(definition, creation.task)
-    if (creation.type === 'existing') await adoption.expectPolicy(definition, creation.task)
+    if (creation.type === 'created') worker.events.created(definition, creation.task)
+    if (creation.type === 'existing' && creation.task.policyHash !== definition.record.hash) {
+      await adoption.expectPolicy(definition, creation.task)
+      // As it is with the policy that was just accepted, which may allow fewer attempts than were made.
+      return { type: 'existing', task: (await ledger.get(creation.task)) ?? creation.task }
+    }
     if (creation.type !== 'conflict') return creation
     throw new TaskRefusedError('conflict', `Task ${definition.name}/${id} exists with another input`)
   }
@@ -244,7 +282,7 @@ export class Tasks {
   private async recorded(definition: Definition, creations: readonly Creation[]): Promise<string[]> {
     const conflicts: string[] = []
     for (const { type, task } of creations) {
-      if (type === 'created') this.parts.worker.telling.created(definition, task)
+      if (type === 'created') this.parts.worker.events.created(definition, task)
       else if (type === 'existing') await this.parts.adoption.expectPolicy(definition, task)
       else conflicts.push(task.id)
     }
@@ -276,7 +314,7 @@ export class Tasks {
       dueAtMs: now,
       owner: null,
       fence: 0,
-      progress: freshProgress(this.seed()),
+      progress: freshProgress(seedOf(this.parts.random)),
       policyHash: record.hash,
       input,
       stopReason: null,
@@ -284,12 +322,8 @@ export class Tasks {
       createdAtMs: now,
       updatedAtMs: now,
     }
-    const begun = atOnce ? worker.beginning.free(definition, task, now) : task
+    const begun = atOnce ? worker.admission.startUngated(definition, task, now) : task
     return { task: begun, policy: record, payloadHash: fingerprint({ name, input }) }
-  }
-
-  private seed(): number {
-    return seedOf(this.parts.worker.parts.environment.random)
   }
 
   private async status({ policy }: Definition, key: TaskKey): Promise<TaskState | undefined> {
@@ -297,7 +331,7 @@ export class Tasks {
     expectOpen()
     const task = await ledger.get(key)
     if (task === undefined) return undefined
-    const { retry, lastFailure } = task.progress
+    const { retry, lastFailure, budgetReason = null } = task.progress
     return {
       id: task.id,
       state: task.status,
@@ -307,48 +341,11 @@ export class Tasks {
       nextAttemptAtMs: task.dueAtMs,
       totalDelayMs: retry.totalDelayMs,
       stopReason: task.stopReason,
+      budgetReason,
       lastFailure,
       correlationId: task.correlationId,
       history: await ledger.attempts(key),
     }
-  }
-
-  private async change(
-    definition: Definition,
-    id: string,
-    how: (task: TaskRecord, now: number) => Settled | undefined,
-  ): Promise<void> {
-    const { ledger, worker, expectOpen } = this.parts
-    expectOpen()
-    const { gates, waiters, owner } = worker.parts
-    const key = keyIn(definition, id)
-    const keys = { tasks: [key], gates: gates.keysOf(definition), runs: runsOf(definition) }
-    const after = await ledger.transact(keys, (view) => {
-      if (definition.conductor !== undefined) expectConductor(view.run(key.scope), key.scope, definition.conductor)
-      const task = view.task(key)
-      if (task === undefined) throw new TaskRefusedError('not_found', `There is no task ${key.scope}/${key.id}`)
-      const changes = how(task, view.now)
-      if (changes === undefined) return { result: undefined }
-      gates.refresh(definition, view)
-      const isElsewhere = task.owner !== null && task.owner !== owner
-      gates.giveUp(definition, task, changes.task, view.now, isElsewhere)
-      return { ...changes, gates: gates.records(definition), result: { before: task, task: changes.task } }
-    })
-    if (after === undefined) return
-    gates.committed(definition)
-    const { before, task } = after
-    if (task.generation > before.generation) worker.telling.reset(definition, task)
-    if (task.status === 'cancelled') worker.abandon(task)
-    if (!isOver(task)) return worker.wake()
-    worker.telling.followed(definition, task)
-    waiters.settled(task)
-  }
-
-  private resetTask({ record }: Definition, task: TaskRecord, now: number): Settled {
-    if (task.status === 'failed' || task.status === 'cancelled' || task.status === 'undecided') {
-      return reset(task, record.hash, this.seed(), now)
-    }
-    throw new TaskRefusedError('finished', `Task ${task.scope}/${task.id} is ${task.status}: there is nothing to reset`)
   }
 }
 
@@ -378,22 +375,4 @@ function copyOf(input: unknown): Json {
 function resultOf(task: TaskRecord): Json {
   if (task.status === 'succeeded') return task.result ?? null
   throw new RecordedFailureError(task)
-}
-
-/** Somebody else may have taken the run, or ended it. */
-export function expectConductor(run: RunRecord | undefined, id: string, { fence }: Conductor): RunRecord {
-  if (run === undefined) throw new TaskRefusedError('not_found', `There is no run ${id}`)
-  if (run.fence === fence) return run
-  const what = run.status === 'cancelled' ? 'was cancelled' : 'was taken over by another process'
-  throw new TaskRefusedError('run_lost', `Run ${id} ${what}`)
-}
-
-function startEarly(task: TaskRecord, now: number): Settled {
-  if (task.status === 'waiting') return retryNow(task, now)
-  throw new TaskRefusedError('not_waiting', `Task ${task.scope}/${task.id} is ${task.status}: nothing waits`)
-}
-
-function decideTask(task: TaskRecord, answer: 'done' | 'rerun', result: Json, now: number): Settled {
-  if (task.status === 'undecided') return resolve(task, answer, result, now)
-  throw new TaskRefusedError('finished', `Task ${task.scope}/${task.id} is ${task.status}: there is nothing to decide`)
 }

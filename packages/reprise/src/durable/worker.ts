@@ -1,25 +1,32 @@
 /**
- * The hands of a process: attempts that run, tasks that stand in line, and the search for what is due. What has been
- * committed is done here, and nothing else. Imports core's types, the runtime's environment, the ledger's port and its
- * own layer.
+ * The part of a process that executes tasks: it puts together the attempts that run, the tasks in line, the search for
+ * what is due and the writer, and does what has been committed. Imports core's types, the runtime's environment, the
+ * ledger's port and its own layer.
  *
  * Invariants: an attempt starts after its intent was committed. At most `concurrency` attempts run.
  */
-import type { Ledger } from '../ledger/ledger.js'
-import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
+import type { Changes, Ledger } from '../ledger/ledger.js'
+import { queueKey } from '../ledger/queue-limit.js'
+import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
-import { Beginning, type Started } from './beginning.js'
-import type { Definition } from './definition.js'
+import { Activity } from './activity.js'
+import { type Started, TaskAdmission } from './admission.js'
+import type { Conductor, Definition } from './definition.js'
 import { DueTasks } from './due.js'
 import type { GateBook } from './gate-book.js'
-import { Parked } from './parked.js'
+import { Holds } from './holds.js'
+import { LedgerClock } from './ledger-clock.js'
+import { ParkedTasks } from './parked-tasks.js'
+import { retryWhileBusy } from './persistence.js'
+import { writeQueueLimit } from './queue-gate.js'
 import { RunningAttempts } from './running.js'
 import { Slots } from './slots.js'
-import { Telling } from './telling.js'
+import { TaskEvents } from './task-events.js'
+import { TaskWriter } from './task-writer.js'
 import type { Begun } from './transitions.js'
 import { isOver, type Waiters } from './waiters.js'
 
-export interface WorkerParts {
+export interface WorkerPorts {
   readonly ledger: Ledger
   readonly environment: Environment
   readonly gates: GateBook
@@ -28,37 +35,67 @@ export interface WorkerParts {
   readonly concurrency: number
   /** When a task that waits was taken up again by this process, if it was. */
   readonly resumedAtMs: (task: TaskRecord) => number | undefined
-  /** Whether others may have taken over, since this process has not been heard of for a lease. */
+  /** Whether this process has not renewed its lease for so long that others may have taken over. */
   readonly isLate: () => boolean
-  /** The ledger cannot be used any more; whether somebody is told of it. */
+  /** The ledger cannot be used any more; `isTold`: somebody has been told of it. */
   readonly onFailure: (error: unknown, isTold?: boolean) => void
 }
 
 export class Worker {
-  readonly definitions: Map<string, Definition>
-  readonly parts: WorkerParts
+  readonly definitions = new Map<string, Definition>()
+  readonly activity = new Activity()
+  private readonly holds = new Holds()
   readonly slots: Slots
-  readonly telling: Telling
-  readonly beginning: Beginning
+  readonly events: TaskEvents
+  readonly admission: TaskAdmission
+  readonly writer: TaskWriter
   readonly due: DueTasks
-  stopped = false
+  private readonly ports: WorkerPorts
   private readonly attempts: RunningAttempts
-  private readonly parked = new Map<string, Parked>()
-  /** Writes that may still begin something. */
-  private readonly pending = new Set<Promise<unknown>>()
-  private idle: (() => void)[] = []
+  private readonly parked: ParkedTasks
+  private onAttemptLeft: (() => void)[] = []
   private mark: number | undefined = undefined
-  private aheadMs = 0
   private isLooking = false
 
-  constructor(parts: WorkerParts, definitions: Map<string, Definition>) {
-    this.parts = parts
-    this.definitions = definitions
-    this.slots = new Slots(parts.concurrency, () => this.wake())
-    this.telling = new Telling(parts.environment)
-    this.beginning = new Beginning(parts.gates, parts.owner, parts.resumedAtMs)
-    this.due = new DueTasks(this)
-    this.attempts = new RunningAttempts(this)
+  constructor(ports: WorkerPorts) {
+    const { ledger, environment, gates, waiters, owner, concurrency, resumedAtMs, onFailure } = ports
+    this.ports = ports
+    const { activity, definitions, holds } = this
+    this.slots = new Slots(concurrency, () => this.wake())
+    this.events = new TaskEvents(environment)
+    this.admission = new TaskAdmission(gates, owner, resumedAtMs)
+    this.writer = new TaskWriter({
+      ledger,
+      gates,
+      owner,
+      isStopped: () => activity.isStopped,
+      onGroupChanged: (changes) => this.groupChanged(changes),
+    })
+    const { slots, events, admission, writer } = this
+    const clock = new LedgerClock(environment)
+    const common = { ledger, environment, gates, holds, slots, events, admission, writer, activity, clock, onFailure }
+    const follow = (begun: Begun | Started): void => this.follow(begun)
+    const taken = (task: TaskRecord): void => this.taken(task)
+    this.due = new DueTasks({
+      ...common,
+      definitions,
+      waiters,
+      follow,
+      look: () => this.look(),
+      hasRoomInLine: () => this.parked.size < concurrency,
+    })
+    this.attempts = new RunningAttempts({
+      ...common,
+      follow,
+      taken,
+      rested: (task) => this.rested(task),
+      isHere: (task) => this.isHere(task),
+      left: (definition) => {
+        this.placeLeft(definition)
+        this.attemptLeft()
+      },
+    })
+    this.parked = new ParkedTasks({ ...common, follow, taken, onRoom: (definition) => this.lineLeft(definition) })
   }
 
   begin(): void {
@@ -66,65 +103,81 @@ export class Worker {
     this.wake()
   }
 
-  /** The ledger's time as far as is known here, without asking: its clock need not be this process's. */
-  get ledgerMs(): number {
-    return this.parts.environment.exactMs() + this.aheadMs
+  /** Tasks of this definition are claimed from now on. */
+  register(definition: Definition): void {
+    const { queue, most } = definition
+    this.definitions.set(queue, definition)
+    if (most !== undefined) this.limit(queue, most)
+    this.wake()
   }
 
-  /** What the ledger's clock says now. */
-  heardTime(ledgerMs: number): void {
-    this.aheadMs = ledgerMs - this.parts.environment.exactMs()
+  private limit(queue: string, most: number): void {
+    const { ledger, onFailure } = this.ports
+    const written = retryWhileBusy(
+      () => writeQueueLimit(ledger, queue, most),
+      () => this.isStopped,
+    )
+    void this.activity.track(written).catch(onFailure)
   }
 
-  /** A stop waits for it. */
-  readonly track = <T>(work: Promise<T>): Promise<T> => {
-    const done = work.finally(() => this.pending.delete(done))
-    this.pending.add(done)
-    return done
+  get isStopped(): boolean {
+    return this.activity.isStopped
   }
 
   /** Something may be due. */
   wake(): void {
-    if (!this.stopped) this.due.wake()
+    if (!this.isStopped) this.due.wake()
+  }
+
+  /** Something may be due, and limited queues may have places again: tasks were taken over, cancelled or ended elsewhere. */
+  wakeAll(): void {
+    this.holds.releaseAll()
+    this.wake()
+  }
+
+  /** The task of an attempt that ended here has given its place back. */
+  private placeLeft(definition: Definition): void {
+    if (definition.most === undefined) return
+    if (this.holds.attemptEnded([queueKey(definition.queue)])) this.wake()
+  }
+
+  /** There is room in the line, and a place in the queue. */
+  private lineLeft(definition: Definition): void {
+    this.placeLeft(definition)
+    this.wake()
   }
 
   /** Others may have added tasks, or taken some. */
-  look(): void {
-    this.wake()
-    if (this.stopped || this.isLooking) return
+  private look(): void {
+    this.wakeAll()
+    if (this.isStopped || this.isLooking) return
     this.isLooking = true
     const looked = this.dropLost().finally(() => (this.isLooking = false))
-    void this.track(looked).catch(this.parts.onFailure)
+    void this.activity.track(looked).catch(this.ports.onFailure)
   }
 
-  /** What was cancelled or taken over by another process is told here; looks only if another one has written. */
+  /** Stops what was cancelled or taken over by another process. Asks only if another process has written since. */
   private async dropLost(): Promise<void> {
-    const { ledger } = this.parts
     if (this.attempts.size + this.parked.size === 0) return
-    const mark = await ledger.changeMark()
+    const mark = await this.ports.ledger.changeMark()
     if (mark === this.mark) return
     await this.attempts.stopLost()
-    const looks = Array.from(this.parked.values(), async ({ task }) => {
-      const now = await ledger.get(task)
-      if (now?.fence === task.fence) return
-      this.abandon(task)
-      this.taken(task)
-    })
-    await Promise.all(looks)
+    await this.parked.dropLost()
     this.mark = mark
   }
 
   /** No new attempts from now on; resolves when those that run have ended. */
   async drain(): Promise<void> {
+    const { activity } = this
     this.close()
-    await Promise.all([...this.parked.values()].map((one) => one.release()))
-    while (this.attempts.size > 0 || this.pending.size > 0) {
-      if (this.pending.size > 0) await Promise.allSettled(this.pending)
-      else await new Promise<void>((resolve) => this.idle.push(resolve))
+    await this.parked.release(() => true)
+    while (this.attempts.size > 0 || activity.hasPending) {
+      if (activity.hasPending) await activity.settled()
+      else await new Promise<void>((resolve) => this.onAttemptLeft.push(resolve))
     }
   }
 
-  /** Tells running attempts to stop, and records that they were interrupted on purpose. */
+  /** Stops the attempts that run, and records that they were interrupted on purpose. */
   async stop(reason: unknown): Promise<void> {
     this.close()
     this.attempts.stop(reason)
@@ -134,7 +187,7 @@ export class Worker {
   /** The ledger is gone: nothing can be written, so nothing is waited for. */
   halt(reason: unknown): void {
     this.close()
-    for (const one of this.parked.values()) one.abandon()
+    this.parked.abandonAll()
     this.attempts.stop(reason)
   }
 
@@ -143,51 +196,60 @@ export class Worker {
     return this.attempts.size
   }
 
-  checkIdle(): void {
-    if (this.attempts.size === 0) for (const resolve of this.idle.splice(0)) resolve()
+  /** Queues that are served here, and that any process may serve. */
+  get sharedQueues(): string[] {
+    return [...this.definitions.values()].flatMap(({ queue, conductor }) => (conductor === undefined ? [queue] : []))
   }
 
-  /** Those that stand in line are in memory: no more of them than may run are taken out of the ledger. */
-  get hasRoomInLine(): boolean {
-    return this.parked.size < this.parts.concurrency
+  /** The same for the tasks of one run; the others go on. */
+  async stopConducted(conductor: Conductor, reason: unknown): Promise<void> {
+    const isOfRun = (definition: Definition): boolean => definition.conductor === conductor
+    this.attempts.stopWhere(isOfRun, reason)
+    await this.parked.release(isOfRun)
+    // Tasks that were being recorded when the run was stopped begin by now, and end at once.
+    await this.activity.settled()
+    while (this.attempts.some(isOfRun)) await new Promise<void>((resolve) => this.onAttemptLeft.push(resolve))
   }
 
-  /** Whether this process runs it, or will hear of its end. */
+  private attemptLeft(): void {
+    for (const resolve of this.onAttemptLeft.splice(0)) resolve()
+  }
+
+  /** Whether this process executes the task, or holds it in a line: then it learns of its end by itself. */
   isHere(key: TaskKey): boolean {
-    return this.attempts.has(key) || this.parked.has(nameOf(key))
+    return this.attempts.has(key) || this.parked.has(key)
   }
 
-  /** Another process has the task, or has ended it already: then who waits for it here hears of that now. */
-  taken(key: TaskKey): void {
-    const { ledger, waiters, onFailure } = this.parts
+  /** Another process has the task. If that has ended it already, callers that wait here get the result now. */
+  private taken(key: TaskKey): void {
+    const { ledger, waiters, onFailure } = this.ports
     const look = async (): Promise<void> => {
       const task = await ledger.get(key)
       if (task !== undefined && isOver(task)) waiters.settled(task)
     }
-    void this.track(look()).catch(onFailure)
+    void this.activity.track(look()).catch(onFailure)
   }
 
-  /** The task was taken from its attempt, which is told so. */
+  /** The task was cancelled: its attempt is stopped. */
   abandon(key: TaskKey): void {
     this.attempts.stop(new Error('The task was cancelled'), key)
-    this.parked.get(nameOf(key))?.abandon()
-    this.parked.delete(nameOf(key))
+    this.parked.abandon(key)
   }
 
-  /** What has been committed is done. */
+  /** Does what has been committed. */
   follow(begun: Begun | Started): void {
     const { task, epoch } = begun
     const definition = this.definitions.get(task.queue) as Definition
-    this.parts.gates.committed(definition)
-    if ('asked' in begun && begun.asked !== undefined) this.telling.decision(definition, task, 'gate', begun.asked)
+    this.ports.gates.committed(definition)
+    if ('asked' in begun && begun.asked !== undefined) this.events.decision(definition, task, 'gate', begun.asked)
     if (task.status === 'running') this.execute(definition, task, epoch)
-    else if (task.status === 'parked') this.park(definition, task)
+    else if (task.status === 'parked') this.parked.park(definition, task)
     else if (isOver(task)) this.over(definition, task)
   }
 
-  /** The answer may have been long in coming, or this process have slept: then it may be somebody else's by now. */
+  /** If the commit took longer than the lease, or the process was suspended, another process may have the task. */
   private execute(definition: Definition, task: TaskRecord, epoch: number): void {
-    const { isLate, ledger, onFailure } = this.parts
+    const { isLate, ledger, onFailure } = this.ports
     if (!isLate()) {
       this.attempts.execute(definition, task, epoch)
       return
@@ -197,40 +259,39 @@ export class Worker {
       if (now?.fence === task.fence && now.owner === task.owner) this.attempts.execute(definition, task, epoch)
       else this.taken(task)
     }
-    void this.track(look()).catch(onFailure)
+    void this.activity.track(look()).catch(onFailure)
   }
 
-  /** The task waits, or is over: what it led to has been told. */
-  rested(task: TaskRecord): void {
-    if (isOver(task)) this.parts.waiters.settled(task)
+  /** The task waits, or is over; observers have been told. */
+  private rested(task: TaskRecord): void {
+    if (isOver(task)) this.ports.waiters.settled(task)
     else if (task.status === 'waiting') this.due.scheduleIn((task.dueAtMs ?? 0) - task.updatedAtMs)
   }
 
+  /** Tasks that a group has changed or created are treated like any others. */
+  private groupChanged({ created = [], tasks = [] }: Changes): void {
+    for (const { task } of created) {
+      const definition = this.definitions.get(task.queue)
+      if (definition !== undefined) this.events.created(definition, task)
+    }
+    for (const task of tasks) {
+      if (!isOver(task)) continue
+      const definition = this.definitions.get(task.queue)
+      if (task.status === 'cancelled') this.abandon(task)
+      if (definition !== undefined) this.events.followed(definition, task)
+      this.ports.waiters.settled(task)
+    }
+    if (created.length + tasks.length > 0) this.wake()
+  }
+
   private over(definition: Definition, task: TaskRecord): void {
-    this.telling.followed(definition, task)
-    this.parts.waiters.settled(task)
+    this.events.followed(definition, task)
+    this.ports.waiters.settled(task)
   }
 
   private close(): void {
-    this.stopped = true
+    this.activity.isStopped = true
     this.slots.close()
     this.due.end()
-  }
-
-  private park(definition: Definition, task: TaskRecord): void {
-    const parked = new Parked(this, definition, task, (left) => {
-      if (this.parked.get(nameOf(task)) === parked) this.parked.delete(nameOf(task))
-      // There is room in the line for another one.
-      this.wake()
-      if (left === undefined) this.taken(task)
-      else this.follow(left)
-    })
-    this.telling.parked(definition, task)
-    if (this.stopped) {
-      void parked.turnAway()
-      return
-    }
-    this.parked.set(nameOf(task), parked)
-    parked.join()
   }
 }

@@ -8,8 +8,15 @@ import type { AttemptRow, Compaction, Scope, StoredEvent, TaskKey, TaskStatus } 
 
 /** Of which tasks, and when. Times are those at which attempts ended and events happened, `untilMs` not included. */
 export interface AnalyticsFilter extends ScopeFilter {
+  /** Tasks of this queue. @default tasks of every queue @example { queue: 'charge' } */
   readonly queue?: string
+  /**
+   * From this time on: milliseconds since the epoch.
+   * @default from the beginning
+   * @example { sinceMs: Date.now() - 86_400_000 }
+   */
   readonly sinceMs?: number
+  /** Before this time: milliseconds since the epoch. @default until now @example { untilMs: Date.now() - 3_600_000 } */
   readonly untilMs?: number
 }
 
@@ -17,6 +24,7 @@ export interface AnalyticsFilter extends ScopeFilter {
 export interface Totals {
   /** Tasks as they are now, whenever they were created: the range is about attempts. */
   readonly tasks: number
+  /** Tasks of each status; a status that no task has is absent. */
   readonly byStatus: Readonly<Partial<Record<TaskStatus, number>>>
   /** Starts of attempts that have ended, interrupted ones included. */
   readonly attempts: number
@@ -24,19 +32,23 @@ export interface Totals {
   readonly compactedAttempts: number
 }
 
+/** Which failures are grouped, and how many groups are told. */
 export interface PatternFilter extends AnalyticsFilter {
-  /** The most frequent so many; 50 when absent. */
+  /** At most this many patterns, the most frequent ones. @default 50 @example { limit: 10 } */
   readonly limit?: number
-  /** The latest so many of each; 3 when absent. */
+  /** At most this many examples of each, the latest ones. @default 3 @example { examples: 1 } */
   readonly examples?: number
 }
 
 /** Failures of one kind. */
 export interface FailurePattern {
+  /** The kind of failure: its name and message without what varies. */
   readonly signature: string
   /** Failed attempts. */
   readonly count: number
+  /** When the first of them ended. */
   readonly firstAtMs: number
+  /** When the last of them ended. */
   readonly lastAtMs: number
   /** Tasks that failed so at least once. */
   readonly tasks: number
@@ -49,24 +61,37 @@ export interface FailurePattern {
 }
 
 export interface FailureExample extends TaskKey {
+  /** The generation of the task. */
   readonly generation: number
+  /** 1..attempts of the policy. */
   readonly attempt: number
+  /** Starts of this attempt, this one included. */
   readonly execution: number
+  /** When it ended. */
   readonly atMs: number
+  /** The message of its error. */
   readonly message: string
+  /** Joins the events of the task. */
   readonly correlationId: string
 }
 
+/** Which attempts are counted. */
 export interface RecoveryFilter extends AnalyticsFilter {
-  /** `last`: only attempts since a task was last reset. All of them when absent. */
+  /**
+   * Attempts of all generations of a task, or only those since its last reset.
+   * @default 'all'
+   * @example { generations: 'last' }
+   */
   readonly generations?: 'all' | 'last'
 }
 
 /** How attempts of this number ended. One that was interrupted and is made again has not. */
 export interface RecoveryRate {
+  /** 1..attempts of the policy. */
   readonly attempt: number
   /** Times that somebody came so far. */
   readonly reached: number
+  /** Attempts of this number that succeeded. */
   readonly succeeded: number
   /** succeeded / reached */
   readonly rate: number
@@ -78,12 +103,15 @@ export interface DelaySpent extends Scope {
   readonly attempts: number
   /** Of these, those before which there was a delay. */
   readonly waits: number
+  /** The sum of the waits. */
   readonly totalMs: number
   /** Per wait; 0 without one. */
   readonly meanMs: number
+  /** The longest wait. */
   readonly maxMs: number
 }
 
+/** Interruptions and resumes in figures. */
 export interface ResumeStats {
   /** Tasks of which an attempt was interrupted. */
   readonly interruptedTasks: number
@@ -103,21 +131,47 @@ export interface ResumeStats {
 
 /** All that is known of one task, in order of time. */
 export interface TaskHistory extends TaskKey {
+  /** Joins its events, over processes and resets. */
   readonly correlationId: string
+  /** Its attempts, of all generations. */
   readonly attempts: readonly AttemptRow[]
+  /** What happened beside its attempts. */
   readonly events: readonly StoredEvent[]
+  /** History that was removed for its length; null if none was. */
   readonly compacted: Compaction | null
 }
 
+/** Questions about many tasks. Every answer is read from the rows that are there. */
 export interface LedgerAnalytics {
+  /**
+   * How many tasks and attempts there are.
+   * @example const { tasks, byStatus } = await durable.analytics.totals({ scope: 'charge' })
+   */
   totals(filter?: AnalyticsFilter): Promise<Totals>
-  /** The most frequent first; equal ones by signature. */
+  /**
+   * Failures grouped by kind, the most frequent first; equal ones by signature.
+   * @example const [worst] = await durable.analytics.failurePatterns({ limit: 10 })
+   */
   failurePatterns(filter?: PatternFilter): Promise<readonly FailurePattern[]>
-  /** By number of the attempt. */
+  /**
+   * How often each attempt succeeded, by number of the attempt.
+   * @example const rates = await durable.analytics.recovery({ generations: 'last' })
+   */
   recovery(filter?: RecoveryFilter): Promise<readonly RecoveryRate[]>
-  /** By scope: its kind, then its name. */
+  /**
+   * What waiting costs, by scope: its kind, then its name.
+   * @example const [first] = await durable.analytics.delays()
+   */
   delays(filter?: AnalyticsFilter): Promise<readonly DelaySpent[]>
+  /**
+   * How often attempts were interrupted and tasks resumed.
+   * @example const { resumes, recovered } = await durable.analytics.resumes()
+   */
   resumes(filter?: AnalyticsFilter): Promise<ResumeStats>
+  /**
+   * All that is known of one task; undefined if there is none.
+   * @example const history = await durable.analytics.history({ scopeKind: 'task', scope: 'charge', id: 'order-42' })
+   */
   history(key: TaskKey): Promise<TaskHistory | undefined>
 }
 

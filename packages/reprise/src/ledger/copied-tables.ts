@@ -15,8 +15,18 @@ export interface CopiedTable {
 
 const RUN = ['kind', 'name', 'status', 'owner', 'fence', 'resumes', 'fingerprint', 'detail', 'correlation_id']
 const KEY = ['scope_kind', 'scope', 'id']
-const TASK = [...KEY, 'queue', 'generation', 'status', 'due_at', 'owner', 'fence', 'progress', 'policy_hash']
-const TASK_REST = ['payload_hash', 'input', 'result', 'stop_reason', 'correlation_id', 'created_at', 'updated_at']
+const TASK = [...KEY, 'queue', 'generation', 'status', 'claim_rank', 'due_at', 'owner', 'fence']
+const TASK_REST = [
+  'progress',
+  'policy_hash',
+  'payload_hash',
+  'input',
+  'result',
+  'stop_reason',
+  'correlation_id',
+  'created_at',
+  'updated_at',
+]
 const HISTORY = ['attempts_kept', 'compacted_attempts', 'compacted_until']
 const ATTEMPT = ['task', 'generation', 'attempt', 'execution']
 const OUTCOME = ['started_at', 'ended_at', 'outcome', 'delay_before', 'failure', 'signature', 'owner']

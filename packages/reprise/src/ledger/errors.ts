@@ -11,6 +11,11 @@ declare module '../core/error-codes.js' {
   }
 }
 
+/**
+ * Why a ledger rejects. `busy` and `unreachable` pass; `unusable`: nothing more can be written through this handle;
+ * `missing`: nothing is at the address; `newer_format`: a newer version wrote it; `refused`: the server or its schema
+ * does not allow it.
+ */
 export type LedgerProblem =
   | 'unusable'
   | 'busy'
@@ -22,8 +27,10 @@ export type LedgerProblem =
   | 'closed'
   | 'refused'
 
+/** A store cannot do what it was asked. */
 export class LedgerError extends RepriseError {
   declare readonly code: 'ledger'
+  /** The kind of problem. */
   readonly problem: LedgerProblem
 
   constructor(problem: LedgerProblem, message: string, cause?: unknown) {

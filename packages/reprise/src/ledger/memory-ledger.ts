@@ -28,7 +28,9 @@ import type {
 } from './ledger.js'
 import { LedgerTime } from './ledger-time.js'
 import { MemoryAnalytics } from './memory-analytics.js'
+import { dueTasks, freePlaces } from './memory-due.js'
 import { compact, forget, isIn, letterName, type MemoryTables, removeRun } from './memory-housekeeping.js'
+import { tellFull } from './queue-limit.js'
 import type {
   AttemptRow,
   ClosedLetter,
@@ -47,11 +49,13 @@ import type {
 } from './records.js'
 import { nameOf, scopeOfRun } from './records.js'
 
+/** Options of `MemoryLedger`. */
 export interface MemoryLedgerOptions {
-  /** Gives the ledger's time, and its wall that of leases. Default: the system's clock. */
+  /** Gives the ledger's time. @default `systemClock` @example { clock: virtualClock() } */
   readonly clock?: Clock | undefined
 }
 
+/** A store in the memory of this process, for tests: it keeps nothing when the process ends. */
 export class MemoryLedger implements Ledger {
   readonly name = 'memory:'
   readonly spans = 'machine'
@@ -71,6 +75,7 @@ export class MemoryLedger implements Ledger {
   }
   private readonly gateRecords = new Map<string, GateRecord>()
 
+  /** Makes an empty store. */
   constructor(options: MemoryLedgerOptions = {}) {
     expectOptions('MemoryLedger', options, { clock: CLOCK })
     this.time = new LedgerTime(options.clock)
@@ -110,18 +115,18 @@ export class MemoryLedger implements Ledger {
   }
 
   async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
-    const now = this.time.nowMs()
-    const due = this.all()
-      .filter((task) => isOf(task, request.queues) && isDue(task.status, task.dueAtMs, now))
-      .filter(isNoneOf(request.except))
-      .toSorted((a, b) => (a.dueAtMs as number) - (b.dueAtMs as number) || compareKeys(a, b))
-      .map((task) => ({ task }))
-    const taken = fairShare(due, request.limit).map(({ task }) => task)
+    const { queues, limit, except, onFull } = request
+    const all = this.all()
+    const places = freePlaces(all, queues, this.gateRecords)
+    const due = dueTasks(all.filter(isNoneOf(except)), request, places, this.time.nowMs())
+    const taken = fairShare(due, limit)
     const undo = this.remember(taken)
     try {
-      return taken.map((task) =>
+      const results = taken.map((task) =>
         this.commit(decide(task, this.view({ gates: request.gates ?? [], runs: request.runs ?? [], tasks: [task] }))),
       )
+      tellFull(places, taken, onFull)
+      return results
     } catch (error) {
       undo()
       throw error
@@ -383,10 +388,6 @@ function isOf(task: TaskRecord, queues: readonly QueueRef[]): boolean {
 function isNoneOf(except: readonly TaskKey[] = []): (task: TaskRecord) => boolean {
   const names = new Set(except.map(nameOf))
   return (task) => names.size === 0 || !names.has(nameOf(task))
-}
-
-function isDue(status: TaskRecord['status'], dueAtMs: number | null, now: number): boolean {
-  return status === 'waiting' && dueAtMs !== null && dueAtMs <= now
 }
 
 function compareKeys(a: TaskKey, b: TaskKey): number {

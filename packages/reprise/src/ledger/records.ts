@@ -8,6 +8,7 @@
 import type { StoredState } from '../core/state.js'
 import type { AttemptResult, StopReason } from '../core/words.js'
 
+/** A value that JSON can say. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 export const SCOPE_KINDS = ['task', 'run'] as const
@@ -17,12 +18,15 @@ export type ScopeKind = (typeof SCOPE_KINDS)[number]
 
 /** What a task's id is unique in. Scopes of two kinds never collide, even if they have the same name. */
 export interface Scope {
+  /** `task` for tasks of programs, `run` for steps of runs. */
   readonly scopeKind: ScopeKind
   /** The task's name, or the id of the run. */
   readonly scope: string
 }
 
+/** What names a task within a ledger. */
 export interface TaskKey extends Scope {
+  /** Unique within the scope. */
   readonly id: string
 }
 
@@ -63,21 +67,36 @@ export const TERMINAL: ReadonlySet<TaskStatus> = new Set(FINISHED_STATUSES)
 
 /** An error as data. */
 export interface FailureRecord {
+  /** The error's name. */
   readonly name: string
+  /** Its message, shortened. */
   readonly message: string
+  /** Its `code`; absent if it has none. */
   readonly code?: string
+  /** The exit code of a command; absent if there is none. */
   readonly exitCode?: number
+  /** The error itself said that no further attempt will help; absent if it said nothing. */
+  readonly retryable?: false
 }
 
 /** How far the attempt in flight is known to have come. */
 interface CurrentAttempt {
   /** 1..attempts of the policy. */
   readonly attempt: number
+  /** When it started. */
   readonly startedAtMs: number
   /** Starts of this attempt: 1, and one more for every interruption. */
   readonly execution: number
   /** The slot of a half-open breaker that it holds; absent without one, and once somebody has given it back. */
   readonly probe?: ProbeSlot
+}
+
+/** An execution that was charged as failed, since its process was taken for lost. */
+interface LostExecution {
+  readonly attempt: number
+  readonly execution: number
+  readonly startedAtMs: number
+  readonly owner: string
 }
 
 /** One of those that a breaker lets through to see whether all is well again. */
@@ -90,6 +109,7 @@ export interface ProbeSlot {
 
 /** The part of a task that changes with every attempt; kept as one value. */
 export interface TaskProgress {
+  /** The retry state. */
   readonly retry: StoredState
   /** The attempt that runs, or was running when its owner was lost; null between attempts. */
   readonly current: CurrentAttempt | null
@@ -109,6 +129,12 @@ export interface TaskProgress {
   readonly resumeId?: string
   /** Set by `retryNow`: the next attempt may start before its time. */
   readonly startEarly?: boolean
+  /** Until the next claim: if its process lives after all, the result of this execution still counts. */
+  readonly lost?: LostExecution
+  /** Retries that were charged to the allotment of the task, over all its generations. */
+  readonly allotted?: number
+  /** Why a budget denied the attempt that did not come, in its own word; the stop reason is `budget_denied` then. */
+  readonly budgetReason?: string
   /** The execution that wrote the task's checkpoint; absent without one. Its value is kept apart, since it may be long. */
   readonly checkpoint?: { readonly attempt: number; readonly execution: number }
 }
@@ -119,22 +145,35 @@ export interface CheckpointChange extends TaskKey {
   readonly value?: Json
 }
 
+/** A task as the ledger has it. */
 export interface TaskRecord extends TaskKey {
+  /** Where it waits for its attempts. */
   readonly queue: string
+  /** 1, and one more for every reset. */
   readonly generation: number
+  /** What becomes of it now. */
   readonly status: TaskStatus
+  /** When it is to be taken up: null while it runs and once it has ended; of a parked task, when it gives up. */
   readonly dueAtMs: number | null
+  /** The id of the process that has it; null if none has. */
   readonly owner: string | null
+  /** Rises with every change of owner; a process with a smaller one writes nothing. */
   readonly fence: number
+  /** The part that changes with every attempt. */
   readonly progress: TaskProgress
   /** The key of the policy as data: see `PolicyRecord`. */
   readonly policyHash: string
+  /** What its function is given. */
   readonly input: Json
   /** Absent until it succeeded. */
   readonly result?: Json
+  /** Why it ended without success; null otherwise. */
   readonly stopReason: StopReason | null
+  /** Joins its events, over processes and resets. */
   readonly correlationId: string
+  /** When it was recorded. */
   readonly createdAtMs: number
+  /** When it last changed. */
   readonly updatedAtMs: number
   /** What of its history was removed for its length. The ledger's own: what a transaction says of it is not written. */
   readonly compacted?: Compaction
@@ -142,6 +181,7 @@ export interface TaskRecord extends TaskKey {
 
 /** History that is counted, and no longer there. */
 export interface Compaction {
+  /** Rows of attempts that were removed. */
   readonly attempts: number
   /** The last of them ended then. */
   readonly untilMs: number
@@ -149,22 +189,33 @@ export interface Compaction {
 
 /** A resolved policy, kept once for all tasks that have it. */
 export interface PolicyRecord {
+  /** The key of the policy. */
   readonly hash: string
+  /** The policy, every default filled in. */
   readonly policy: Json
 }
 
 /** One start of an attempt that has ended, or was interrupted. */
 export interface AttemptRow extends TaskKey {
+  /** The generation of the task. */
   readonly generation: number
+  /** 1..attempts of the policy. */
   readonly attempt: number
+  /** Starts of this attempt, this one included: above 1, an earlier one was interrupted. */
   readonly execution: number
+  /** When it started. */
   readonly startedAtMs: number
+  /** When it ended, or was found to be interrupted. */
   readonly endedAtMs: number
+  /** How it ended. */
   readonly outcome: AttemptResult
+  /** The wait before it. */
   readonly delayBeforeMs: number
+  /** What it failed with; null if it did not fail. */
   readonly failure: FailureRecord | null
   /** The kind of failure, as it is counted; null where nothing failed. Kept, so that a store can group by it. */
   readonly signature: string | null
+  /** The id of the process that ran it. */
   readonly owner: string
 }
 
@@ -192,11 +243,15 @@ export const ENDED_RUN_STATUSES: ReadonlySet<RunStatus> = new Set([
 
 /** What groups tasks that follow each other: who conducts it, and how far it is. */
 export interface RunRecord {
+  /** Unique within the ledger. */
   readonly id: string
   /** Whose it is: `workflow`, or what a program calls its own. */
   readonly kind: string
+  /** The name of the workflow, or what a program calls it. */
   readonly name: string
+  /** What becomes of it now. */
   readonly status: RunStatus
+  /** The id of the process that conducts it; null if none does. */
   readonly owner: string | null
   /** Rises with every change of owner; who has a smaller one writes nothing. */
   readonly fence: number
@@ -206,16 +261,23 @@ export interface RunRecord {
   readonly fingerprint: string
   /** What its kind wants to know again; short, since every step reads it. */
   readonly detail: Json
+  /** Joins its events. */
   readonly correlationId: string
+  /** When it began. */
   readonly createdAtMs: number
+  /** When it last changed. */
   readonly updatedAtMs: number
+  /** When it ended; null if it has not. */
   readonly endedAtMs: number | null
 }
 
-/** A budget or breaker, as its own snapshot. */
+/** A budget or breaker as its own snapshot, or the limit of a queue (`QueueState`). */
 export interface GateRecord {
+  /** The kind and the name: `breaker:mail`. */
   readonly key: string
-  readonly kind: 'budget' | 'breaker'
+  /** What it is. */
+  readonly kind: 'budget' | 'breaker' | 'queue'
+  /** Its snapshot. */
   readonly state: Json
   /** What it was made with, for people to read; absent where that is not known. */
   readonly settings?: Json
@@ -235,13 +297,19 @@ export interface OwnerIdentity {
 
 /** A process that may own tasks. */
 export interface OwnerRecord extends OwnerIdentity {
+  /** Unique for each opening of a ledger. */
   readonly id: string
+  /** The name of its machine. */
   readonly host: string
+  /** The id of its process. */
   readonly pid: number
   /** When the process started, in the system's own unit: a pid that is used again has another. */
   readonly processStart: string
+  /** Differs after each start of its machine. */
   readonly bootId: string
+  /** When it opened the ledger. */
   readonly startedAtMs: number
+  /** Until when it is believed to live, on the scale of `leaseNow`. */
   readonly leaseUntilMs: number
   /** How long its lease is after each renewal; absent in rows of older versions. */
   readonly leaseMs?: number
@@ -276,18 +344,25 @@ export type EventScope = Scope | { readonly scopeKind: ''; readonly scope: '' }
 
 /** What happened beside attempts, which have rows of their own. */
 export interface LedgerEvent {
+  /** What happened. */
   readonly type: (typeof LEDGER_EVENTS)[number]
   /** Empty for an event that concerns no task and no run; `scope` and `id` are empty then. */
   readonly scopeKind: EventScope['scopeKind']
+  /** The task's name, or the id of the run. */
   readonly scope: string
   /** The task; empty for an event that concerns the run as a whole. */
   readonly id: string
+  /** When it happened. */
   readonly atMs: number
+  /** Joins the events of one task or run. */
   readonly correlationId: string
+  /** What else is known of it; its shape depends on the type. */
   readonly detail: Json
 }
 
+/** An event as the ledger has it. */
 export interface StoredEvent extends LedgerEvent {
+  /** Its place in the order of events. */
   readonly seq: number
 }
 
@@ -299,10 +374,15 @@ export type LetterClosing = 'succeeded' | 'reset' | 'decided' | 'cancelled' | 'a
  * a task has at most one letter, which stays when it is closed, and is opened again if the same generation fails later.
  */
 export interface DeadLetter extends TaskKey {
+  /** The generation that failed. */
   readonly generation: number
+  /** When it failed. */
   readonly atMs: number
+  /** The kind of failure, as it is counted. */
   readonly signature: string
+  /** Why it was not retried. */
   readonly stopReason: StopReason
+  /** The last failure; null if no attempt failed. */
   readonly failure: FailureRecord | null
   /** Absent while it is open. */
   readonly closed?: { readonly atMs: number; readonly by: LetterClosing }

@@ -2,6 +2,7 @@
  * Rows of SQL tables and the records they are, for every store that has tables: columns for what is searched, JSON for
  * the rest. A row that is none of ours is told as what it is, corrupt, with its place. Imports its own layer.
  */
+import { rankOf } from './claim-order.js'
 import type { FailureExample, ResumeStats } from './analytics.js'
 import type {
   AttemptRow,
@@ -87,6 +88,7 @@ export const UPDATED_COLUMNS = [
   'queue',
   'generation',
   'status',
+  'claim_rank',
   'due_at',
   'owner',
   'fence',
@@ -102,6 +104,7 @@ export function updatedValues(task: TaskRecord): SqlValue[] {
     task.queue,
     task.generation,
     task.status,
+    rankOf(task),
     task.dueAtMs,
     task.owner,
     task.fence,

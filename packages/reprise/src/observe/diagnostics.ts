@@ -6,7 +6,7 @@
 import type { Observer } from '../core/event.js'
 import { builtinModule } from './builtin-module.js'
 
-/** Each message is a `RepriseEvent`. */
+/** The name of the channel. Each message is a `RepriseEvent`. */
 export const DIAGNOSTICS_CHANNEL = 'reprise:event'
 
 interface Channel {
@@ -18,6 +18,10 @@ interface DiagnosticsChannelModule {
   channel(name: string): Channel
 }
 
+/**
+ * Makes an observer that publishes every event on Node's `diagnostics_channel`, for tools that subscribe to it.
+ * @example const api = createExecutor({ observers: [diagnostics()] })
+ */
 export function diagnostics(): Observer {
   const module = builtinModule('node:diagnostics_channel') as DiagnosticsChannelModule | undefined
   const channel = module?.channel(DIAGNOSTICS_CHANNEL)

@@ -11,15 +11,19 @@ import { describeError, property } from './plain-text.js'
 
 type Failure = Extract<RepriseEvent, { readonly type: 'call_failed' }>
 
+/** Options of `logger`. */
 export interface LoggerOptions {
-  /** Says nothing of retries; a final failure is still said. */
+  /** Whether retries are left out; a final failure is still written. @default false @example { quiet: true } */
   readonly quiet?: boolean
 }
 
 /** What need not be heard if it ends well. */
 const QUIET: ReadonlySet<RepriseEvent['type']> = new Set(['waiting', 'resumed', 'interrupted'])
 
-/** Writes a line for every event that has one; `write` gets no line break. */
+/**
+ * Makes an observer that writes a line for each event that has one; `write` is given the line without a line break.
+ * @example const api = createExecutor({ observers: [logger((line) => console.error(line))] })
+ */
 export function logger(write: (line: string) => void, options: LoggerOptions = {}): Observer {
   expectOptions('logger', options, { quiet: FLAG })
   return {
@@ -31,7 +35,10 @@ export function logger(write: (line: string) => void, options: LoggerOptions = {
   }
 }
 
-/** The line for an event, or undefined when people need not hear of it. */
+/**
+ * The line for an event, such as `Retrying price (attempt 2/5) after 350ms: …`; undefined for an event that has none.
+ * @example const observer: Observer = { onEvent: (event) => console.log(logLine(event) ?? event.type) }
+ */
 export function logLine(event: RepriseEvent): string | undefined {
   if (event.type === 'call_failed') return failureLine(event)
   if (event.type === 'state_refused') return `${nameOf(event)} is left as it is: ${event.faults.join('; ')}`

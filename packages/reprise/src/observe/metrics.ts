@@ -13,18 +13,35 @@ import { budgetReasonLabel, kindLabel, outcomeLabel, stopReasonLabel } from './l
 import type { MetricFamily } from './metric-family.js'
 import { ParkedCount } from './parked-count.js'
 
+/** Options of `createMetrics`. */
 export interface MetricsOptions {
-  /** Series over all metrics, as a Prometheus server counts them; beyond it names become `other`. 2 000 by default. */
+  /**
+   * Series over all metrics, as a Prometheus server counts them. Beyond it names become `other`; totals stay exact.
+   * @default 2000
+   * @example { maxSeries: 10_000 }
+   */
   readonly maxSeries?: number
 }
 
+/** An observer that counts. */
 export interface Metrics extends Observer {
-  /** Everything counted so far, as plain data. */
+  /**
+   * Everything counted so far, as plain data.
+   * @example for (const { name, samples } of metrics.read()) console.log(name, samples.length)
+   */
   read(): readonly MetricFamily[]
 }
 
 const DEFAULT_MAX_SERIES = 2000
 
+/**
+ * Makes an observer that counts calls, attempts, waits, budget and breaker decisions. Throws an `OptionsError` for
+ * wrong options.
+ * @example
+ * const counts = createMetrics()
+ * const api = createExecutor({ observers: [counts] })
+ * console.log(prometheus(counts))
+ */
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const isEnough = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= RESERVED_SERIES
   expectOptions('createMetrics', options, {

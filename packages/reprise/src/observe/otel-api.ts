@@ -42,6 +42,7 @@ export interface OtelMeter {
   createGauge(name: string, options?: OtelInstrumentOptions): OtelRecorder
 }
 
+/** The part of `@opentelemetry/api` that `otel` uses. */
 export interface OpenTelemetryApi {
   readonly trace: {
     getTracer(name: string): OtelTracer

@@ -8,18 +8,27 @@ import { loadOpenTelemetryApi, type OpenTelemetryApi } from './otel-api.js'
 import { otelMetrics } from './otel-metrics.js'
 import { otelSpans } from './otel-spans.js'
 
+/** Options of `otel`. */
 export interface OtelOptions {
-  /** `import * as api from '@opentelemetry/api'`; the installed peer by default. Needed where there is no `require`. */
+  /**
+   * The module `@opentelemetry/api`. Needed where there is no `require`.
+   * @default the installed peer
+   * @example { api: await import('@opentelemetry/api') }
+   */
   readonly api?: OpenTelemetryApi
-  /** A span per call and one per attempt; true by default. */
+  /** Whether there is a span for each call and one for each attempt. @default true @example { spans: false } */
   readonly spans?: boolean
-  /** Counts and durations; true by default. */
+  /** Whether calls and durations are counted. @default true @example { metrics: false } */
   readonly metrics?: boolean
 }
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
-/** Passes every event on to `observer`, if there is one, and publishes it to OpenTelemetry. */
+/**
+ * Makes an observer that publishes every event to OpenTelemetry, and passes it on to `observer` if there is one. Throws
+ * if `@opentelemetry/api` cannot be loaded.
+ * @example const api = createExecutor({ observers: [otel()] })
+ */
 export function otel(observer?: Observer, options: OtelOptions = {}): Observer {
   expectOptions('otel', options, { api: [isObject, 'the module @opentelemetry/api'], spans: FLAG, metrics: FLAG })
   const api = options.api ?? loadOpenTelemetryApi()

@@ -5,8 +5,10 @@
 import type { HistogramSample, MetricFamily } from './metric-family.js'
 import type { Metrics } from './metrics.js'
 
+/** The content type to serve the text of `prometheus` with. */
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
+/** The metrics as Prometheus reads them: text exposition format 0.0.4. @example const body = prometheus(metrics) */
 export function prometheus(observer: Metrics): string {
   return observer.read().map(familyText).join('')
 }

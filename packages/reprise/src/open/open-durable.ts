@@ -26,22 +26,56 @@ import { environmentOf, type ExecutorOptions, executorProblems } from '../runtim
 
 type Shared = Pick<ExecutorOptions, 'budgets' | 'missingBudgetMode' | 'observers' | 'clock' | 'random'>
 
+/** Options of `openDurable`. An option that is misspelt or of the wrong type is refused. */
 export interface DurableOptions extends Shared {
-  /** Attempts that run at a time in this process. Default: 50. */
+  /**
+   * Attempts that run at a time in this process: a whole number of 1 or more.
+   * @default 50
+   * @example { concurrency: 10 }
+   */
   readonly concurrency?: number
-  /** How long a process that says nothing is believed to live; renewed at a third of it. 100ms to 1d. Default: 30s. */
+  /**
+   * How long a process without a heartbeat is believed to live; renewed at a third of it. From 100 ms to 1 day.
+   * @default '30s'
+   * @example { lease: '1m' }
+   */
   readonly lease?: DurationInput
-  /** What to do with tasks whose policy is not this program's: leave them, or take the new policy and keep the counts. */
+  /**
+   * What to do with tasks whose policy is not this program's: leave them (`refuse`), or take the new policy and keep
+   * the counts (`accept`).
+   * @default 'refuse'
+   * @example { policyChange: 'accept' }
+   */
   readonly policyChange?: 'refuse' | 'accept'
-  /** Settings of breakers by key, in place of what the policies that name the key say. */
+  /**
+   * Settings of breakers by key, in place of what the policies that name the key say.
+   * @default what the policies say
+   * @example { breakers: { mail: { failureThreshold: 10 } } }
+   */
   readonly breakers?: Readonly<Record<string, BreakerInput>>
-  /** How long what is over is kept; for ever when absent. */
+  /**
+   * How long finished tasks and their history are kept.
+   * @default for ever
+   * @example { retention: { succeeded: '7d', failed: '90d' } }
+   */
   readonly retention?: RetentionInput
-  /** What this process says of itself: shown by `reprise store status`, and to other processes as `others`. */
+  /**
+   * What this process says of itself: shown by `reprise store status`, and to other processes as `others`.
+   * @default nothing
+   * @example { identity: { role: 'worker', site: 'eu', version: '1.4.2' } }
+   */
   readonly identity?: OwnerIdentity
-  /** Told when the ledger fails while nobody waits for anything; an unhandled rejection when absent. */
+  /**
+   * Called when the store fails while no caller waits for anything.
+   * @default the failure is an unhandled rejection
+   * @example { onFailure: (error) => console.error(error) }
+   */
   readonly onFailure?: (error: unknown) => void
-  /** SQLite: `normal` is faster, and loses the last commits when the power fails. */
+  /**
+   * SQLite: `normal` is faster, and loses the last commits when the power fails.
+   * @default 'full'
+   * @example { synchronous: 'normal' }
+   */
   readonly synchronous?: 'full' | 'normal'
 }
 
@@ -73,7 +107,14 @@ const IDENTITY_CHECKS = { role: SHORT_TEXT, site: SHORT_TEXT, version: SHORT_TEX
 >
 const SHARED = ['budgets', 'missingBudgetMode', 'observers', 'clock', 'random'] as const
 
-/** `sqlite:PATH`, `postgres://…` or `memory:`; or a ledger that is open already, which is closed with the rest. */
+/**
+ * Opens durable tasks on a store: `sqlite:PATH`, `postgres://…` or `memory:`, or an open ledger, which `close` closes.
+ * Rejects with an `OptionsError` or a `LedgerError`.
+ * @example
+ * const tasks = await openDurable('sqlite:./tasks.db', { concurrency: 10 })
+ * const send = tasks.task('send', { attempts: 5 }, async ({ to }: { to: string }) => `sent to ${to}`)
+ * await tasks.resume()
+ */
 export async function openDurable(address: string | Ledger, options: DurableOptions = {}): Promise<Durable> {
   expectAddress(address)
   expectNone('openDurable', durableProblems(options))
@@ -126,14 +167,25 @@ function breakerProblems(breakers: unknown): OptionProblem[] {
   })
 }
 
+/** Options of `openLedger`. */
 export interface LedgerOptions extends Pick<DurableOptions, 'clock' | 'synchronous'> {
-  /** Whether a ledger that is not there is made. Default: true. */
+  /** Whether a store that is not there is made. @default true @example { create: false } */
   readonly create?: boolean
-  /** Opens it to read: nothing is made or brought up to date, and a schema of another version is refused. Default: false. */
+  /**
+   * Opens the store to read: nothing is made or brought up to date, and a schema of another version is refused.
+   * @default false
+   * @example { readOnly: true }
+   */
   readonly readOnly?: boolean
 }
 
-/** The ledger alone: to look at what is there without being one of those who work. */
+/**
+ * Opens a store alone, to read it without working on its tasks: `sqlite:PATH`, `postgres://…` or `memory:`. Rejects
+ * with a `LedgerError` if it cannot be opened.
+ * @example
+ * const store = await openLedger('sqlite:./tasks.db', { readOnly: true })
+ * const failed = await store.list({ statuses: ['failed'] })
+ */
 export async function openLedger(address: string, options: LedgerOptions = {}): Promise<Ledger> {
   expectOptions('openLedger', options, { clock: CLOCK, ...LEDGER_CHECKS, create: FLAG, readOnly: FLAG })
   const { synchronous, create, readOnly, ...shared } = options
@@ -158,9 +210,16 @@ async function ledgerAt(
     const { openPostgres } = await import('../postgres/open-postgres.js')
     return openPostgres(address, { create: create && !readOnly, migrate: !readOnly })
   }
-  const known = file === ':memory:' ? 'memory:' : 'sqlite:PATH, such as sqlite:./tasks.db, postgres://…, or memory:'
+  const known = PATH.test(address)
+    ? `sqlite:${address}`
+    : file === ':memory:'
+      ? 'memory:'
+      : 'sqlite:PATH, such as sqlite:./tasks.db, postgres://…, or memory:'
   throw new LedgerError('unusable', `There is no ledger at ${JSON.stringify(hidePassword(address))}: say ${known}`)
 }
+
+/** A path without `sqlite:` before it. */
+const PATH = /^(?=.*[./])[^:?@=\s\0]+$/
 
 const POSTGRES = /^postgres(?:ql)?:\/\//
 

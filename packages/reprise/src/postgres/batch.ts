@@ -4,6 +4,7 @@
  *
  * Invariant: a decision that throws, or that cannot be encoded, leaves nothing in the batch.
  */
+import { rankOf } from '../ledger/claim-order.js'
 import type { Changes, Decided, Keys, NewTask, RunChange, View } from '../ledger/ledger.js'
 import {
   type AttemptRow,
@@ -28,6 +29,8 @@ type Change = Writable<Part<'changed'>>
 
 export class Batch {
   readonly now: number
+  /** How many more tasks of each limited queue could have an owner before this batch. */
+  readonly places = new Map<string, number>()
   private readonly rows = new Map<string, BatchRow | undefined>()
   private readonly gates = new Map<string, GateRecord>()
   private readonly runs = new Map<string, RunRecord>()
@@ -334,6 +337,7 @@ function stateOf(task: TaskRecord): TaskState {
     queue: task.queue,
     generation: task.generation,
     status: task.status,
+    claim_rank: rankOf(task),
     due_at: task.dueAtMs,
     owner: task.owner,
     fence: task.fence,

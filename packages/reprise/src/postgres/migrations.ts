@@ -20,6 +20,8 @@ export const MIGRATIONS: readonly string[] = [
     queue text COLLATE "C" NOT NULL,
     generation integer NOT NULL,
     status text COLLATE "C" NOT NULL,
+    -- 0: interrupted, 1: a retry, 2: fresh. In this order they are claimed.
+    claim_rank smallint NOT NULL DEFAULT 2,
     due_at float8,
     owner text COLLATE "C",
     fence bigint NOT NULL,
@@ -37,8 +39,8 @@ export const MIGRATIONS: readonly string[] = [
     compacted_until float8,
     UNIQUE (scope_kind, scope, id)
   );
-  CREATE INDEX tasks_due ON $schema.tasks (queue, policy_hash, due_at) WHERE status = 'waiting';
-  CREATE INDEX tasks_owned ON $schema.tasks (owner) WHERE owner IS NOT NULL;
+  CREATE INDEX tasks_due ON $schema.tasks (queue, policy_hash, claim_rank, due_at, id) WHERE status = 'waiting';
+  CREATE INDEX tasks_owned ON $schema.tasks (owner, queue) WHERE owner IS NOT NULL;
   CREATE INDEX tasks_undecided ON $schema.tasks (scope_kind, scope, id) WHERE status = 'undecided';
   CREATE INDEX tasks_finished ON $schema.tasks (status, updated_at) WHERE status IN ('succeeded', 'failed', 'cancelled');
   CREATE INDEX tasks_history ON $schema.tasks (attempts_kept) WHERE attempts_kept >= 10;

@@ -15,14 +15,23 @@ import { pause } from './pause.js'
 import { PostgresLedger } from './postgres-ledger.js'
 import { ServerTime } from './server-time.js'
 
+/** Options of `openPostgres`. */
 export interface PostgresOptions {
-  /** In place of the server's time; for tests. */
+  /** In place of the server's time; for tests. @default the server's time @example { clock: virtualClock() } */
   readonly clock?: Clock | undefined
-  /** Whether a schema that is not there is made. Default: true. */
+  /** Whether a schema that is not there is made. @default true @example { create: false } */
   readonly create?: boolean
-  /** Whether the schema is made, or brought up to date, where that is needed; else it is refused. Default: true. */
+  /**
+   * Whether the schema is made, or brought up to date, where that is needed; else it is refused.
+   * @default true
+   * @example { migrate: false }
+   */
   readonly migrate?: boolean
-  /** Whether statements are prepared by name; not behind a pooler that cannot follow. Default: true. */
+  /**
+   * Whether statements are prepared by name. Use `false` behind a pooler that cannot follow.
+   * @default true
+   * @example { prepare: false }
+   */
   readonly prepare?: boolean
 }
 
@@ -33,7 +42,13 @@ const CHECKS: Readonly<Record<keyof PostgresOptions, OptionCheck>> = {
   prepare: FLAG,
 }
 
-/** `postgres://user:password@host:port/database`, with `?schema=NAME` and `connections=N` where wanted. */
+/**
+ * Opens a store in a PostgreSQL database: `postgres://user:password@host:port/database`, with `?schema=NAME` and
+ * `connections=N` where wanted. Rejects with a `LedgerError` if it cannot be opened.
+ * @example
+ * const store = await openPostgres('postgres://app@localhost/orders?schema=reprise', { prepare: false })
+ * const tasks = await openDurable(store)
+ */
 export async function openPostgres(given: string, options: PostgresOptions = {}): Promise<PostgresLedger> {
   expectOptions('openPostgres', options, CHECKS)
   const address = addressOf(given)

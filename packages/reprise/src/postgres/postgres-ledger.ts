@@ -44,13 +44,14 @@ import {
   wordsOf,
 } from '../ledger/records.js'
 import { attemptOf, deadLetterOf, eventOf, gateOf, parse, resultOf, runOf, taskOf, text } from '../ledger/rows.js'
+import { tellFull } from '../ledger/queue-limit.js'
 import type { PostgresAddress } from './address.js'
 import { type Batch, type BatchRow, decideIn } from './batch.js'
 import type { Connections } from './connections.js'
 import { Hints } from './hints.js'
 import { Housekeeping } from './housekeeping.js'
-import { RowCache } from './row-cache.js'
-import { PostgresAnalytics } from './postgres-analytics.js'
+import { type CachedRow, RowCache } from './row-cache.js'
+import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
 import { keyColumns, listQuery, runsQuery, type Statements, statementsOf } from './statements.js'
@@ -62,7 +63,9 @@ import { Writers } from './writers.js'
 /** So often a process says that it still uses a policy: one that nobody has said so of may be removed. */
 const KEEP_POLICY_MS = 600_000
 
+/** A store in a PostgreSQL database, for many processes on many machines. */
 export class PostgresLedger implements Ledger {
+  /** Its address for messages, without the password. */
   readonly name: string
   readonly spans = 'network'
   readonly analytics: LedgerAnalytics
@@ -79,6 +82,8 @@ export class PostgresLedger implements Ledger {
   private readonly housekeeping: Housekeeping
   /** When it was last said that they are used. */
   private readonly keptPolicies = new Map<string, number>()
+  /** Queues that this process has claimed from with a limit. */
+  private readonly limitedQueues = new Set<string>()
   private marks = 0
   private closing: Promise<void> | undefined = undefined
 
@@ -101,7 +106,7 @@ export class PostgresLedger implements Ledger {
     const keys = new TaskKeys(sql)
     this.queue = new WriteQueue({ name, schema, sql, connections, writers, cache, keys, time, lanes, onWritten })
     this.housekeeping = new Housekeeping(schema, this.reader)
-    this.analytics = new PostgresAnalytics(schema, this.reader)
+    this.analytics = sqlAnalytics((begin) => this.reader.read(schema, begin))
   }
 
   async now(): Promise<number> {
@@ -175,18 +180,24 @@ export class PostgresLedger implements Ledger {
     })
   }
 
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
-    const { gates = [], runs = [], limit } = request
-    if (request.queues.length === 0) return Promise.resolve([])
-    return this.queue.add({
+  async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
+    const { queues, gates = [], runs = [], limit, onFull } = request
+    if (queues.length === 0) return []
+    for (const { queue, most } of queues) if (most !== undefined) this.limitedQueues.add(queue)
+    const { places, taken, results } = await this.queue.add({
       keys: { tasks: [], gates, runs },
       due: request,
-      decide: (batch, supply, due) =>
-        fairShare(due.toSorted(byTime), limit).map(({ task }) => {
+      decide: (batch, supply, due) => {
+        const rows = inTurns(due, queues, limit)
+        const made = rows.map(({ task }) => {
           const keys = { tasks: [task], gates, runs }
           return decideIn(batch, keys, (view) => decide(task, view), supply.next).result
-        }),
+        })
+        return { places: batch.places, taken: rows.map(({ task }) => task), results: made }
+      },
     })
+    tellFull(places, taken, onFull)
+    return results
   }
 
   async heartbeat(owner: OwnerRecord): Promise<void> {
@@ -217,10 +228,12 @@ export class PostgresLedger implements Ledger {
     return this.housekeeping.compact(request, await this.now())
   }
 
-  /** Tasks that are due at once are of interest to who looks for work. */
+  /** Processes that look for work hear of tasks that are due at once, and of places that limited queues have again. */
   private hint(rows: readonly BatchRow[]): void {
     const now = this.time.now()
-    if (rows.some(({ task }) => task.status === 'waiting' && (task.dueAtMs as number) <= now)) this.hints.tell()
+    const isDue = ({ task }: BatchRow): boolean => task.status === 'waiting' && (task.dueAtMs as number) <= now
+    const isPlace = ({ task }: BatchRow): boolean => task.owner === null && this.limitedQueues.has(task.queue)
+    if (rows.some((row) => isDue(row) || isPlace(row))) this.hints.tell()
   }
 
   // ── what is read ───────────────────────────────────────────────────────────────────────────────
@@ -350,6 +363,14 @@ function distinct(keys: readonly TaskKey[]): TaskKey[] {
   return [...new Map(keys.map((key) => [nameOf(key), key])).values()]
 }
 
-function byTime(a: { task: TaskRecord }, b: { task: TaskRecord }): number {
-  return (a.task.dueAtMs as number) - (b.task.dueAtMs as number)
+/** In the order in which every ledger decides: the first of each queue, then the second of each. */
+function inTurns(due: readonly CachedRow[], queues: readonly QueueRef[], limit: number): CachedRow[] {
+  if (queues.length === 1) return [...due]
+  const rows = new Map(queues.map((ref): [string, CachedRow[]] => [nameOfRef(ref), []]))
+  for (const row of due) rows.get(nameOfRef(row.task))?.push(row)
+  return fairShare([...rows.values()], limit)
+}
+
+function nameOfRef({ queue, policyHash }: QueueRef): string {
+  return `${policyHash} ${queue}`
 }

@@ -5,6 +5,7 @@
 import { LedgerError } from '../ledger/errors.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import { type SqlRow, taskOf } from '../ledger/rows.js'
+import { type Reading, readLater, writtenFor } from '../ledger/sql/sql-reading.js'
 import type { Connection, Connections, Statement } from './connections.js'
 import { failureKind, ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { pause } from './pause.js'
@@ -44,6 +45,20 @@ export class Reader {
         await connection.query(`SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on;
           SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`)
         return ask(connection)
+      }),
+    )
+  }
+
+  /** A reading at one moment; begun anew after a lost connection. */
+  read<T>(schema: string, begin: () => Reading<T>): Promise<T> {
+    return this.within((connection) =>
+      readLater(begin(), (query) => {
+        const text = writtenFor(
+          query,
+          (table) => `${schema}.${table}`,
+          (position) => `$${position}`,
+        )
+        return connection.query(text, query.values) as Promise<SqlRow[]>
       }),
     )
   }

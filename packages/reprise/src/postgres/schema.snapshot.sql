@@ -108,6 +108,7 @@ CREATE TABLE tasks (
   queue text COLLATE "C" NOT NULL,
   generation integer NOT NULL,
   status text COLLATE "C" NOT NULL,
+  claim_rank smallint NOT NULL DEFAULT 2,
   due_at double precision,
   owner text COLLATE "C",
   fence bigint NOT NULL,
@@ -152,10 +153,10 @@ CREATE UNIQUE INDEX policies_pkey ON policies USING btree (hash);
 CREATE INDEX runs_begun ON runs USING btree (created_at);
 CREATE INDEX runs_named ON runs USING btree (name, created_at);
 CREATE UNIQUE INDEX runs_pkey ON runs USING btree (id);
-CREATE INDEX tasks_due ON tasks USING btree (queue, policy_hash, due_at) WHERE (status = 'waiting'::text);
+CREATE INDEX tasks_due ON tasks USING btree (queue, policy_hash, claim_rank, due_at, id) WHERE (status = 'waiting'::text);
 CREATE INDEX tasks_finished ON tasks USING btree (status, updated_at) WHERE (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text]));
 CREATE INDEX tasks_history ON tasks USING btree (attempts_kept) WHERE (attempts_kept >= 10);
-CREATE INDEX tasks_owned ON tasks USING btree (owner) WHERE (owner IS NOT NULL);
+CREATE INDEX tasks_owned ON tasks USING btree (owner, queue) WHERE (owner IS NOT NULL);
 CREATE UNIQUE INDEX tasks_pkey ON tasks USING btree (pk);
 CREATE UNIQUE INDEX tasks_scope_kind_scope_id_key ON tasks USING btree (scope_kind, scope, id);
 CREATE INDEX tasks_undecided ON tasks USING btree (scope_kind, scope, id) WHERE (status = 'undecided'::text);

@@ -1,4 +1,5 @@
 /** Every statement of the PostgreSQL ledger that reads, locks or keeps one row, for one schema. Imports its own layer. */
+import { RANK_NUMBERS } from '../ledger/claim-order.js'
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskKey, type TaskStatus } from '../ledger/records.js'
 import { AFTER_PREFIX, RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
@@ -27,6 +28,16 @@ const of = (alias: string, columns: string): string =>
     .map((column) => `${alias}.${column.trim()}`)
     .join(', ')
 
+/** In the order of the claim, as a table. */
+const IN_RANKS = `(VALUES ${RANK_NUMBERS.map((rank) => `(${rank})`).join(', ')}) AS r(rank)`
+
+/** How many more tasks of a limited queue may have an owner; null for a queue without a limit. */
+const FREE_PLACES = `CASE WHEN q.most IS NOT NULL THEN greatest(0, (SELECT
+    CASE WHEN g.state IS NULL THEN q.most WHEN (g.state::jsonb ->> 'paused')::boolean THEN 0
+      ELSE coalesce((g.state::jsonb ->> 'most')::int8, 2147483647) END
+    - (SELECT count(*) FROM $.tasks o WHERE o.owner IS NOT NULL AND o.queue = q.queue)
+    FROM $.gates g WHERE g.key = 'queue:' || q.queue)) END`
+
 const SQL = {
   now: `SELECT ${NOW}`,
   newWriter: `INSERT INTO $.writers (id, decision, since) VALUES ($1, 0, ${CLOCK})`,
@@ -43,8 +54,12 @@ const SQL = {
   lockRuns: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`,
   lockTasks: `SELECT ${of('t', ROW_COLUMNS)} FROM ${keysAt(1)} AS k(scope_kind, scope, id)
     JOIN $.tasks t ON ${sameKey('t', 'k')} ORDER BY t.pk FOR UPDATE OF t`,
-  claim: claimText(''),
-  claimExcept: claimText(notExcept(5)),
+  claim: claimText('', false),
+  claimExcept: claimText(notExcept(5), false),
+  claimLimited: claimText('', true),
+  claimLimitedExcept: claimText(notExcept(6), true),
+  // After the statement that locks the gates, so that it sees what others have committed before.
+  freePlaces: `SELECT q.queue, ${FREE_PLACES} AS places FROM unnest($1::text[], $2::int8[]) AS q(queue, most)`,
   nextDue: nextDueText(''),
   nextDueExcept: nextDueText(notExcept(3)),
 
@@ -80,22 +95,38 @@ const SQL = {
   notify: 'SELECT pg_notify($1, $2)',
 } as const
 
-/** Every queue that has something gets its share of the room, so that none is locked for others without need. */
-function claimText(except: string): string {
-  const due = `status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash AND t.due_at <= $3 ${except}`
+/**
+ * Every queue that has something gets its share of the room, so that no row is locked for others without need. With room
+ * for fewer tasks than queues each gives one, in the order in which they are named, until there are enough: one whose
+ * tasks are all locked by others is passed over. Both joins are nested loops, which go on only until their limit.
+ */
+function claimText(except: string, limited: boolean): string {
+  const due = (rank: string): string =>
+    `status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash AND t.claim_rank ${rank} AND t.due_at <= $3 ${except}`
+  // Without a fence the planner would count once for the condition and once for the answer.
+  const queues = limited
+    ? `(SELECT q.queue, q.hash, ${FREE_PLACES} AS places
+        FROM unnest($1::text[], $2::text[], $5::int8[]) AS q(queue, hash, most) OFFSET 0)`
+    : '(SELECT * FROM unnest($1::text[], $2::text[]) AS q(queue, hash))'
+  const room = 'greatest(1, room + CASE WHEN q.nth <= rest THEN 1 ELSE 0 END)'
   return `WITH busy AS MATERIALIZED (
-      SELECT q.queue, q.hash FROM unnest($1::text[], $2::text[]) AS q(queue, hash)
-      WHERE EXISTS (SELECT 1 FROM $.tasks t WHERE ${due})),
-    share AS MATERIALIZED (SELECT ceil($4::int / greatest(1, count(*))::float8)::int8 AS room FROM busy)
+      SELECT q.queue, q.hash, ${limited ? 'q.places, ' : ''}row_number() OVER () AS nth FROM ${queues} q
+      WHERE ${limited ? '(q.places IS NULL OR q.places > 0) AND ' : ''}EXISTS (SELECT 1 FROM $.tasks t WHERE ${due(`IN (${RANK_NUMBERS.join(', ')})`)})),
+    share AS MATERIALIZED (SELECT $4::int8 / greatest(1, count(*)) AS room, $4::int8 % greatest(1, count(*)) AS rest
+      FROM busy)
     SELECT c.* FROM busy q CROSS JOIN LATERAL (
-      SELECT ${of('t', ROW_COLUMNS)} FROM $.tasks t WHERE ${due} ORDER BY t.due_at LIMIT (SELECT room FROM share)
-      FOR UPDATE SKIP LOCKED) c`
+      SELECT c.* FROM ${IN_RANKS} CROSS JOIN LATERAL (
+        SELECT ${of('t', ROW_COLUMNS)} FROM $.tasks t WHERE ${due('= r.rank')} ORDER BY t.due_at, t.id
+        LIMIT $4::int8 FOR UPDATE SKIP LOCKED) c
+      LIMIT (SELECT ${limited ? `least(q.places, ${room})` : room} FROM share)) c
+    LIMIT $4::int8`
 }
 
 function nextDueText(except: string): string {
-  return `SELECT min(n.due_at) AS due_at FROM unnest($1::text[], $2::text[]) AS q(queue, hash) CROSS JOIN LATERAL (
-    SELECT t.due_at FROM $.tasks t WHERE t.status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash ${except}
-    ORDER BY t.due_at LIMIT 1) n`
+  return `SELECT min(n.due_at) AS due_at FROM unnest($1::text[], $2::text[]) AS q(queue, hash) CROSS JOIN ${IN_RANKS}
+    CROSS JOIN LATERAL (
+    SELECT t.due_at FROM $.tasks t WHERE t.status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash
+    AND t.claim_rank = r.rank ${except} ORDER BY t.due_at LIMIT 1) n`
 }
 
 /** Keys of tasks as the arrays that statements take them in. */

@@ -5,7 +5,7 @@
  * it is unchanged. Else what was named is locked first, gates before runs before tasks, each in the order of their keys;
  * then it is decided, written and committed. A unit that cannot go the first way is given back to go the second.
  */
-import type { DueRequest, Keys } from '../ledger/ledger.js'
+import type { DueRequest, Keys, QueueRef } from '../ledger/ledger.js'
 import { nameOf, type TaskKey } from '../ledger/records.js'
 import { DamagedRow, gateOf, runOf, type SqlRow } from '../ledger/rows.js'
 import { Batch, type BatchRow } from './batch.js'
@@ -173,11 +173,12 @@ export class Transaction {
     const tasks = keys.flatMap((one) => one.tasks)
     const none = Promise.resolve([])
     const sentAtMs = time.sentAtMs
-    const [, gateRows, runRows, taskRows, dueRows, [clock]] = await Promise.all([
+    const [, gateRows, runRows, taskRows, placeRows, dueRows, [clock]] = await Promise.all([
       connection.query('BEGIN'),
       gates.length === 0 ? none : connection.query(sql.lockGates, [gates]),
       runs.length === 0 ? none : connection.query(sql.lockRuns, [runs]),
       tasks.length === 0 ? none : connection.query(sql.lockTasks, keyColumns(tasks)),
+      this.findPlaces(connection),
       this.findDue(connection),
       time.isFresh ? none : connection.query(sql.now),
     ])
@@ -191,6 +192,7 @@ export class Transaction {
     this.batch = batch
     for (const row of gateRows as SqlRow[]) if (row['state'] !== null) batch.addGate(gateOf(row))
     for (const row of runRows as SqlRow[]) batch.addRun(runOf(row))
+    for (const row of placeRows as SqlRow[]) batch.places.set(row['queue'] as string, row['places'] as number)
     for (const key of tasks) {
       batch.addTask(key, undefined)
       // The cached row is dropped; it is cached again after the commit.
@@ -207,8 +209,21 @@ export class Transaction {
     const { sql, time } = this.parts
     const { queues, limit, except = [] } = request
     const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash), time.now(), limit]
-    if (except.length === 0) return connection.query(sql.claim, values)
-    return connection.query(sql.claimExcept, [...values, ...keyColumns(except)])
+    const keys = except.length === 0 ? [] : keyColumns(except)
+    if (!queues.some(isLimited)) {
+      return connection.query(keys.length === 0 ? sql.claim : sql.claimExcept, [...values, ...keys])
+    }
+    const limits = queues.map(({ most }) => most ?? null)
+    const text = keys.length === 0 ? sql.claimLimited : sql.claimLimitedExcept
+    return connection.query(text, [...values, limits, ...keys])
+  }
+
+  /** What limited queues have before the claim. */
+  private findPlaces(connection: PooledConnection): ReturnType<PooledConnection['query']> {
+    const limited = this.units.flatMap(({ work }) => work.due?.queues.filter(isLimited) ?? [])
+    if (limited.length === 0) return Promise.resolve([])
+    const values = [limited.map(({ queue }) => queue), limited.map(({ most }) => most)]
+    return connection.query(this.parts.sql.freePlaces, values)
   }
 
   // ── both ───────────────────────────────────────────────────────────────────────────────────────
@@ -291,6 +306,10 @@ export class Transaction {
   unsettled(): Unit[] {
     return this.units.filter((unit) => !this.left.has(unit) && !this.refused.has(unit))
   }
+}
+
+function isLimited({ most }: QueueRef): boolean {
+  return most !== undefined
 }
 
 /** The division by zero that a statement makes of what it did not expect. */

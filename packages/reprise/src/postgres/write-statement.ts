@@ -17,6 +17,7 @@ const TASK_STATE = {
   queue: 'text',
   generation: 'int8',
   status: 'text',
+  claim_rank: 'int8',
   due_at: 'float8',
   owner: 'text',
   fence: 'int8',

@@ -5,12 +5,15 @@
 import type { AttemptKind } from '../core/words.js'
 import type { Plan } from './plan.js'
 
+/** What an operation is handed. */
 export interface AttemptContext {
   /** 1..attempts of the policy. A hedge has the attempt of the launch that it copies. */
   readonly attempt: number
   /** 1, 2, 3 … over retries and hedges, in the order in which they were asked for. A denied launch uses its number up. */
   readonly launch: number
+  /** `retry` for attempts in sequence, the first included; `hedge` for one that runs beside another. */
   readonly kind: AttemptKind
+  /** The key of the call. */
   readonly key: string
   /** Aborts when the attempt times out, loses a race, or its call ends. */
   readonly signal: AbortSignal
@@ -20,6 +23,7 @@ export interface AttemptContext {
   readonly remainingMs?: number | undefined
 }
 
+/** The function that a call runs, once for each attempt. `T`: what it gives. */
 export type Operation<T> = (context: AttemptContext) => T | PromiseLike<T>
 
 /** Which launch of a call it is. */

@@ -50,10 +50,10 @@ export class Environment {
   readonly budgets: BudgetLookup | undefined
   readonly missingBudgetMode: MissingBudgetMode
   readonly recoverHookErrors: boolean
-  readonly observed: boolean
+  observed: boolean
   /** The call whose attempt is being admitted or concluded, while somebody observes. */
   actor: Actor | undefined
-  private readonly observers: readonly Observer[]
+  private observers: readonly Observer[]
   private readonly offsetMs: number
   private readonly lines: WeakMap<Budget, BudgetLine>
   /** Of the budget that was asked for last: most often the next call has the same. */
@@ -128,6 +128,19 @@ export class Environment {
     }
     this.lastLine = line
     return line
+  }
+
+  /**
+   * Adds an observer; the answer removes it. For drivers that look at `observed` each time: the plans of an executor are
+   * made for the observers that it began with.
+   */
+  observe(observer: Observer): () => void {
+    this.observers = [...this.observers, observer]
+    this.observed = true
+    return () => {
+      this.observers = this.observers.filter((other) => other !== observer)
+      this.observed = this.observers.length > 0
+    }
   }
 
   /** A throwing observer never changes a result; its error reaches nobody but the host's own report. */

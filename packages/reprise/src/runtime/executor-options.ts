@@ -7,33 +7,72 @@ import { BudgetRegistry } from '../core/budget-registry.js'
 import { type OptionProblem, PolicyError } from '../core/errors.js'
 import type { Observer } from '../core/event.js'
 import { type BudgetLookup, isBudget, type MissingBudgetMode } from '../core/gate.js'
-import { type NormalizedPolicy, type NormalizeOptions, normalizePolicy } from '../core/normalize.js'
-import { CLOCK, expectNone, FLAG, hasMethods, type OptionCheck, optionProblems } from '../core/options.js'
+import { type NormalizedPolicy, type NormalizeOptions, isPolicyField, normalizePolicy } from '../core/normalize.js'
+import {
+  CLOCK,
+  expectNone,
+  FLAG,
+  hasMethods,
+  type OptionCheck,
+  optionProblems,
+  UNKNOWN_OPTION,
+} from '../core/options.js'
 import type { Policy, PolicyArgument } from '../core/policy.js'
 import { didYouMean, isNot } from '../core/problems.js'
 import type { Clock, Random } from '../core/time.js'
 import { Environment } from './environment.js'
 import { systemClock } from './system-clock.js'
 
+/** Options of `createExecutor`. An option that is misspelt or of the wrong type is refused. */
 export interface ExecutorOptions {
-  /** Policies by key. */
+  /**
+   * Policies by key.
+   * @default none: every key uses `defaultPolicy`
+   * @example { policies: { price: { attempts: 5 }, mail: 3 } }
+   */
   readonly policies?: Readonly<Record<string, PolicyArgument>>
-  /** For keys without a policy, when `missingPolicyMode` is `fallback`. Default: 3 attempts, exponential, full jitter. */
+  /**
+   * For keys without a policy, when `missingPolicyMode` is `fallback`.
+   * @default 3 attempts, exponential, full jitter
+   * @example { defaultPolicy: { attempts: 5, timeout: '10s' } }
+   */
   readonly defaultPolicy?: PolicyArgument
-  /** A key without a policy: use the default (`fallback`), run once (`allow`), or reject with `no_policy` (`deny`). */
+  /**
+   * A key without a policy: use the default (`fallback`), run once (`allow`), or reject with `no_policy` (`deny`).
+   * @default 'fallback'; with `strictKeys` 'deny'
+   * @example { missingPolicyMode: 'deny' }
+   */
   readonly missingPolicyMode?: MissingPolicyMode
   /**
-   * Calls may have only the keys of `policies`, whatever policy they bring along, and policies may name only budgets that
-   * are registered: a misspelt name is refused instead of taking the default policy or no budget. Default: false.
+   * Calls may have only the keys of `policies`, whatever policy they bring along, and policies may name only budgets
+   * that are registered: a misspelt name is refused instead of taking the default policy or no budget.
+   * @default false
+   * @example { strictKeys: true }
    */
   readonly strictKeys?: boolean
+  /** Budgets by the names that policies use. @default none @example { budgets: { api: ratioBudget() } } */
   readonly budgets?: BudgetRegistry | Readonly<Record<string, Budget>>
-  /** A policy that names a budget that is not registered: go on (`allow`, the default) or refuse. */
+  /**
+   * A policy that names a budget that is not registered: go on without (`allow`) or refuse (`deny`).
+   * @default 'allow'; with `strictKeys` 'deny'
+   * @example { missingBudgetMode: 'deny' }
+   */
   readonly missingBudgetMode?: MissingBudgetMode
-  /** Budgets and predicates that throw: count as a denial, and as not retryable. Otherwise their error is the call's. */
+  /**
+   * Budgets and predicates that throw: count as a denial, and as not retryable. Otherwise their error is the call's.
+   * @default false
+   * @example { recoverHookErrors: true }
+   */
   readonly recoverHookErrors?: boolean
+  /**
+   * Told what happens, in this order.
+   * @default none
+   * @example { observers: [{ onEvent: (event) => console.log(event.type) }] }
+   */
   readonly observers?: readonly Observer[]
+  /** Where times and timers come from; for tests. @default `systemClock` @example { clock: systemClock } */
   readonly clock?: Clock
+  /** Gives numbers from 0 up to 1, for jitter and probes. @default `Math.random` @example { random: () => 0.5 } */
   readonly random?: Random
 }
 
@@ -74,7 +113,7 @@ export function executorProblems(options: ExecutorOptions): OptionProblem[] {
 }
 
 export function environmentOf(options: ExecutorOptions, subject = 'createExecutor'): Environment {
-  expectNone(subject, executorProblems(options))
+  expectNone(subject, placed(executorProblems(options), IN_OPTIONS[subject]))
   const isStrict = options.strictKeys === true
   return new Environment({
     clock: options.clock ?? systemClock,
@@ -87,6 +126,29 @@ export function environmentOf(options: ExecutorOptions, subject = 'createExecuto
 }
 
 /** A registry of another copy of the library is one all the same. */
+/** Where a policy belongs that stands among the options of a function. */
+const IN_OPTIONS: Readonly<Record<string, string>> = {
+  retry: 'it belongs to the policy: `retry(operation, policy, options)`',
+  createExecutor: 'it belongs to `policies` or `defaultPolicy`',
+}
+
+function placed(problems: readonly OptionProblem[], suggestion: string | undefined): readonly OptionProblem[] {
+  if (suggestion === undefined) return problems
+  return problems.map((problem) => {
+    const isPolicy = problem.path === 'policy' || isPolicyField(problem.path)
+    return isPolicy && problem.message === UNKNOWN_OPTION ? { ...problem, suggestion } : problem
+  })
+}
+
+/** Calls are many, and most have nothing but these two: only other options are looked at. */
+export function expectCallOptions(options: object | undefined): void {
+  for (const name in options) {
+    if (name === 'signal' || name === 'policy') continue
+    const problems = optionProblems(options, {}, { others: ['signal', 'policy'] })
+    expectNone('a call', placed(problems, 'it belongs to `policy`'))
+  }
+}
+
 function isRegistry(budgets: unknown): budgets is BudgetRegistry {
   return hasMethods(budgets, 'get', 'register')
 }

@@ -6,7 +6,13 @@ import type { BudgetLookup } from '../core/gate.js'
 import type { PolicyArgument } from '../core/policy.js'
 import { Call } from './call.js'
 import type { Operation } from './context.js'
-import { environmentOf, type ExecutorOptions, policiesOf, type StrictOptions } from './executor-options.js'
+import {
+  environmentOf,
+  expectCallOptions,
+  type ExecutorOptions,
+  policiesOf,
+  type StrictOptions,
+} from './executor-options.js'
 import { runBare, runFirst } from './first.js'
 import type { Inspection } from './inspection.js'
 import type { Plan } from './plan.js'
@@ -14,25 +20,52 @@ import { PlanBook } from './plan-book.js'
 import { expectSignal } from './signal-hub.js'
 import { expectStrict } from './strict-keys.js'
 
-/** `T`: what the operation gives. */
+/** Options of one call. `T`: what the operation gives. */
 export interface CallOptions<T = unknown> {
+  /**
+   * Ends the call when it aborts: the running attempt is told, and the call rejects with the signal's reason.
+   * @default none
+   * @example { signal: AbortSignal.timeout(5000) }
+   */
   readonly signal?: AbortSignal | undefined
-  /** Instead of the policy of the key. Read once per object: do not change it afterwards. */
+  /**
+   * Used instead of the policy of the key. Read once per object: do not change it afterwards.
+   * @default the policy of the key
+   * @example { policy: { attempts: 5 } }
+   */
   readonly policy?: PolicyArgument<T> | undefined
 }
 
 /** What `createExecutor` gives. `Key`: the keys that calls may have. */
 export interface Executor<Key extends string = string> {
-  /** Runs the operation under the policy of the key. */
+  /**
+   * Runs the operation under the policy of the key. Rejects with the operation's own last error, or with a
+   * `RepriseError`.
+   * @example const price = await executor.run('price', ({ signal }) => fetchPrice('tea', signal))
+   */
   run<T>(key: Key, operation: Operation<T>, options?: CallOptions<NoInfer<T>>): Promise<T>
-  /** Runs the operation and tells how it went, success or not. Rejects only for a wrong use. */
+  /**
+   * Runs the operation and tells how it went, success or not. Rejects only for a wrong use.
+   * @example
+   * const { ok, timeline } = await executor.inspect('price', () => fetchPrice('tea'))
+   * console.log(ok, timeline.attempts.length)
+   */
   inspect<T>(key: Key, operation: Operation<T>, options?: CallOptions<NoInfer<T>>): Promise<Inspection<T>>
-  /** The function with the policy of the key around it: same arguments, same result, as a promise. */
+  /**
+   * The function with the policy of the key around it: same arguments, same result, as a promise.
+   * @example
+   * const safely = executor.wrap('price', fetchPrice)
+   * const price = await safely('tea')
+   */
   wrap<This, A extends unknown[], T>(
     key: Key,
     fn: (this: This, ...args: A) => T | PromiseLike<T>,
   ): (this: This, ...args: A) => Promise<T>
-  /** The breaker with this key: to look at, open or close it by hand, snapshot or restore it. */
+  /**
+   * The breaker with this key: to look at, open or close it by hand, snapshot or restore it. Undefined while no policy
+   * in use has it: those of `policies` count from the start, others from their first call.
+   * @example executor.breaker('mail')?.reset()
+   */
   breaker(key: string): Breaker | undefined
 }
 
@@ -52,7 +85,7 @@ export class PolicyExecutor implements Executor {
     if (known?.light && typeof operation === 'function') {
       return (known.bare ? runBare(known, operation) : runFirst(known, operation, false)) as Promise<T>
     }
-    return this.start(key, operation, options?.policy, options?.signal, false) as Promise<T>
+    return this.startWith(key, operation, options, false) as Promise<T>
   }
 
   /** `run` with its options taken apart: for `retry`, which has them so. */
@@ -66,14 +99,14 @@ export class PolicyExecutor implements Executor {
   }
 
   inspect<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<Inspection<T>> {
-    return this.start(key, operation, options?.policy, options?.signal, true) as Promise<Inspection<T>>
+    return this.startWith(key, operation, options, true) as Promise<Inspection<T>>
   }
 
   wrap<This, A extends unknown[], T>(
     key: string,
     fn: (this: This, ...args: A) => T | PromiseLike<T>,
   ): (this: This, ...args: A) => Promise<T> {
-    if (typeof fn !== 'function') throw notAFunction(fn)
+    if (typeof fn !== 'function') throw notAFunction(fn, key)
     const executor = this
     return function wrapped(this: This, ...args: A): Promise<T> {
       return executor.run(key, () => fn.apply(this, args))
@@ -82,6 +115,20 @@ export class PolicyExecutor implements Executor {
 
   breaker(key: string): Breaker | undefined {
     return this.book.breaker(key)
+  }
+
+  private startWith(
+    key: string,
+    operation: Operation<unknown>,
+    options: CallOptions | undefined,
+    inspecting: boolean,
+  ): Promise<unknown> {
+    try {
+      expectCallOptions(options)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return this.start(key, operation, options?.policy, options?.signal, inspecting)
   }
 
   private start(
@@ -93,7 +140,7 @@ export class PolicyExecutor implements Executor {
   ): Promise<unknown> {
     let plan: Plan | undefined
     try {
-      if (typeof operation !== 'function') throw notAFunction(operation)
+      if (typeof operation !== 'function') throw notAFunction(operation, key)
       if (signal !== undefined) expectSignal(signal)
       plan = this.book.find(key, policy)
     } catch (error) {
@@ -116,8 +163,20 @@ export class PolicyExecutor implements Executor {
   }
 }
 
-/** With `strictKeys`, a key that `policies` does not have is an error of the compiler as well. */
+/**
+ * Makes an executor with `strictKeys`: a key that `policies` does not have is an error of the compiler as well.
+ * @example
+ * const strict = createExecutor({ strictKeys: true, policies: { price: { attempts: 5 }, mail: 3 } })
+ * await strict.run('price', () => fetchPrice('tea'))
+ */
 export function createExecutor<Key extends string>(options: StrictOptions<Key>): Executor<Key>
+/**
+ * Makes an executor: policies, budgets, breakers and observers for the calls of a program. Throws an `OptionsError` or
+ * a `PolicyError` that names every problem.
+ * @example
+ * const api = createExecutor({ policies: { price: { attempts: 5, timeout: '10s' } } })
+ * const price = await api.run('price', ({ signal }) => fetchPrice('tea', signal))
+ */
 export function createExecutor(options?: ExecutorOptions): Executor
 export function createExecutor(options?: ExecutorOptions): Executor {
   const executor = new PolicyExecutor(options)
@@ -125,6 +184,9 @@ export function createExecutor(options?: ExecutorOptions): Executor {
   return executor
 }
 
-function notAFunction(operation: unknown): TypeError {
-  return new TypeError(`The operation must be a function, not ${operation === null ? 'null' : typeof operation}`)
+function notAFunction(operation: unknown, key?: unknown): TypeError {
+  const isPromise = operation instanceof Promise
+  const kind = isPromise ? 'a promise' : operation === null ? 'null' : typeof operation
+  const cure = typeof key === 'function' ? ': the key comes first' : isPromise ? ': write `() => fetch(url)`' : ''
+  return new TypeError(`The operation must be a function, not ${kind}${cure}`)
 }

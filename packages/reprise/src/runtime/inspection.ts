@@ -4,9 +4,22 @@
 import type { Timeline } from '../core/timeline.js'
 import type { TimelineSource } from './rejection.js'
 
+/** How a call went: its value or its error, and its timeline. */
 export type Inspection<T> =
-  | { readonly ok: true; readonly value: T; readonly timeline: Timeline }
-  | { readonly ok: false; readonly error: unknown; readonly timeline: Timeline }
+  | {
+      readonly ok: true
+      /** What the operation gave. */
+      readonly value: T
+      /** The record of the call. */
+      readonly timeline: Timeline
+    }
+  | {
+      readonly ok: false
+      /** What `run` would have rejected with. */
+      readonly error: unknown
+      /** The record of the call. */
+      readonly timeline: Timeline
+    }
 
 export function inspectedSuccess(value: unknown, source: TimelineSource): Inspection<unknown> {
   return { ok: true, value, timeline: source.timeline() }

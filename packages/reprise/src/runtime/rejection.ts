@@ -72,7 +72,11 @@ export function rememberTimeline(error: unknown, source: TimelineSource): void {
   else if (isReference(error)) sources.set(error, source)
 }
 
-/** The timeline of the call that rejected with `error`; of an error that several calls shared, the latest's. */
+/**
+ * The timeline of the call that rejected with `error`; of an error that several calls shared, the latest's. Undefined
+ * for other errors.
+ * @example await retry(() => fetchPrice('tea')).catch((error) => console.log(timelineOf(error)?.attempts.length))
+ */
 export function timelineOf(error: unknown): Timeline | undefined {
   if (isOurs(error)) return (error[TIMELINE] as TimelineSource | undefined)?.timeline()
   return isReference(error) ? sources.get(error)?.timeline() : undefined

@@ -6,6 +6,7 @@ import type { Operation } from './context.js'
 import { type CallOptions, PolicyExecutor } from './executor.js'
 import type { ExecutorOptions } from './executor-options.js'
 
+/** Options of one call by `retry`: its signal, and what an executor has. */
 export type RetryOptions = Omit<CallOptions, 'policy'> &
   Omit<ExecutorOptions, 'policies' | 'defaultPolicy' | 'missingPolicyMode' | 'strictKeys'>
 
@@ -16,7 +17,11 @@ let shared: PolicyExecutor | undefined
 /** One executor per options object, so that a constant one is read once. */
 const executors = new WeakMap<RetryOptions, PolicyExecutor>()
 
-/** Runs the operation until it succeeds or the policy says stop. Default: 3 attempts, exponential, full jitter. */
+/**
+ * Runs the operation until it succeeds or the policy says stop. Rejects with the operation's own last error, or with a
+ * `RepriseError`. Without a policy: 3 attempts, exponential waits, full jitter.
+ * @example const price = await retry(({ signal }) => fetchPrice('tea', signal), { attempts: 5, timeout: '10s' })
+ */
 export function retry<T>(
   operation: Operation<T>,
   policy?: PolicyArgument<NoInfer<T>>,

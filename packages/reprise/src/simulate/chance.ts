@@ -3,6 +3,7 @@
  */
 import type { Random } from '../core/time.js'
 
+/** How service times may vary around their mean. */
 export const SERVICE_SHAPES = ['exponential', 'fixed', 'lognormal', 'long-tail'] as const
 /** `long-tail`: one answer in fifty takes twenty times as long as the others. */
 export type ServiceShape = (typeof SERVICE_SHAPES)[number]

@@ -6,43 +6,73 @@ import { partNames, shareOf } from './part.js'
 import { neighbourCount, type Scenario } from './scenario.js'
 import type { Tally } from './tally.js'
 
+/** What a simulation found. Shares are from 0 to 1; calls of neighbours are not counted. */
 export interface Report {
+  /** The subject's name. */
   readonly name: string
+  /** Calls made. */
   readonly calls: number
+  /** Attempts made, first attempts and hedges included. */
   readonly attempts: number
   /** Attempts over calls while the fault goes on: in the worst second, and on average. */
-  readonly amplification: { readonly worst: number; readonly mean: number }
+  readonly amplification: {
+    /** In the worst second. */
+    readonly worst: number
+    /** On average. */
+    readonly mean: number
+  }
   /** From the end of the fault until calls succeed again as before it; null: not before the simulation ended. */
   readonly recoveryMs: number | null
   /** From the end of the fault to the first second after which 99 % of the calls of every further 5 s succeed; null: never. */
   readonly backMs: number | null
   /** Share of calls that succeeded: of all, of those begun while the fault went on, in the minute after, and in both. */
   readonly success: {
+    /** Of all calls. */
     readonly total: number
+    /** Of calls begun while the fault went on. */
     readonly during: number
+    /** Of calls begun in the minute after it. */
     readonly after: number
+    /** Of calls begun in either. */
     readonly throughout: number
   }
   /** While the fault goes on, for what it hits and for the rest; null where it hits everything. */
-  readonly parts: { readonly hit: PartFigures; readonly rest: PartFigures } | null
+  readonly parts: {
+    /** The part that the fault hits. */
+    readonly hit: PartFigures
+    /** The part that it does not hit. */
+    readonly rest: PartFigures
+  } | null
   /** Successes while the fault goes on, over the most that any client could have had; null if that is none. */
   readonly goodput: number | null
   /** Retries and hedges that did not help, over calls. */
   readonly wasted: number
   /** Attempts beyond the first, over calls. */
   readonly extra: number
-  readonly latencyMs: { readonly p50: number; readonly p99: number }
+  /** How long calls took that succeeded. */
+  readonly latencyMs: {
+    /** The median. */
+    readonly p50: number
+    /** The 99th percentile. */
+    readonly p99: number
+  }
+  /** Figures of each second, from the first on. */
   readonly seconds: {
+    /** Calls begun. */
     readonly calls: readonly number[]
+    /** Attempts begun. */
     readonly attempts: readonly number[]
+    /** Calls that succeeded. */
     readonly useful: readonly number[]
   }
 }
 
 interface PartFigures {
+  /** Calls made. */
   readonly calls: number
   /** Attempts over calls. */
   readonly amplification: number
+  /** Share of calls that succeeded. */
   readonly success: number
 }
 

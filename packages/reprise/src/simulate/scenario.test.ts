@@ -1,6 +1,6 @@
 import { isRepriseError } from '../core/errors.js'
 import { describe, expect, it } from 'vitest'
-import { capacityOf, readScenario, type ScenarioInput } from './scenario.js'
+import { capacityOf, completeScenario, type FaultKind, readScenario, type ScenarioInput } from './scenario.js'
 
 describe('a scenario', () => {
   it('has the defaults of the comparison', () => {
@@ -14,6 +14,32 @@ describe('a scenario', () => {
     const scenario = readScenario({ capacity: 30, serviceTime: '50ms' })
     expect(scenario.workers).toBe(2)
     expect(capacityOf(scenario)).toBeCloseTo(30)
+  })
+
+  it('is completed with every default, durations in milliseconds', () => {
+    expect(completeScenario()).toEqual({
+      ...{ clients: 100, load: 0.75, capacity: 1000, serviceTime: 20, serviceShape: 'exponential', queue: 2000 },
+      ...{ fault: 'hang', before: 30_000, during: 30_000, after: 120_000, errorRate: 0 },
+      ...{ faultShare: 1, keyed: false, burst: 0, restartAt: 0, ignoresSignal: false, neighbours: 0 },
+    })
+    expect(completeScenario({ during: '1m', fault: undefined })).toMatchObject({ during: 60_000, fault: 'hang' })
+  })
+
+  it('stays the same when it is completed twice', () => {
+    const once = completeScenario({ fault: 'slow', queue: '5s', restartAt: '40s', keyed: true })
+    expect(completeScenario(once)).toEqual(once)
+    expect(readScenario(once)).toEqual(readScenario({ fault: 'slow', queue: '5s', restartAt: '40s', keyed: true }))
+  })
+
+  it.each<[FaultKind, number | undefined]>([
+    ['capacity', 0.5],
+    ['slow', 3],
+    ['errors', 0.2],
+    ['overload', 1.4],
+    ['hang', undefined],
+  ])('with the fault %s has the amount %s unless another is given', (fault, amount) => {
+    expect(completeScenario({ fault }).amount).toBe(amount)
+    expect(completeScenario({ fault, amount: 0.25 }).amount).toBe(amount === undefined ? undefined : 0.25)
   })
 
   it('takes an undefined field for a missing one', () => {

@@ -15,40 +15,91 @@ import { SERVICE_SHAPES, type ServiceShape } from './chance.js'
  * `flap`: hangs and works by turns of 2 s. `overload`: clients make `amount` times as many calls. `none`: nothing happens.
  */
 export const FAULT_KINDS = ['none', 'hang', 'refuse', 'capacity', 'slow', 'errors', 'flap', 'overload'] as const
+/** What goes wrong in a scenario: see `FAULT_KINDS`. */
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
-/** What people write; every field has a default. */
+/** What is simulated. Every field has a default; a wrong value is refused. */
 export interface ScenarioInput {
+  /** Clients, each with budgets of its own: 1 to 100 000. @default 100 @example { clients: 1000 } */
   readonly clients?: number | undefined
-  /** Calls offered, as a share of what the server can do. */
+  /** Calls offered, as a share of what the server can do: 0.0001 to 100. @default 0.75 @example { load: 0.9 } */
   readonly load?: number | undefined
-  /** What the server can do, in answers per second. */
+  /** What the server can do, in answers per second: 0.01 to 1 000 000. @default 1000 @example { capacity: 200 } */
   readonly capacity?: number | undefined
-  /** Mean time to serve one request, without waiting. */
+  /** Mean time to serve one request, without waiting. @default '20ms' @example { serviceTime: '100ms' } */
   readonly serviceTime?: DurationInput | undefined
+  /** How service times vary around their mean. @default 'exponential' @example { serviceShape: 'long-tail' } */
   readonly serviceShape?: ServiceShape | undefined
-  /** The server's queue, in time at full capacity; what comes beyond is refused. */
+  /**
+   * The server's queue, in time at full capacity; requests beyond it are refused.
+   * @default '2s'
+   * @example { queue: '500ms' }
+   */
   readonly queue?: DurationInput | undefined
+  /** What goes wrong. @default 'hang' @example { fault: 'errors' } */
   readonly fault?: FaultKind | undefined
+  /**
+   * How bad the fault is: see `FAULT_KINDS`.
+   * @default 0.5 for `capacity`, 3 for `slow`, 0.2 for `errors`, 1.4 for `overload`
+   * @example { fault: 'slow', amount: 10 }
+   */
   readonly amount?: number | undefined
+  /** From the start to the fault. @default '30s' @example { before: '10s' } */
   readonly before?: DurationInput | undefined
+  /** How long the fault goes on. @default '30s' @example { during: '5m' } */
   readonly during?: DurationInput | undefined
+  /** From the end of the fault to the end of the simulation. @default '120s' @example { after: '5m' } */
   readonly after?: DurationInput | undefined
-  /** Share of answers that fail by chance, always. */
+  /** Share of answers that fail at random, always: 0 to 1. @default 0 @example { errorRate: 0.01 } */
   readonly errorRate?: number | undefined
-  /** Share of traffic and capacity that the fault hits: a shard or an endpoint. The rest has a server of its own. */
+  /**
+   * Share of traffic and capacity that the fault hits, above 0 and up to 1: a shard or an endpoint. The rest has a
+   * server of its own.
+   * @default 1
+   * @example { faultShare: 0.1 }
+   */
   readonly faultShare?: number | undefined
-  /** Calls to the part that the fault hits have a key of their own, so that `perKey` keeps a budget for them. */
+  /**
+   * Calls to the part that the fault hits have a key of their own, so that `perKey` keeps a budget for them.
+   * @default false
+   * @example { faultShare: 0.1, keyed: true }
+   */
   readonly keyed?: boolean | undefined
-  /** Calls made at once when the fault starts, spread over the clients. */
+  /**
+   * Calls made at once when the fault starts, spread over the clients: 0 to 1 000 000.
+   * @default 0
+   * @example { burst: 5000 }
+   */
   readonly burst?: number | undefined
-  /** When all clients are replaced by new ones without history; 0 for never. Calls of the old ones go on to their end. */
+  /**
+   * When all clients are replaced by new ones without history; 0 for never. Calls of the old ones go on to their end.
+   * @default 0
+   * @example { restartAt: '45s' }
+   */
   readonly restartAt?: DurationInput | undefined
-  /** Operations go on until the server answers, though their callers have given them up. */
+  /**
+   * Whether operations go on until the server answers, though their callers have given them up.
+   * @default false
+   * @example { ignoresSignal: true }
+   */
   readonly ignoresSignal?: boolean | undefined
-  /** Share of clients that retry three times without a budget. Their calls are not in the figures. */
+  /**
+   * Share of clients that retry three times without a budget, 0 to 0.99. Their calls are not in the figures.
+   * @default 0
+   * @example { neighbours: 0.5 }
+   */
   readonly neighbours?: number | undefined
 }
+
+/** A scenario with nothing left out, its durations in milliseconds. `amount` is there for faults that have one. */
+export type CompleteScenario = ScenarioInput &
+  Readonly<Record<'serviceShape', ServiceShape> & Record<'fault', FaultKind>> &
+  Readonly<Record<'keyed' | 'ignoresSignal', boolean>> &
+  Readonly<Record<CompletedNumber, number>>
+
+type CompletedNumber =
+  | ('clients' | 'load' | 'capacity' | 'serviceTime' | 'queue' | 'before' | 'during' | 'after')
+  | ('errorRate' | 'faultShare' | 'burst' | 'restartAt' | 'neighbours')
 
 export interface Scenario {
   readonly clients: number
@@ -101,56 +152,74 @@ const DEFAULTS = {
   neighbours: 0,
 } as const satisfies ScenarioInput
 
-const AMOUNTS: Readonly<Record<FaultKind, number>> = {
-  none: 0,
-  hang: 0,
-  refuse: 0,
-  capacity: 0.5,
-  slow: 3,
-  errors: 0.2,
-  flap: 0,
-  overload: 1.4,
-}
+/** Of the faults that can be more or less. */
+const AMOUNTS: Readonly<Partial<Record<FaultKind, number>>> = { capacity: 0.5, slow: 3, errors: 0.2, overload: 1.4 }
 
 /** A simulation of more than this would run for minutes. */
 const MAX_EVENTS = 50_000_000
 
-/** Throws an `OptionsError` with every problem. */
-export function readScenario(input: ScenarioInput = {}): Scenario {
+/** Fills in the defaults: `simulate` gives the same figures for the result. Throws an `OptionsError` with every problem. */
+export function completeScenario(input: ScenarioInput = {}): CompleteScenario {
   expectNames(input)
   const given = { ...DEFAULTS, ...withoutUndefined(input) }
   const report: Report = { problems: [], notes: [] }
   const at = (name: keyof ScenarioInput): Place => new Place(name, report)
   const fault = oneOf(given.fault, at('fault'), FAULT_KINDS)
   const capacity = inRange(given.capacity, at('capacity'), 0.01, 1_000_000)
-  const serviceMs = periodOf(given.serviceTime, at('serviceTime'), 0.01)
-  const workers = Math.max(1, Math.round((capacity * serviceMs) / 1000))
-  const faultStartMs = periodOf(given.before, at('before'), 1)
-  const faultEndMs = faultStartMs + periodOf(given.during, at('during'), 0)
+  const serviceTime = periodOf(given.serviceTime, at('serviceTime'), 0.01)
+  const before = periodOf(given.before, at('before'), 1)
+  const during = periodOf(given.during, at('during'), 0)
+  const clients = whole(given.clients, at('clients'), 1, 100_000)
+  const load = inRange(given.load, at('load'), 0.0001, 100)
+  const serviceShape = oneOf(given.serviceShape, at('serviceShape'), SERVICE_SHAPES)
+  const queue = periodOf(given.queue, at('queue'), 0)
+  const amount = amountOf(fault, given.amount ?? AMOUNTS[fault] ?? 0, at('amount'))
   const scenario = {
-    clients: whole(given.clients, at('clients'), 1, 100_000),
-    callsPerSecond: inRange(given.load, at('load'), 0.0001, 100) * capacity,
-    workers,
-    // Workers are whole: the time is what makes the capacity exact.
-    serviceMs: (workers * 1000) / capacity,
-    serviceShape: oneOf(given.serviceShape, at('serviceShape'), SERVICE_SHAPES),
-    queueLength: Math.round((capacity * periodOf(given.queue, at('queue'), 0)) / 1000),
-    fault,
-    amount: amountOf(fault, given.amount ?? AMOUNTS[fault], at('amount')),
-    faultStartMs,
-    faultEndMs,
-    endMs: faultEndMs + periodOf(given.after, at('after'), 1),
+    ...{ clients, load, capacity, serviceTime, serviceShape, queue, fault, before, during },
+    after: periodOf(given.after, at('after'), 1),
     errorRate: inRange(given.errorRate, at('errorRate'), 0, 1),
     faultShare: inRange(given.faultShare, at('faultShare'), 0.001, 1),
     keyed: flag(given.keyed, at('keyed')),
     burst: whole(given.burst, at('burst'), 0, 1_000_000),
-    restartAtMs: periodOf(given.restartAt, at('restartAt'), 0) || undefined,
+    restartAt: periodOf(given.restartAt, at('restartAt'), 0),
     ignoresSignal: flag(given.ignoresSignal, at('ignoresSignal')),
     neighbours: inRange(given.neighbours, at('neighbours'), 0, 0.99),
+    ...(AMOUNTS[fault] !== undefined && { amount }),
   }
   expectFeasible(scenario, report)
   if (report.problems.length > 0) throw new OptionsError('simulate', report.problems)
   return scenario
+}
+
+/** As the simulator needs it. */
+export function readScenario(input?: ScenarioInput): Scenario {
+  const scenario = completeScenario(input)
+  const { load, capacity, queue, amount = 0, before, during, after, restartAt } = scenario
+  const { clients, serviceShape, fault, errorRate, faultShare, keyed, burst, ignoresSignal, neighbours } = scenario
+  const workers = Math.max(1, Math.round((capacity * scenario.serviceTime) / 1000))
+  return {
+    ...{
+      clients,
+      serviceShape,
+      fault,
+      errorRate,
+      faultShare,
+      keyed,
+      burst,
+      ignoresSignal,
+      neighbours,
+      workers,
+      amount,
+    },
+    callsPerSecond: load * capacity,
+    // Workers are whole: the time is what makes the capacity exact.
+    serviceMs: (workers * 1000) / capacity,
+    queueLength: Math.round((capacity * queue) / 1000),
+    faultStartMs: before,
+    faultEndMs: before + during,
+    endMs: before + during + after,
+    restartAtMs: restartAt || undefined,
+  }
 }
 
 function expectNames(input: ScenarioInput): void {
@@ -163,8 +232,8 @@ function withoutUndefined(input: ScenarioInput): ScenarioInput {
 }
 
 /** Where a number is wrong the sum is NaN, and nothing more is said. */
-function expectFeasible({ callsPerSecond, endMs }: Scenario, report: Report): void {
-  const calls = (callsPerSecond * endMs) / 1000
+function expectFeasible({ load, capacity, before, during, after }: CompleteScenario, report: Report): void {
+  const calls = (load * capacity * (before + during + after)) / 1000
   if (!(calls * 10 > MAX_EVENTS)) return
   new Place('', report).fail(`${Math.round(calls)} calls are too many`, 'lower capacity, load or the times')
 }

@@ -17,6 +17,13 @@ const GRACE_MS = 60_000
 /** What the neighbours of a scenario do: retries without a budget. */
 const NEIGHBOUR_ATTEMPTS = 3
 
+/**
+ * Simulates many clients, one server and one fault, in virtual time. The same arguments give the same report. Throws an
+ * `OptionsError` that names every problem of the scenario.
+ * @example
+ * const subject = { name: 'mine', policy: { attempts: 5, timeout: '10s' } }
+ * const { amplification, success } = simulate({ fault: 'hang', during: '30s' }, subject, 1)
+ */
 export function simulate(input: ScenarioInput, subject: Subject, seed: number): Report {
   const scenario = readScenario(input)
   const ready = makeReady(subject)

@@ -9,14 +9,21 @@ import type { Random } from '../core/time.js'
 /** A budget of one client, made new for it; `random` is seeded. */
 export type BudgetMaker = (random: Random) => Budget
 
+/** What a simulation puts to the test: a policy, with the budgets it names. */
 export interface Subject {
+  /** Its name in the report. */
   readonly name: string
-  /** For people; the name if absent. */
+  /** Its name for people. @default `name` @example { title: 'exponential, full jitter' } */
   readonly title?: string
+  /** The policy of every call. */
   readonly policy: PolicyArgument
-  /** By the names that the policy uses. */
+  /**
+   * Makes the budgets of each client, by the names that the policy uses.
+   * @default none
+   * @example { budgets: { api: () => ratioBudget() } }
+   */
   readonly budgets?: Readonly<Record<string, BudgetMaker>>
-  /** Where the rule and its constants are published. */
+  /** Where the rule and its constants are published. @default none @example { source: 'https://example.com/rule' } */
   readonly source?: string
 }
 

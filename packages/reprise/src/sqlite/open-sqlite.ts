@@ -2,11 +2,12 @@
  * Opens a SQLite file as a ledger: the driver, the settings that durability needs, the version check, the schema.
  * Imports core, the ledger's port and its own layer.
  */
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { CLOCK, expectOptions, FLAG, type OptionCheck } from '../core/options.js'
 import type { Clock } from '../core/time.js'
 import { LedgerError } from '../ledger/errors.js'
 import { LedgerTime } from '../ledger/ledger-time.js'
+import { isAbsent } from './absent-file.js'
 import { openDatabase, SQLITE_DRIVERS, type SqliteDatabase, type SqliteDriverName } from './driver.js'
 import { ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { expectCurrent, migrate } from './migrations.js'
@@ -14,16 +15,33 @@ import { OpenFiles } from './open-files.js'
 import { RESULT_CODES, resultCode } from './result-codes.js'
 import { SqliteLedger } from './sqlite-ledger.js'
 
+/** Options of `openSqlite`. */
 export interface SqliteOptions {
-  /** Gives the ledger's time, and its wall that of leases. Default: the system's clock. */
+  /**
+   * Gives the ledger's time, and with its wall time that of leases.
+   * @default `systemClock`
+   * @example { clock: virtualClock() }
+   */
   readonly clock?: Clock | undefined
-  /** Default: the first that is installed. */
+  /**
+   * The driver to use, and no other.
+   * @default the first of `SQLITE_DRIVERS` that is installed
+   * @example { driver: 'better-sqlite3' }
+   */
   readonly driver?: SqliteDriverName
-  /** `normal` is faster, and loses the last commits when the power fails; a crash of the process loses nothing. */
+  /**
+   * `normal` is faster, and loses the last commits when the power fails; a crash of the process loses nothing.
+   * @default 'full'
+   * @example { synchronous: 'normal' }
+   */
   readonly synchronous?: 'full' | 'normal'
-  /** Whether a file that is not there is made. Default: true. */
+  /** Whether a file that is not there is made. @default true @example { create: false } */
   readonly create?: boolean
-  /** Opens it to read: nothing is made, brought up to date or written. A schema of another version is refused. */
+  /**
+   * Opens it to read: nothing is made, brought up to date or written. A schema of another version is refused.
+   * @default false
+   * @example { readOnly: true }
+   */
   readonly readOnly?: boolean
 }
 
@@ -41,10 +59,17 @@ export const BEFORE_FIRST_PAGE = 'PRAGMA auto_vacuum = INCREMENTAL'
 /** The log is cut to this when it is reset. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024
 
+/**
+ * Opens a store in a SQLite file, which is made with rights for its owner alone. Rejects with a `LedgerError` if it
+ * cannot be opened.
+ * @example
+ * const store = await openSqlite('./tasks.db', { synchronous: 'normal' })
+ * const tasks = await openDurable(store)
+ */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<SqliteLedger> {
   expectOptions('openSqlite', options, CHECKS)
   const name = `sqlite:${file}`
-  if ((options.create === false || options.readOnly === true) && !existsSync(file)) {
+  if ((options.create === false || options.readOnly === true) && isAbsent(file)) {
     throw new LedgerError('missing', `There is no ledger ${name}`)
   }
   if (options.readOnly === true) return openReadOnly(file, name, options)

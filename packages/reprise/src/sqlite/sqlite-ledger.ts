@@ -3,7 +3,6 @@
  * answers is written in the transaction that showed it the rows. Imports its own layer and the port.
  */
 import type { LedgerAnalytics } from '../ledger/analytics.js'
-import { fairShare } from '../ledger/fair-share.js'
 import type {
   Compacted,
   CompactRequest,
@@ -41,9 +40,11 @@ import type {
   TaskStatus,
 } from '../ledger/records.js'
 import type { LedgerTime } from '../ledger/ledger-time.js'
-import { keyIn, nameOf, scopeOfRun, wordsOf } from '../ledger/records.js'
+import { tellFull } from '../ledger/queue-limit.js'
+import { keyIn, scopeOfRun, wordsOf } from '../ledger/records.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
 import type { SqliteDatabase } from './driver.js'
+import { nextDue, takeDue } from './due-rows.js'
 import { encodeChanges } from './encoded-changes.js'
 import { resultCode } from './result-codes.js'
 import { Housekeeping } from './housekeeping.js'
@@ -55,7 +56,6 @@ import {
   deadLetterOf,
   eventOf,
   gateOf,
-  keyInRow,
   parse,
   resultOf,
   runOf,
@@ -65,10 +65,12 @@ import {
   text,
   updatedValues,
 } from '../ledger/rows.js'
-import { SqliteAnalytics } from './sqlite-analytics.js'
+import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
+import { readNow, type SqlQuery, writtenFor } from '../ledger/sql/sql-reading.js'
 import { listQuery, prepareStatements, runsQuery, type Statements } from './statements.js'
 import { sqliteHeartbeat } from './thread-heartbeat.js'
 
+/** A store in a SQLite file, for processes of one machine. */
 export class SqliteLedger implements Ledger {
   readonly name: string
   readonly spans = 'machine'
@@ -92,7 +94,7 @@ export class SqliteLedger implements Ledger {
     this.cache = new RowCache(database)
     this.queue = new CommitQueue(database, name, { files, listener: this.cache })
     this.housekeeping = new Housekeeping(database, this.sql)
-    this.analytics = throughQueue(new SqliteAnalytics(database, this.sql), this.queue)
+    this.analytics = sqlAnalytics((begin) => this.queue.read(() => readNow(begin(), (query) => this.ask(query))))
   }
 
   async now(): Promise<number> {
@@ -126,26 +128,23 @@ export class SqliteLedger implements Ledger {
     })
   }
 
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
-    return this.queue.add(() => {
+  async claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]> {
+    const { places, taken, results } = await this.queue.add(() => {
       const now = this.time.nowMs()
-      return inTurn(this.due(request, now), (row) => {
+      const due = takeDue(this.sql, request, now)
+      const made = inTurn(due.rows, (row) => {
         const rows = new LockedRows(this.sql, now, request)
         rows.add(row.task, row)
         return this.write(decide(row.task, rows), rows)
       })
+      return { places: due.places, taken: due.rows.map(({ task }) => task), results: made }
     })
+    tellFull(places, taken, request.onFull)
+    return results
   }
 
   nextDueAtMs(queues: readonly QueueRef[], except: readonly TaskKey[] = []): Promise<number | null> {
-    const names = new Set(except.map(nameOf))
-    return this.queue.read(() => {
-      const times = queues.flatMap(({ queue, policyHash }) => {
-        const rows = this.sql.nextDue.all(queue, policyHash, 1 + names.size) as SqlRow[]
-        return (rows.find((row) => !names.has(nameOf(keyInRow(row))))?.['due_at'] as number | undefined) ?? []
-      })
-      return times.length === 0 ? null : Math.min(...times)
-    })
+    return this.queue.read(() => nextDue(this.sql, queues, except))
   }
 
   heartbeat(owner: OwnerRecord): Promise<void> {
@@ -294,6 +293,15 @@ export class SqliteLedger implements Ledger {
     this.queue.close()
   }
 
+  private ask(query: SqlQuery): readonly SqlRow[] {
+    const sql = writtenFor(
+      query,
+      (table) => table,
+      () => '?',
+    )
+    return this.database.prepare(sql).all(...query.values) as SqlRow[]
+  }
+
   private find({ scopeKind, scope, id }: TaskKey): TaskRow | undefined {
     const row = this.sql.task.get(scopeKind, scope, id) as SqlRow | undefined
     return row && taskOf(row)
@@ -321,16 +329,6 @@ export class SqliteLedger implements Ledger {
     return { type: kept === payloadHash ? 'existing' : 'conflict', task: (this.find(key) as TaskRow).task }
   }
 
-  /** Of each queue the earliest. */
-  private due({ queues, limit, except = [] }: DueRequest, now: number): TaskRow[] {
-    const names = new Set(except.map(nameOf))
-    const found = queues.flatMap(({ queue, policyHash }) =>
-      (this.sql.due.all(queue, policyHash, now, limit + names.size) as SqlRow[]).map(taskOf),
-    )
-    const rows = names.size === 0 ? found : found.filter(({ task }) => !names.has(nameOf(task)))
-    return fairShare(rows, limit)
-  }
-
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */
   private write<T>(decided: Decided<T>, rows: LockedRows): T {
     const writes = encodeChanges(this.sql, decided, rows)
@@ -351,16 +349,4 @@ function inTurn<T, R>(items: readonly T[], act: (item: T) => R): R[] {
       throw new HalfDone('undone', { cause: error })
     }
   })
-}
-
-/** Questions wait for a busy file and stop with a broken one, as everything else does. */
-function throughQueue(analytics: LedgerAnalytics, queue: CommitQueue): LedgerAnalytics {
-  return {
-    totals: (filter) => queue.read(() => analytics.totals(filter)),
-    failurePatterns: (filter) => queue.read(() => analytics.failurePatterns(filter)),
-    recovery: (filter) => queue.read(() => analytics.recovery(filter)),
-    delays: (filter) => queue.read(() => analytics.delays(filter)),
-    resumes: (filter) => queue.read(() => analytics.resumes(filter)),
-    history: (key) => queue.read(() => analytics.history(key)),
-  }
 }

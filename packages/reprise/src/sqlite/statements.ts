@@ -21,7 +21,7 @@ const IS_TASK = 'scope_kind = ? AND scope = ? AND id = ?'
 const IN_RUN = `scope_kind = 'run' AND scope = ?`
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')
 
-const SQL = {
+export const SQL = {
   task: `SELECT ${TASK_COLUMNS} FROM tasks WHERE ${IS_TASK}`,
   payload: `SELECT payload_hash FROM tasks WHERE ${IS_TASK}`,
   insertTask: `INSERT INTO tasks (${INSERTED.join(', ')}) VALUES (${marks(INSERTED.length)})
@@ -29,9 +29,9 @@ const SQL = {
   updateTask: `UPDATE tasks SET ${UPDATED_COLUMNS.map((column) => `${column} = ?`).join(', ')},
     attempts_kept = attempts_kept + ? WHERE pk = ?`,
   due: `SELECT ${TASK_COLUMNS} FROM tasks WHERE status = 'waiting' AND queue = ?
-    AND policy_hash = ? AND due_at <= ? ORDER BY due_at LIMIT ?`,
+    AND policy_hash = ? AND claim_rank = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
   nextDue: `SELECT due_at, scope_kind, scope, id FROM tasks WHERE status = 'waiting' AND queue = ? AND policy_hash = ?
-    ORDER BY due_at LIMIT ?`,
+    AND claim_rank = ? ORDER BY due_at LIMIT ?`,
   run: `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`,
   putRun: `INSERT INTO runs (${RUN_COLUMNS}, definition) VALUES (${marks(14)}) ON CONFLICT (id) DO UPDATE
     SET status = excluded.status, owner = excluded.owner, fence = excluded.fence, resumes = excluded.resumes,
@@ -53,6 +53,7 @@ const SQL = {
   countHistory: 'UPDATE tasks SET attempts_kept = attempts_kept + ? WHERE pk = ?',
   shortened: `UPDATE tasks SET attempts_kept = attempts_kept - ?, compacted_attempts = compacted_attempts + ?,
     compacted_until = MAX(COALESCE(compacted_until, -1e300), ?) WHERE pk = ?`,
+  countOwned: 'SELECT COUNT(*) AS tasks FROM tasks WHERE owner IS NOT NULL AND queue = ?',
   owns: 'SELECT 1 FROM tasks WHERE owner = ? LIMIT 1',
   removeTask: 'DELETE FROM tasks WHERE pk = ?',
   // So that finding those that no task has needs no look at the tasks.
@@ -111,7 +112,6 @@ const SQL = {
     VALUES (${marks(7)})`,
   events: 'SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
   eventsInScope: 'SELECT * FROM events WHERE scope_kind = ? AND scope = ? AND seq > ? ORDER BY seq LIMIT ?',
-  eventsOfTask: `SELECT * FROM events WHERE ${IS_TASK} ORDER BY seq`,
   removeEvents: `DELETE FROM events WHERE ${IS_TASK}`,
   removeOldEvents: `DELETE FROM events WHERE ${IS_TASK} AND seq <=
     (SELECT seq FROM events WHERE ${IS_TASK} ORDER BY seq DESC LIMIT 1 OFFSET ?)`,

@@ -9,12 +9,15 @@
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
 
+/** What a ledger can be asked. */
 export type LedgerVerb = Exclude<keyof Ledger, 'name' | 'spans'>
 
 /** `before`: refused, nothing was done. `after`: it was done, and the caller is told that it failed. */
 export type LedgerFault = 'before' | 'after'
 
+/** One thing that the ledger was asked. */
 export interface LedgerOperation {
+  /** What it was asked. */
   readonly verb: LedgerVerb
   /** Among all operations, from 1. */
   readonly index: number
@@ -22,19 +25,37 @@ export interface LedgerOperation {
   readonly count: number
 }
 
+/** When and how a ledger fails. */
 export interface FaultPlan {
-  /** The operation that fails: by its index, or by what the function answers; none when absent. */
+  /**
+   * The operation that fails: by its index from 1, or by what the function answers.
+   * @default none fails
+   * @example { failAt: ({ verb, count }) => (verb === 'transact' && count === 2 ? 'after' : undefined) }
+   */
   readonly failAt?: number | ((operation: LedgerOperation) => LedgerFault | undefined)
-  /** How the one that was named by its index fails; `before` when absent. */
+  /** How the operation that was named by its index fails. @default 'before' @example { failAt: 3, kind: 'after' } */
   readonly kind?: LedgerFault
-  /** What is thrown; a `LedgerError` that names the ledger and the operation when absent. */
+  /**
+   * Makes the error that is thrown.
+   * @default a `LedgerError` that names the ledger and the operation
+   * @example { error: ({ verb }) => new Error(`no ${verb} today`) }
+   */
   readonly error?: (operation: LedgerOperation) => unknown
-  /** Whether the ledger stays unusable after the first fault, which it does when absent. Closing it is still possible. */
+  /**
+   * Whether the ledger stays unusable after the first fault. Closing it is still possible.
+   * @default true
+   * @example { lasting: false }
+   */
   readonly lasting?: boolean
-  /** Waited for before the operation: a clock's `sleep`, or a promise that the test settles. */
+  /**
+   * Waited for before the operation: a clock's `sleep`, or a promise that the test settles.
+   * @default none
+   * @example { delay: ({ verb }) => (verb === 'claim' ? clock.sleep('1s') : undefined) }
+   */
   readonly delay?: (operation: LedgerOperation) => PromiseLike<unknown> | undefined
 }
 
+/** A ledger that fails by plan, and records what it was asked. */
 export interface FaultyLedger extends Ledger {
   /** What it was asked to do so far, in order; what failed included. */
   readonly operations: readonly LedgerOperation[]
@@ -44,7 +65,12 @@ export interface FaultyLedger extends Ledger {
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
-/** `ledger`, failing as `plan` says. */
+/**
+ * Wraps a ledger, so that it fails as `plan` says.
+ * @example
+ * const broken = faultyLedger(new MemoryLedger(), { failAt: 3, kind: 'after' })
+ * const tasks = await openDurable(broken)
+ */
 export function faultyLedger(ledger: Ledger, plan: FaultPlan): FaultyLedger {
   const faults = new Faults(ledger.name, plan)
   // A proxy, so that a verb that the port gains later is counted and fails like the others.

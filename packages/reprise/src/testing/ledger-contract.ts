@@ -6,32 +6,49 @@ import type { Ledger } from '../ledger/ledger.js'
 import type { AttemptRow, OwnerRecord, TaskRecord } from '../ledger/records.js'
 import { ANALYTICS_CASES } from './analytics-contract.js'
 import { CHECKPOINT_CASES } from './checkpoint-contract.js'
+import { CLAIM_CASES } from './claim-contract.js'
 import { type Check, isError, rejection, same } from './contract-checks.js'
+import { GROUP_CASES } from './group-contract.js'
 import { LETTER_CASES } from './letter-contract.js'
 import { RETENTION_CASES } from './retention-contract.js'
 import { RUN_CASES } from './run-contract.js'
 import { newTask, sampleTask } from './sample-task.js'
 import { SCOPE_CASES } from './scope-contract.js'
 
-/** A ledger and the hand on its clock. */
+/** A ledger, and a way to set its time. */
 export interface LedgerUnderTest {
+  /** The ledger, empty. */
   readonly ledger: Ledger
   /** Sets the ledger's time. */
   readonly setTime: (ms: number) => void
 }
 
+/** One thing that every ledger must do. */
 export interface ContractCase {
+  /** What it must do, in a sentence. */
   readonly name: string
+  /** Opens a fresh ledger, and rejects if it does not do it. */
   readonly run: () => Promise<void>
 }
 
-/** `open` makes an empty ledger at time 0. */
+/**
+ * What every ledger must do, as cases for any test runner. `open` makes an empty ledger at time 0.
+ * @example
+ * const open = async () => {
+ *   const time = { wallMs: () => nowMs, monotonicMs: () => nowMs, schedule() {}, cancel() {} }
+ *   let nowMs = 0
+ *   return { ledger: new MemoryLedger({ clock: time }), setTime: (ms: number) => void (nowMs = ms) }
+ * }
+ * for (const { name, run: check } of ledgerContract(open)) await check().catch((error) => console.error(name, error))
+ */
 export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly ContractCase[] {
   const cases = {
     ...CASES,
     ...ANALYTICS_CASES,
     ...CHECKPOINT_CASES,
     ...LETTER_CASES,
+    ...CLAIM_CASES,
+    ...GROUP_CASES,
     ...RETENTION_CASES,
     ...RUN_CASES,
     ...SCOPE_CASES,
@@ -256,20 +273,6 @@ const CASES: Readonly<Record<string, Check>> = {
     const others = [{ queue: 'mail', policyHash: 'another' }]
     setTime(9000)
     same(await ledger.claim({ queues: others, limit: 9 }, () => ({ result: 1 })), [])
-  },
-
-  'gives every queue its turn where there is not room for all': async (ledger, setTime) => {
-    await ledger.create([
-      ...Array.from({ length: 9 }, (_, index) => newTask({ id: `a${index}`, dueAtMs: index })),
-      newTask({ id: 'b', queue: 'print', dueAtMs: 500 }),
-    ])
-    setTime(1000)
-    const queues = [...MAIL, { queue: 'print', policyHash: 'p1' }]
-    const ids = await ledger.claim({ queues, limit: 2 }, (task) => ({
-      tasks: [{ ...task, status: 'running', owner: 'me', dueAtMs: null }],
-      result: task.id,
-    }))
-    same(ids, ['a0', 'b'])
   },
 
   'hands every due task to one of many who ask at once': async (ledger, setTime) => {

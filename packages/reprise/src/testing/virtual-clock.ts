@@ -8,12 +8,27 @@ import { expectOptions } from '../core/options.js'
 import type { DurationInput } from '../core/policy.js'
 import type { Clock, Timer } from '../core/time.js'
 
+/** A clock for tests: time passes only when the test says so. */
 export interface VirtualClock extends Clock {
-  /** Lets this much time pass, milliseconds or `1h30m`, firing what becomes due on the way in order of time. */
+  /**
+   * Lets this much time pass, milliseconds or `1h30m`, firing what becomes due on the way in order of time.
+   * @example await clock.advance('1h30m')
+   */
   advance(duration: DurationInput): Promise<void>
-  /** Goes from timer to timer until none is left. */
+  /**
+   * Goes from timer to timer until none is left.
+   * @example
+   * const pending = retry(() => fetchPrice('tea'), { attempts: 5 }, { clock })
+   * await clock.runAll()
+   * await pending
+   */
   runAll(): Promise<void>
-  /** A wait on this clock, for operations in tests. Rejects with the signal's reason when it aborts. */
+  /**
+   * A wait on this clock, for operations in tests. Rejects with the signal's reason when it aborts.
+   * @example
+   * const api = createExecutor({ clock })
+   * const slow = api.run('price', ({ signal }) => clock.sleep('2s', signal))
+   */
   sleep(duration: DurationInput, signal?: AbortSignal): Promise<void>
   /** How many timers are scheduled. */
   readonly pending: number
@@ -126,8 +141,24 @@ function settled(): Promise<void> {
   })
 }
 
-/** A virtual clock whose wall time begins at `startMs` (0) and whose monotonic time begins at 0. */
-export function virtualClock(options: { readonly startMs?: number } = {}): VirtualClock {
+/**
+ * Makes a clock for tests. Its monotonic time begins at 0.
+ * @example
+ * const time = virtualClock()
+ * const call = retry(() => fetchPrice('tea'), { attempts: 5 }, { clock: time })
+ * await time.runAll()
+ * await call
+ */
+export function virtualClock(
+  options: {
+    /**
+     * Where its wall time begins: milliseconds since the epoch.
+     * @default 0
+     * @example const time = virtualClock({ startMs: Date.UTC(2026, 0, 1) })
+     */
+    readonly startMs?: number
+  } = {},
+): VirtualClock {
   expectOptions('virtualClock', options, { startMs: [Number.isFinite, 'a number of milliseconds since the epoch'] })
   return new Virtual(options.startMs ?? 0)
 }

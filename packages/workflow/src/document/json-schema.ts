@@ -11,6 +11,7 @@ import { POLICY_FILE } from './fields-policy-file.js'
 import type { NameRule } from './names.js'
 import { type Field, type FieldsShape, type NumberShape, type Shape, spellingsOf, type TextShape } from './shape.js'
 
+/** A JSON Schema (draft 2020-12) as plain data. */
 export type JsonSchema = Readonly<Record<string, Json>>
 
 const AMOUNT = '[0-9]+(?:\\.[0-9]+)?'
@@ -20,11 +21,15 @@ const MAX_DURATION_TEXT = 64
 const MAX = Number.MAX_SAFE_INTEGER
 const SAFE = { minimum: -MAX, maximum: MAX }
 
+/** The JSON Schema of workflow files, for editors. @example const text = JSON.stringify(workflowSchema(), null, 2) */
 export function workflowSchema(): JsonSchema {
   return wholeSchema('Reprise workflow', 'Steps that are retried, and go on where they were after a crash.', WORKFLOW)
 }
 
-/** Of a file with a policy alone, as `reprise explain` and `reprise simulate` take it. */
+/**
+ * The JSON Schema of a file with a policy alone, as `reprise explain` and `reprise simulate` take it.
+ * @example const text = JSON.stringify(policySchema(), null, 2)
+ */
 export function policySchema(): JsonSchema {
   return wholeSchema('Reprise policy', 'How to retry.', POLICY_FILE)
 }

@@ -7,20 +7,30 @@ declare module 'reprise' {
   }
 }
 
+/** How messages call what came from stdin. */
+export const STDIN = '<stdin>'
+
 /** The shape that `--json` prints as well. Lines and columns count from 1; without them the file as a whole is meant. */
 export interface Problem {
+  /** The file; absent for text that was not read from one. */
   readonly file?: string
+  /** The line, from 1. */
   readonly line?: number
+  /** The column, from 1. */
   readonly column?: number
   /** Of a value within the file, in its own spelling: `steps[2].retry.backoff.base`. */
   readonly path?: string
+  /** What is wrong, in a sentence. */
   readonly message: string
+  /** What was probably meant; absent where nothing is similar. */
   readonly suggestion?: string
 }
 
 /** Carries every problem at once, and the text for showing the lines. Told to people, or as data with `--json`. */
 export abstract class ReportedError extends RepriseError {
+  /** Every problem, in the order of the file. */
   readonly problems: readonly Problem[]
+  /** The text that they are in. */
   readonly text: string
 
   constructor(code: ErrorCode, problems: readonly Problem[], text = '') {

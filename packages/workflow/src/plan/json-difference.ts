@@ -6,6 +6,7 @@ export interface ValueChange {
   readonly field: string
   /** Null also where there is nothing. */
   readonly from: Json
+  /** The value now; null if the field was removed. */
   readonly to: Json
 }
 

@@ -5,6 +5,7 @@
 import type { BreakerInput, PolicyInput } from 'reprise'
 import type { Json } from 'reprise/durable'
 
+/** What a document means: steps with every default filled in, as plain data. */
 export interface Plan {
   /** `name:` of the document, else the file's name without its ending. */
   readonly name: string
@@ -24,7 +25,7 @@ export interface Plan {
   readonly breakers: Readonly<Record<string, BreakerInput>>
   /** Settings of named budgets, as the section `budgets` of a document gives them. */
   readonly budgets: Readonly<Record<string, BudgetPlan>>
-  /** In the order of the document. */
+  /** In the order in which they run. */
   readonly phases: readonly PhasePlan[]
 }
 
@@ -37,37 +38,60 @@ export function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[] {
 }
 
 export interface BudgetPlan {
+  /** The kind of budget. */
   readonly type: string
+  /** Its settings, as the document has them. */
   readonly settings: Readonly<Record<string, Json>>
 }
 
+/** One step of a plan. */
 export interface StepPlan {
+  /** The kind of phase. */
   readonly kind: 'step'
   /** The given id, else the name as an id, else the position; unique, and fit for a file name. */
   readonly id: string
   /** For people. */
   readonly name: string
+  /** What it does. */
   readonly action: Action
   /** Merged with `retry_defaults`; `attempt_timeout` of the step is its `attemptTimeout`. One attempt when nothing is said. */
   readonly policy: PolicyInput
+  /** What follows once it has failed for good. */
   readonly onFailure: FailureAction
+  /** What becomes of an attempt whose process was lost while it ran. */
   readonly onInterrupt: InterruptAction
   /** CEL; the step is skipped when it is false. */
   readonly when: string | null
+  /** Where its output is kept for later steps; null for nowhere. */
   readonly capture: Capture | null
   /** Templates. */
   readonly env: Readonly<Record<string, string>>
+  /** Where it runs, a template; null for the directory of the run. */
   readonly workingDir: string | null
 }
 
-export type FailureAction = 'stop' | 'continue' | { readonly fallback: ShellAction }
-export type InterruptAction = 'rerun' | 'fail' | { readonly verify: ShellAction | RunAction }
+export type FailureAction =
+  | 'stop'
+  | 'continue'
+  | {
+      /** A command that stands in for the step. */
+      readonly fallback: ShellAction
+    }
+export type InterruptAction =
+  | 'rerun'
+  | 'fail'
+  | {
+      /** A command that says whether the attempt happened. */
+      readonly verify: ShellAction | RunAction
+    }
 
 export const CAPTURE_FORMATS = ['text', 'json', 'lines', 'number'] as const
 export type CaptureFormat = (typeof CAPTURE_FORMATS)[number]
 
 interface Capture {
+  /** The variable that later steps read. */
   readonly name: string
+  /** How the output is read. */
   readonly format: CaptureFormat
 }
 
@@ -88,12 +112,15 @@ export interface RunAction {
 
 export interface HttpAction {
   readonly kind: 'http'
+  /** The method, such as `GET`. */
   readonly method: string
-  /** Templates: the address, the headers' values, the body. */
+  /** The address; a template. */
   readonly url: string
+  /** Headers by name; the values are templates. */
   readonly headers: Readonly<Record<string, string>>
   /** Text, or data that is sent as JSON; strings within are templates. */
   readonly body: Json
+  /** Which answers are a success. */
   readonly expect: HttpExpectation
 }
 
@@ -128,5 +155,6 @@ export interface WriteFileAction {
   readonly path: string
   /** Text, or data that is written as JSON; strings within are templates. */
   readonly content: Json
+  /** The rights of the file; null for those of the file that it replaces, else those that the system gives. */
   readonly mode: number | null
 }

@@ -15,11 +15,15 @@ import type { Scope, StepResult } from './scope.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
 import type { RunEvents, StepEnd } from './run-events.js'
 
+/** How a run ended, or that it was interrupted. */
 export interface RunEnd {
+  /** The state of the run. */
   readonly state: Exclude<RunState, 'running'>
+  /** Why the step that ended the run was not retried; null otherwise. */
   readonly stopReason: StopReason | null
+  /** The step that ended the run; null if none did. */
   readonly failedStep: string | null
-  /** Interrupted, and only a person can say whether they happened. */
+  /** Steps that were interrupted, and of which only a person can say whether they happened. */
   readonly undecided: readonly string[]
 }
 

@@ -76,8 +76,7 @@ async function withRun<T>(
     await ledger.close()
   }
   const durable = await openDurable(store, {
-    budgets: budgetsOf(plan, runId),
-    breakers: plan.breakers,
+    budgets: Object.fromEntries(budgetsOf(plan, runId)),
     // Whoever uses it next is told.
     onFailure: () => undefined,
   })

@@ -3,15 +3,16 @@
  * those are each run's own, since a run that used one up would leave nothing to the next. Imports the library, the plan
  * and the makers of budgets.
  */
-import { BudgetRegistry, type PolicyInput } from 'reprise'
+import type { Budget, PolicyInput } from 'reprise'
 import { type BudgetType, kindOf } from '../document/budget-types.js'
 import type { Plan } from '../plan/plan.js'
 
-export function budgetsOf({ budgets }: Plan, runId: string): BudgetRegistry {
-  const registry = new BudgetRegistry()
-  for (const [name, { type, settings }] of Object.entries(budgets))
-    registry.register(ownName(name, type, runId), kindOf(type as BudgetType).make(settings))
-  return registry
+export function budgetsOf({ budgets }: Plan, runId: string): Map<string, Budget> {
+  return new Map(
+    Object.entries(budgets).map(([name, { type, settings }]) => {
+      return [ownName(name, type, runId), kindOf(type as BudgetType).make(settings)]
+    }),
+  )
 }
 
 /** The policy with the names of this run's budgets. */

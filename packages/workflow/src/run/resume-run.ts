@@ -25,13 +25,21 @@ export async function resumeRun(plan: Plan, runId: string, input: ResumeInput, s
   const { choices, check } = input
   const session = await Session.open(plan, runId, settings, check.isChanged)
   try {
-    const run = await session.durable.runs.take(runId, { force: choices.force, fence: check.run.fence })
-    await session.endLeftovers(run)
-    if (check.isChanged) await acceptChanges(run, plan, session, check.differences)
-    await decide(run, plan, choices)
-    if (choices.resetRetries) await reset(run, plan)
-    const notes = await notePlace(run, session, placeOf(settings))
-    return await session.conduct(run, { ...notes, stopReason: null, failedStep: null })
+    const run = await session.durable.runs.take(runId, {
+      ...session.conductWith,
+      force: choices.force,
+      fence: check.run.fence,
+    })
+    try {
+      await session.endLeftovers(run)
+      if (check.isChanged) await acceptChanges(run, plan, session, check.differences)
+      await decide(run, plan, choices)
+      if (choices.resetRetries) await reset(run, plan)
+      const notes = await notePlace(run, session, placeOf(settings))
+      return await session.conduct(run, { ...notes, stopReason: null, failedStep: null })
+    } finally {
+      run.release()
+    }
   } finally {
     await session.close()
   }

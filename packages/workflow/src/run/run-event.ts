@@ -6,80 +6,141 @@ import type { FailureRecord } from 'reprise/durable'
 import type { StopReason } from 'reprise'
 import type { RunState, RunTimes, StepState } from '../view/views.js'
 
+/** What happens in a run, told after it is recorded. */
 export type RunEvent =
   | ({
       readonly type: 'run_started'
+      /** When it happened: milliseconds since the epoch. */
       readonly timeMs: number
+      /** The id of the run. */
       readonly run: string
+      /** The name of the workflow. */
       readonly name: string
-      readonly steps: readonly { readonly id: string; readonly name: string; readonly state: StepState }[]
+      /** All steps, in order. */
+      readonly steps: readonly {
+        /** The step's id. */
+        readonly id: string
+        /** The step's name for people. */
+        readonly name: string
+        /** The step's state at the start. */
+        readonly state: StepState
+      }[]
       /** How often it was resumed before, this time included. */
       readonly resumes: number
     } & RunTimes)
   | (StepBase & { readonly type: 'attempt_started' })
   | (StepBase & {
       readonly type: 'attempt_failed'
+      /** From the start of the attempt to its end. */
       readonly durationMs: number
+      /** What the attempt failed with. */
       readonly failure: FailureRecord
+      /** Whether it exceeded its time limit. */
       readonly timedOut: boolean
     })
   /** `attempt` is the one to come. */
   | (StepBase & {
       readonly type: 'waiting'
+      /** The wait until the attempt. */
       readonly delayMs: number
+      /** When the attempt starts: milliseconds since the epoch. */
       readonly nextAttemptAtMs: number
+      /** The waits of the step together, this one included. */
       readonly waitedMs: number
+      /** Limit of the waits together; null for no limit. */
       readonly retryBudgetMs: number | null
+      /** What the attempt before failed with; null if it is not known. */
       readonly failure: FailureRecord | null
     })
-  | (StepBase & { readonly type: 'parked'; readonly budget: string })
+  | (StepBase & {
+      readonly type: 'parked'
+      /** The name of the budget. */
+      readonly budget: string
+    })
   | (StepBase & {
       readonly type: 'step_finished'
+      /** How the step ended. */
       readonly state: StepState
       /** Of all its attempts together, also those of earlier processes. */
       readonly durationMs: number
+      /** The waits of the step together. */
       readonly waitedMs: number
+      /** Why it was not retried; null otherwise. */
       readonly stopReason: StopReason | null
+      /** What its last attempt failed with; null if it did not fail. */
       readonly failure: FailureRecord | null
       /** Whether the run goes on although it failed. */
       readonly continued: boolean
     })
-  | (StepBase & { readonly type: 'step_skipped'; readonly reason: string })
+  | (StepBase & {
+      readonly type: 'step_skipped'
+      /** Why the step is skipped. */
+      readonly reason: string
+    })
   /** The step has failed, and this task stands in for it; what becomes of that is told under its own id. */
   | (StepBase & {
       readonly type: 'fallback_started'
-      readonly fallback: { readonly id: string; readonly name: string }
+      /** The task that stands in for the step. */
+      readonly fallback: {
+        /** Its id. */
+        readonly id: string
+        /** Its name for people. */
+        readonly name: string
+      }
     })
   | {
       readonly type: 'breaker_changed'
+      /** When it happened: milliseconds since the epoch. */
       readonly timeMs: number
+      /** The id of the run. */
       readonly run: string
+      /** The key of the breaker. */
       readonly breaker: string
+      /** The phase before. */
       readonly from: string
+      /** The phase after. */
       readonly to: string
     }
   | {
       readonly type: 'budget_denied'
+      /** When it happened: milliseconds since the epoch. */
       readonly timeMs: number
+      /** The id of the run. */
       readonly run: string
+      /** The id of the step. */
       readonly step: string
+      /** The name of the budget. */
       readonly budget: string
+      /** The budget's word for its denial. */
       readonly reason: string
     }
   /** The last line that a step has said; not more often than a few times a second. */
-  | (StepBase & { readonly type: 'output'; readonly line: string })
+  | (StepBase & {
+      readonly type: 'output'
+      /** The line. */
+      readonly line: string
+    })
   | ({
       readonly type: 'run_finished'
+      /** When it happened: milliseconds since the epoch. */
       readonly timeMs: number
+      /** The id of the run. */
       readonly run: string
+      /** How the run ended. */
       readonly state: RunState
+      /** Why it was not retried; null otherwise. */
       readonly stopReason: StopReason | null
     } & RunTimes)
 
 interface StepBase {
+  /** When it happened: milliseconds since the epoch. */
   readonly timeMs: number
+  /** The id of the run. */
   readonly run: string
+  /** The id of the step. */
   readonly step: string
+  /** 1..attempts of the policy. */
   readonly attempt: number
+  /** Attempts that the policy allows. */
   readonly attempts: number
 }

@@ -3,9 +3,11 @@
  * flags. Imports the library and its own layer.
  */
 import path from 'node:path'
-import { RepriseError } from 'reprise'
-import { type Durable, type Json, type Ledger, openLedger, TaskRefusedError } from 'reprise/durable'
-import { expectOptions, type OptionCheck, sharedLedger } from 'reprise/internal'
+import { type DurationInput, RepriseError } from 'reprise'
+import { type Durable, type Json, openLedger, TaskRefusedError } from 'reprise/durable'
+import { durationCheck, expectOptions, type OptionCheck, sharedLedger } from 'reprise/internal'
+import { InputError } from '../document/problem.js'
+import { faultOfSecrets } from '../masking/secret-fault.js'
 import type { Plan } from '../plan/plan.js'
 import type { OutputListener } from './attempt-output.js'
 import type { RunEnd } from './conductor.js'
@@ -19,27 +21,53 @@ import { newRunId, startRun } from './start-run.js'
 interface WorkflowOptions {
   /** The store: an address, `sqlite:PATH` or `postgres://…`, or open durable tasks, whose store is shared and stays open. */
   readonly durable: string | Durable
-  /** Directory of logs. Default: `.reprise`. */
+  /** Directory of logs. @default '.reprise' @example { stateDirectory: '/var/lib/app/reprise' } */
   readonly stateDirectory?: string
-  /** What commands inherit. Default: the environment of this process. */
+  /** What commands inherit. @default `process.env` @example { env: { PATH: '/usr/bin', REGION: 'eu' } } */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Time from asking a command to end to killing it. Default: 5000. */
-  readonly graceMs?: number
-  /** Called with what happens, after it is recorded. */
+  /**
+   * Time from asking a command to end to killing it, with its whole process tree.
+   * @default '5s'
+   * @example { grace: '10s' }
+   */
+  readonly grace?: DurationInput
+  /**
+   * Called with what happens, after it is recorded.
+   * @default none
+   * @example { onEvent: (event) => console.log(event.type) }
+   */
   readonly onEvent?: (event: RunEvent) => void
-  /** Gets the output of attempts as it goes into their logs. */
+  /**
+   * Gets the output of attempts as it goes into their logs.
+   * @default none: output goes into the logs alone
+   * @example { output: { onEnd: ({ step }, log) => console.log(step, log) } }
+   */
   readonly output?: OutputListener
-  /** Stops the run when aborted: attempts in flight are interrupted, and the run can be resumed. */
+  /**
+   * Stops the run when aborted: attempts in flight are interrupted, and the run can be resumed.
+   * @default none
+   * @example { signal: AbortSignal.timeout(60_000) }
+   */
   readonly signal?: AbortSignal
 }
 
+/** Options of `runWorkflow`. An option that is misspelt or of the wrong type is refused. */
 export interface RunWorkflowOptions extends WorkflowOptions {
-  /** Letters, digits, dots, dashes and underscores. Default: the name of the workflow with the date and random digits. */
+  /**
+   * Letters, digits, dots, dashes and underscores.
+   * @default the name of the workflow with the date and random digits
+   * @example { runId: 'nightly-2026-01-31' }
+   */
   readonly runId?: string
-  /** Parameters; the document has the defaults of others. */
+  /**
+   * Values of parameters. One without a default in the document has to be given.
+   * @default the defaults of the document
+   * @example { params: { region: 'eu' } }
+   */
   readonly params?: Readonly<Record<string, Json>>
 }
 
+/** Options of `resumeWorkflow`. An option that is misspelt or of the wrong type is refused. */
 export interface ResumeWorkflowOptions extends WorkflowOptions, Partial<ResumeChoices> {}
 
 declare module 'reprise' {
@@ -51,7 +79,9 @@ declare module 'reprise' {
 /** The run is not resumed, and nothing was touched. */
 export class ResumeRefusedError extends RepriseError {
   declare readonly code: 'resume_refused'
+  /** The id of the run. */
   readonly runId: string
+  /** Everything that stands against the resume. */
   readonly refusals: readonly Pick<Refusal, 'kind' | 'message'>[]
 
   constructor(runId: string, refusals: ResumeRefusedError['refusals']) {
@@ -76,7 +106,7 @@ const CHECKS: Readonly<Record<keyof WorkflowOptions, OptionCheck>> = {
   durable: [isDurable, 'an address, such as sqlite:.reprise/ledger.db, or what openDurable gives'],
   stateDirectory: [isText, 'a path'],
   env: [isObject, 'an object with a text for each variable'],
-  graceMs: [(value) => Number.isSafeInteger(value) && (value as number) >= 0, 'a whole number of 0 or more'],
+  grace: durationCheck("a duration such as '5s'"),
   onEvent: [isFunction, 'a function'],
   output: [isObject, 'an object with onEnd'],
   signal: [(value) => value instanceof AbortSignal, 'an AbortSignal'],
@@ -91,18 +121,25 @@ const RESUME_CHECKS = {
   force: [isTruth, 'true or false'],
 } as const
 
-/** Runs the plan to its end. A step that fails is an end of the run, not an error. */
+/**
+ * Runs a plan to its end. A step that fails ends the run and is no error: see `state`. Rejects with an `OptionsError`
+ * for wrong options or parameters, and with an `InputError` if a secret of the plan is missing.
+ * @example
+ * const { state, failedStep } = await runWorkflow(plan, { durable: 'sqlite:./runs.db', params: { region: 'eu' } })
+ */
 export async function runWorkflow(plan: Plan, options: RunWorkflowOptions): Promise<RunEnd> {
   expectOptions('runWorkflow', options, RUN_CHECKS, { required: ['durable'] })
   const { runId = newRunId(plan.name, new Date()), params = {} } = options
   expectParams(plan, params)
+  expectSecrets(plan, options)
   const documentDir = plan.file === null ? process.cwd() : path.dirname(plan.file)
   return startRun(plan, { runId, params, cwd: documentDir, documentDir }, settingsOf(options))
 }
 
 /**
- * Continues a run: steps that have ended stay, the attempt in flight runs again, waits last as long as is left of them.
- * `plan`: the document as it is now. Rejects with a `ResumeRefusedError` if something stands against it.
+ * Continues a run: steps that have ended stay, the attempt in flight runs again, and waits last for the time that is
+ * left of them. `plan`: the document as it is now. Rejects with a `ResumeRefusedError` if something stands against it.
+ * @example const { state } = await resumeWorkflow(plan, 'nightly-1', { durable: 'sqlite:./runs.db' })
  */
 export async function resumeWorkflow(plan: Plan, runId: string, options: ResumeWorkflowOptions): Promise<RunEnd> {
   expectOptions('resumeWorkflow', options, RESUME_CHECKS, { required: ['durable'] })
@@ -111,6 +148,7 @@ export async function resumeWorkflow(plan: Plan, runId: string, options: ResumeW
   const check = await lookAt(plan, runId, options, choices)
   if (check.isDone) return { state: 'succeeded', stopReason: null, failedStep: null, undecided: [] }
   if (check.refusals.length > 0) throw new ResumeRefusedError(runId, check.refusals)
+  expectSecrets(plan, options)
   return resumeRun(plan, runId, { choices, check }, settingsOf(options))
 }
 
@@ -121,14 +159,18 @@ function expectParams({ name, params }: Plan, given: Readonly<Record<string, Jso
   expectOptions(`the workflow ${name}`, given, checks, { required })
 }
 
+function expectSecrets({ secrets }: Plan, { env = process.env }: WorkflowOptions): void {
+  const fault = faultOfSecrets(secrets, env)
+  if (fault !== undefined) throw new InputError([{ message: fault.message, suggestion: fault.suggestion }])
+}
+
 async function lookAt(
   plan: Plan,
   runId: string,
   { durable }: WorkflowOptions,
   choices: ResumeChoices,
 ): Promise<ResumeCheck> {
-  const store = storeOf(durable)
-  const ledger: Ledger = typeof store === 'string' ? await openLedger(store, { create: false }) : store
+  const ledger = typeof durable === 'string' ? await openLedger(durable, { create: false }) : sharedLedger(durable)
   try {
     const record = await ledger.run(runId)
     if (record === undefined) throw new TaskRefusedError('not_found', `There is no run ${runId}`)
@@ -141,19 +183,15 @@ async function lookAt(
 }
 
 function settingsOf(options: WorkflowOptions): RunSettings {
-  const { durable, stateDirectory = '.reprise', env = process.env, onEvent, graceMs, output, signal } = options
+  const { durable, stateDirectory = '.reprise', env = process.env, onEvent, grace, output, signal } = options
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return {
-    store: storeOf(durable),
+    store: durable,
     stateDirectory: path.resolve(stateDirectory),
     env: Object.fromEntries(given),
     ...(onEvent && { listener: onEvent }),
-    ...(graceMs !== undefined && { graceMs }),
+    ...(grace !== undefined && { grace }),
     ...(output && { output }),
     ...(signal && { signal }),
   }
-}
-
-function storeOf(durable: string | Durable): string | Ledger {
-  return typeof durable === 'string' ? durable : sharedLedger(durable)
 }

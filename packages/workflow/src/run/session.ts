@@ -5,16 +5,8 @@
  * layer.
  */
 import { type DurationInput, parseDuration } from 'reprise'
-import {
-  type Durable,
-  type Json,
-  type Ledger,
-  openDurable,
-  openLedger,
-  type TaskRecord,
-  TaskRefusedError,
-} from 'reprise/durable'
-import type { DurableRun } from 'reprise/internal'
+import { type Durable, type Json, type Ledger, openDurable, type TaskRecord, TaskRefusedError } from 'reprise/durable'
+import { type ConductOptions, type DurableRun, sharedLedger } from 'reprise/internal'
 import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
 import type { Command } from '../process/command.js'
@@ -42,8 +34,8 @@ import type { RunEvent } from './run-event.js'
 import { type Listener, RunEvents } from './run-events.js'
 
 export interface RunSettings {
-  /** Where the ledger is: `sqlite:PATH` or `postgres://…`; or the ledger itself, which is closed at the end. */
-  readonly store: string | Ledger
+  /** `sqlite:PATH` or `postgres://…`; or open durable tasks, whose process the run shares and which stay open. */
+  readonly store: string | Durable
   /** Where logs are kept. */
   readonly stateDirectory: string
   /** What commands inherit. */
@@ -54,7 +46,7 @@ export interface RunSettings {
   /** Hears what attempts write as it is in their logs, and when a log is complete. */
   readonly output?: OutputListener
   /** Hears what commands write, as they write it and not masked; what it returns is waited for. */
-  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>
   /** Looks at what was written, before the ledger is closed. */
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>
   /** Stop and save. */
@@ -66,6 +58,8 @@ interface SessionParts {
   readonly settings: RunSettings
   readonly ledger: Ledger
   readonly durable: Durable
+  /** What the run brings along while this process conducts it. */
+  readonly conductWith: ConductOptions
   readonly state: StateDirectory
   readonly masker: Masker
   readonly events: RunEvents
@@ -91,6 +85,8 @@ interface TimesBefore {
 }
 
 const GRACE = '5s'
+/** A ledger that fails is told to whoever uses it next, and by the close at the latest. */
+const OWN_DURABLE = { onFailure: () => undefined, identity: { role: 'conductor' } } as const
 const STARTS_PROCESSES: ReadonlySet<Action['kind']> = new Set(['run', 'shell', 'claude'])
 
 const CANCELLED: RunEnd = { state: 'cancelled', stopReason: 'aborted', failedStep: null, undecided: [] }
@@ -121,22 +117,14 @@ export class Session {
     const masker = new Masker({ ...secrets, '--store': typeof store === 'string' ? secretAddress(store) : '' })
     // They are made by another process while this one opens the ledger.
     if (stepsOf(plan).some(({ action }) => STARTS_PROCESSES.has(action.kind))) preparePipes()
-    const ledger = typeof store === 'string' ? await openLedger(store) : store
-    try {
-      const durable = await openDurable(ledger, {
-        budgets: budgetsOf(plan, runId),
-        breakers: plan.breakers,
-        policyChange: accept ? 'accept' : 'refuse',
-        observers: [events],
-        identity: { role: 'conductor' },
-        // Whoever uses it next is told, and the close at the latest.
-        onFailure: () => undefined,
-      })
-      return new Session({ plan, settings, ledger, durable, state, masker, events, tell, clock })
-    } catch (error) {
-      await ledger.close()
-      throw error
+    const durable = typeof store === 'string' ? await openDurable(store, OWN_DURABLE) : store
+    const conductWith: ConductOptions = {
+      budgets: budgetsOf(plan, runId),
+      observer: events,
+      policyChange: accept ? 'accept' : 'refuse',
     }
+    const ledger = sharedLedger(durable)
+    return new Session({ plan, settings, ledger, durable, conductWith, state, masker, events, tell, clock })
   }
 
   /** Nothing secret is written. */
@@ -149,20 +137,26 @@ export class Session {
     await endLeftovers(record.correlationId, { isPrefix: true, groupFiles: this.parts.state.groupFilesOf(id) })
   }
 
-  close(): Promise<void> {
-    return this.durable.close()
+  /** What `start` and `take` of the run need. */
+  get conductWith(): ConductOptions {
+    return this.parts.conductWith
+  }
+
+  /** Durable tasks that were given stay open. */
+  async close(): Promise<void> {
+    if (typeof this.parts.settings.store === 'string') await this.durable.close()
   }
 
   /** Conducts the run to its end, or until it is asked to stop. */
   async conduct(run: DurableRun, notes: RunNotes): Promise<RunEnd> {
-    const { ledger, durable, settings } = this.parts
+    const { ledger, settings } = this.parts
     const recorded = run.record.resumes > 0 ? await recordedSteps(run) : new Map<string, RecordedStep>()
     const scripts = new ScriptPool()
     let stopped: Promise<void> | undefined
     let failure: StateError | undefined
     const stop = (): void => {
       conductor.stop()
-      stopped ??= durable.stop()
+      stopped ??= run.stop()
       // Waited for below, unless something else fails first.
       stopped.catch(() => undefined)
     }

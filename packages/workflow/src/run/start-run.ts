@@ -29,15 +29,22 @@ export async function startRun(plan: Plan, input: NewRunInput, settings: RunSett
       steps: plan.phases.length,
       places: [placeOf(settings)],
     }
-    const run = await session.durable.runs.start({
-      id: runId,
-      kind: WORKFLOW_KIND,
-      name: plan.name,
-      definition: session.mask(plan.document),
-      fingerprint: plan.fingerprint,
-      detail: session.mask(notesAsJson(notes)),
-    })
-    return await session.conduct(run, notes)
+    const run = await session.durable.runs.start(
+      {
+        id: runId,
+        kind: WORKFLOW_KIND,
+        name: plan.name,
+        definition: session.mask(plan.document),
+        fingerprint: plan.fingerprint,
+        detail: session.mask(notesAsJson(notes)),
+      },
+      session.conductWith,
+    )
+    try {
+      return await session.conduct(run, notes)
+    } finally {
+      run.release()
+    }
   } finally {
     await session.close()
   }

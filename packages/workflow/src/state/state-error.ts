@@ -10,9 +10,12 @@ declare module 'reprise' {
   }
 }
 
+/** A file or directory of the state cannot be used. */
 export class StateError extends RepriseError {
   declare readonly code: 'state'
+  /** The file or directory. */
   readonly path: string
+  /** What to do about it. */
   readonly cure: string
   /** The word of the system, such as `ENOSPC`, if it refused. */
   declare readonly errno?: string
@@ -31,8 +34,8 @@ export class StateError extends RepriseError {
 }
 
 const PROBLEMS: Readonly<Record<string, readonly [problem: string, cure: string]>> = {
-  EACCES: ['may not be used', 'give this user the permission, or choose another directory'],
-  EPERM: ['may not be used', 'give this user the permission, or choose another directory'],
+  EACCES: ['cannot be used, this user has no permission', 'give the permission, or choose another directory'],
+  EPERM: ['cannot be used, this user has no permission', 'give the permission, or choose another directory'],
   EROFS: ['is on a file system that is read-only', 'make it writable, or choose another directory'],
   ENOSPC: ['cannot be written, the disk is full', 'make room, then resume the run'],
   EDQUOT: ['cannot be written, the quota is used up', 'make room, then resume the run'],

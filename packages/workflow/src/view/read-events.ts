@@ -10,7 +10,10 @@ import type { EventView } from './views.js'
 
 const PAGE = 1000
 
-/** All of it, attempts that run now included. */
+/**
+ * What happened to a run, in order of time: attempts, waits, resumes and changes. Empty if there is no such run.
+ * @example for (const { timeMs, type, step } of await viewEvents(ledger, 'nightly-1')) console.log(timeMs, type, step)
+ */
 export async function viewEvents(ledger: Ledger, run: string): Promise<EventView[]> {
   const [stored, all, record] = [
     await storedEvents(ledger, run),

@@ -32,17 +32,26 @@ export interface RunReader {
   readonly lastLineIn: (log: string) => string
 }
 
+/** Which runs are listed: those that fit every field. */
 export interface RunSelection {
+  /** Runs in this state. @default runs in every state @example { state: 'interrupted' } */
   readonly state?: RunState
-  /** Begun at this time or later. */
+  /**
+   * Runs that began at this time or later: milliseconds since the epoch.
+   * @default runs of all times
+   * @example { sinceMs: Date.now() - 86_400_000 }
+   */
   readonly sinceMs?: number
-  /** At most this many, the latest first. */
+  /** At most this many, the latest first. @default no limit @example { limit: 20 } */
   readonly limit?: number
 }
 
 const OPEN = ['running', 'interrupted'] as const
 
-/** Runs that are being removed are not among them. */
+/**
+ * Runs of a store, the latest first. Runs that are being removed are left out.
+ * @example const runs = await viewRuns(ledger, { state: 'failed', limit: 20 })
+ */
 export async function viewRuns(ledger: Ledger, { state, sinceMs, limit }: RunSelection): Promise<RunView[]> {
   // Whether a run is running or interrupted depends on its process, which the ledger does not know: counted below.
   const isOpen = state === 'running' || state === 'interrupted'

@@ -46,25 +46,38 @@ export interface RunTimes {
   readonly downMs: number
 }
 
+/** A run as it is now. */
 export interface RunView extends RunTimes {
+  /** Its id. */
   readonly id: string
+  /** `workflow`, or what a program calls its own. */
   readonly kind: string
+  /** The name of the workflow. */
   readonly name: string
+  /** Where the workflow was read; null if it was not read from a file. */
   readonly file: string | null
+  /** What becomes of it now. */
   readonly state: RunState
+  /** When it began. */
   readonly startedAtMs: number
+  /** When it ended; null if it has not. */
   readonly endedAtMs: number | null
+  /** How often it was resumed. */
   readonly resumes: number
+  /** Why the step that ended the run was not retried; null otherwise. */
   readonly stopReason: StopReason | null
-  /** The step that ended the run. */
+  /** The step that ended the run; null if none did. */
   readonly failedStep: string | null
+  /** Steps in each state; a state that no step has is absent. */
   readonly counts: Readonly<Partial<Record<StepState, number>>>
-  /** Who runs it. */
+  /** The process that conducts it; null if none does. */
   readonly owner: OwnerView | null
 }
 
 export interface OwnerView {
+  /** The name of its machine. */
   readonly host: string
+  /** The id of its process. */
   readonly pid: number
   /** When it began to conduct the run. */
   readonly takenAtMs: number
@@ -126,11 +139,17 @@ export interface AttemptView {
 
 /** Something that happened to a run; `step` is null for what concerns the run as a whole. */
 export interface EventView {
+  /** When it happened: milliseconds since the epoch. */
   readonly timeMs: number
+  /** What happened. */
   readonly type: string
+  /** The id of the step; null for what concerns the run as a whole. */
   readonly step: string | null
+  /** The attempt; null where it concerns none. */
   readonly attempt: number | null
+  /** Joins the events of one step; null where there is none. */
   readonly correlationId: string | null
+  /** What else is known of it. */
   readonly detail: Json
 }
 

@@ -2,9 +2,8 @@
  * One picture of a run: title, what has ended last, what is in hand, how far it is. Never higher or wider than the
  * window, and as cheap with a hundred thousand steps as with ten. Imports the model, rows, words and widths.
  */
+import { plural, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { roundedDuration } from '../duration.js'
-import { plural } from '../failure-words.js'
 import type { Look } from '../look.js'
 import { coarseDuration, elapsed } from '../relative-time.js'
 import { countParts, stepWord } from '../state-words.js'

@@ -3,9 +3,8 @@
  * words and widths. Text of others is made plain.
  */
 import type { StepState } from '@reprise/workflow'
+import { failureText, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { roundedDuration } from '../duration.js'
-import { failureText } from '../failure-words.js'
 import type { Look } from '../look.js'
 import { countdown, elapsed } from '../relative-time.js'
 import { stepLabel, stepPaint } from '../state-words.js'

@@ -1,7 +1,7 @@
 /** What `show` and `ps` print below their tables. Imports words, commands to type and types. */
 import type { RunView } from '@reprise/workflow'
+import { failureLines } from '@reprise/workflow/internal'
 import type { FailureRecord } from 'reprise/durable'
-import { failureLines } from '../failure-words.js'
 import type { Look } from '../look.js'
 import type { CommandWords } from '../next-commands.js'
 import { wrapCommand, wrapText } from '../wrap.js'

@@ -1,8 +1,6 @@
 /** What a resume is about to do: what is kept, run again and waited for. Imports words and types. */
-import type { ResumePreview } from '@reprise/workflow/internal'
+import { plural, type ResumePreview, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { roundedDuration } from '../duration.js'
-import { plural } from '../failure-words.js'
 import type { Look } from '../look.js'
 import { countdown } from '../relative-time.js'
 import { wrapText } from '../wrap.js'

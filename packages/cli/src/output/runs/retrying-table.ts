@@ -1,9 +1,7 @@
 /** `reprise ps --retrying`: what waits now, and why. Imports tables, words and types. */
-import type { RetryingView } from '@reprise/workflow/internal'
+import { failureText, type RetryingView, waitedText } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { waitedText } from '../duration.js'
-import { failureText } from '../failure-words.js'
-import { type FittedColumn, fitTableWithIds } from '../fitted-table.js'
+import { fitTableWithIds, type FittedColumn } from '../fitted-table.js'
 import type { Look } from '../look.js'
 import { countdown } from '../relative-time.js'
 import { stepLabel, stepPaint } from '../state-words.js'

@@ -1,9 +1,15 @@
 /** `reprise show RUN`: a run with its steps, and on a terminal when each of them ran. Imports tables, words and types. */
-import type { RunDetail, StepView } from '@reprise/workflow/internal'
+import {
+  failureReason,
+  failureText,
+  roundedDuration,
+  type RunDetail,
+  type StepView,
+  timeWords,
+  waitedText,
+} from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { roundedDuration, timeWords, waitedText } from '../duration.js'
-import { failureReason, failureText } from '../failure-words.js'
-import { type FittedColumn, fitTable } from '../fitted-table.js'
+import { fitTable, type FittedColumn } from '../fitted-table.js'
 import { flatText } from '../flat-text.js'
 import type { Look } from '../look.js'
 import { type CommandWords, plainCommand } from '../next-commands.js'
@@ -40,7 +46,8 @@ function runError({ steps, failedStep }: RunDetail, table: readonly string[], lo
 
 function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
   const { state, startedAtMs, endedAtMs, resumes, owner, file, params } = run
-  const why = failureReason(run.failedStep, run.stopReason)
+  const failed = run.steps.find(({ id }) => id === run.failedStep)
+  const why = failureReason(run.failedStep, { ...failed, stopReason: run.stopReason })
   const times = [
     `took ${timeWords(run).join(', ')}`,
     `started ${relativeTime(startedAtMs, nowMs)}`,

@@ -1,8 +1,8 @@
 /** `reprise ps`: runs, a line each. Imports tables, words and types. */
 import type { RunView } from '@reprise/workflow'
+import { isShownTime, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { isShownTime, roundedDuration } from '../duration.js'
-import { type FittedColumn, fitTableWithIds } from '../fitted-table.js'
+import { fitTableWithIds, type FittedColumn } from '../fitted-table.js'
 import type { Look } from '../look.js'
 import { type CommandWords, plainCommand } from '../next-commands.js'
 import { relativeTime } from '../relative-time.js'

@@ -1,9 +1,15 @@
 /** `reprise show RUN STEP`: every attempt of a step, across generations and resumes. Imports tables, words and types. */
-import type { AttemptView, RunDetail, StepView } from '@reprise/workflow/internal'
+import {
+  type AttemptView,
+  failureText,
+  roundedDuration,
+  type RunDetail,
+  type StepView,
+  stopWords,
+  waitedText,
+} from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { roundedDuration, waitedText } from '../duration.js'
-import { failureText, stopWords } from '../failure-words.js'
-import { type FittedColumn, fitTable } from '../fitted-table.js'
+import { fitTable, type FittedColumn } from '../fitted-table.js'
 import type { Look } from '../look.js'
 import { type CommandWords, plainCommand } from '../next-commands.js'
 import { pathFromHere } from '../path-from-here.js'
@@ -56,7 +62,8 @@ function facts(step: StepView, nowMs: number, look: Look): string[] {
     nextAttemptAtMs === null || state === 'interrupted' ? '' : `next in ${countdown(nextAttemptAtMs, nowMs)}`,
   ]
   return [
-    stopReason === null ? label : `${label}: ${stopWords(stopReason)}`,
+    // `cancelled` says it already.
+    stopReason === null || state === 'cancelled' ? label : `${label}: ${stopWords(step)}`,
     counts.filter((text) => text !== '').join(', '),
     ...(step.id === step.name ? [] : [`id ${plainText(step.id)}`]),
   ]

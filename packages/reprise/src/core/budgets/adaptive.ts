@@ -28,14 +28,27 @@ import { costOf, expectNumber, numberCheck } from './numbers.js'
 import { RetryWorth, type RetryWorthState } from './retry-worth.js'
 import { type Place, type Waiter, WaitingLine } from './waiting-line.js'
 
+/** Options of `adaptiveBudget`. */
 export interface AdaptiveBudgetOptions {
-  /** Also holds first attempts, while more of them would hurt. */
+  /**
+   * Whether first attempts are held back too, while more of them would hurt.
+   * @default false
+   * @example { bulkhead: true }
+   */
   readonly bulkhead?: boolean | undefined
-  /** Keeps no credit while no retry waits for it: the first second of an outage sees no retry at all. */
+  /**
+   * Whether no credit is kept while no retry waits for it: then the first second of an outage sees no retry at all.
+   * @default false
+   * @example { strict: true }
+   */
   readonly strict?: boolean | undefined
-  /** Longest stay in line, for calls without a deadline. */
+  /** The longest stay in line, for calls without a deadline. @default '30s' @example { maxPark: '10s' } */
   readonly maxPark?: DurationInput | undefined
-  /** Places in line. An attempt that finds all of them taken is denied. */
+  /**
+   * Places in line. An attempt that finds all of them taken is denied. A whole number of 0 or more.
+   * @default 100_000
+   * @example { maxParked: 1000 }
+   */
   readonly maxParked?: number | undefined
 }
 
@@ -79,7 +92,9 @@ const NO_SLOT = denied('no_slot')
 const LINE_FULL = denied('line_full')
 const PROBE: Decision = Object.freeze({ allowed: true, reason: 'probe' satisfies AdaptiveReason })
 
+/** A budget that learns from outcomes how many retries a dependency can take. */
 export class AdaptiveBudget implements Budget {
+  /** The option `maxPark`, in milliseconds. */
   readonly maxParkMs: number
   private readonly bulkhead: boolean
   private readonly strict: boolean
@@ -345,6 +360,15 @@ function patienceOf(request: BudgetRequest, startMs: number): number {
   return deadlineMs < Infinity ? Math.max(1, deadlineMs - startMs) : DEFAULT_PATIENCE_MS
 }
 
+/**
+ * Makes a budget that lets transient failures be retried, and keeps an outage from being made worse. It needs no rates:
+ * it learns from outcomes. Attempts may wait in line. Throws an `OptionsError` for wrong options.
+ * @example
+ * const api = createExecutor({
+ *   budgets: { api: perKey(() => adaptiveBudget({ bulkhead: true })) },
+ *   defaultPolicy: { attempts: 8, timeout: '10s', budget: 'api' },
+ * })
+ */
 export function adaptiveBudget(options?: AdaptiveBudgetOptions): AdaptiveBudget {
   return new AdaptiveBudget(options)
 }

@@ -16,7 +16,9 @@ import { expectNone } from '../options.js'
 import { isNot } from '../problems.js'
 import { unexpected } from './numbers.js'
 
+/** A budget of several budgets. */
 export class AllOf implements Budget {
+  /** The budgets, nested ones taken apart. */
   readonly members: readonly Budget[]
   /** Absent when no member wants to hear of an outcome. */
   declare readonly settle?: NonNullable<Budget['settle']>
@@ -145,6 +147,10 @@ function returnUnused(granted: readonly Budget[], held: Decision, request: Budge
   }
 }
 
+/**
+ * Makes a budget that allows what all of these allow. If one denies, none is charged.
+ * @example const api = allOf(concurrencyBudget({ max: 10 }), ratioBudget())
+ */
 export function allOf(...budgets: readonly Budget[]): AllOf {
   return new AllOf(budgets)
 }

@@ -9,7 +9,9 @@ import { ALLOWED, DENIED } from '../gate.js'
 import { expectOptions } from '../options.js'
 import { costOf, expectNumber, numberCheck } from './numbers.js'
 
+/** Options of `concurrencyBudget`. */
 export interface ConcurrencyBudgetOptions {
+  /** Costs of attempts that may run at a time: a whole number of 1 or more. */
   readonly max: number
 }
 
@@ -17,6 +19,7 @@ export interface ConcurrencyBudgetState {
   readonly inUse: number
 }
 
+/** A budget of attempts that run at a time. */
 export class ConcurrencyBudget implements Budget {
   private readonly max: number
   private reserved = 0
@@ -71,6 +74,12 @@ export class ConcurrencyBudget implements Budget {
   }
 }
 
+/**
+ * Makes a budget that limits how many attempts run at a time, first attempts included. Throws an `OptionsError` for
+ * wrong options.
+ * @example
+ * const api = createExecutor({ budgets: { api: concurrencyBudget({ max: 10 }) }, defaultPolicy: { budget: 'api' } })
+ */
 export function concurrencyBudget(options: ConcurrencyBudgetOptions): ConcurrencyBudget {
   return new ConcurrencyBudget(options)
 }

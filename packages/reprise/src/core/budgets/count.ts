@@ -15,10 +15,21 @@ import { costOf, expectList, expectNumber, numberCheck, unexpected } from './num
 export const COUNT_REASONS = ['count_exhausted', 'key_count_exhausted'] as const
 type CountReason = (typeof COUNT_REASONS)[number]
 
+/** Options of `countBudget`. */
 export interface CountBudgetOptions {
+  /** Retries and hedges that it allows in all: a whole number of 0 or more. */
   readonly total: number
+  /**
+   * Retries and hedges that it allows for one key: a whole number of 0 or more.
+   * @default no limit but the total
+   * @example { perKey: 3 }
+   */
   readonly perKey?: number | undefined
-  /** Has to allow as well, and is charged as well. */
+  /**
+   * A budget that has to allow as well, and is charged as well.
+   * @default none
+   * @example { parent: countBudget({ total: 100 }) }
+   */
   readonly parent?: CountBudget | undefined
 }
 
@@ -34,6 +45,7 @@ const denial = (reason: CountReason): Decision => Object.freeze({ allowed: false
 const EXHAUSTED = /* @__PURE__ */ denial('count_exhausted')
 const KEY_EXHAUSTED = /* @__PURE__ */ denial('key_count_exhausted')
 
+/** A budget of a fixed number of retries. */
 export class CountBudget implements Budget {
   private readonly total: number
   private readonly perKey: number | undefined
@@ -64,7 +76,13 @@ export class CountBudget implements Budget {
     return Math.max(0, this.total + this.granted - this.spent)
   }
 
-  /** So many more, over the total; a key's share and the parents' totals stay. */
+  /**
+   * Adds to the total; a key's share and the totals of parents stay. Throws a `BudgetError` unless `amount` is a whole
+   * number of 1 or more.
+   * @example
+   * const retries = countBudget({ total: 20 })
+   * retries.grant(10)
+   */
   grant(amount: number): void {
     this.granted += expectNumber('countBudget grant', amount, 'a whole number of 1 or more')
   }
@@ -127,6 +145,12 @@ function readKey(entry: unknown): [string, number] {
   return [key, expectNumber(place, used)]
 }
 
+/**
+ * Makes a budget of a fixed number of retries, which is never refilled by itself. First attempts are free. Throws an
+ * `OptionsError` for wrong options.
+ * @example
+ * const batch = createExecutor({ budgets: { batch: countBudget({ total: 20 }) }, defaultPolicy: { budget: 'batch' } })
+ */
 export function countBudget(options: CountBudgetOptions): CountBudget {
   return new CountBudget(options)
 }

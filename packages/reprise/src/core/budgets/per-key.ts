@@ -19,8 +19,13 @@ import type { Random } from '../time.js'
 import { numberCheck, unexpected } from './numbers.js'
 import { type HeapItem, NOT_KEPT, WakeHeap } from './wake-heap.js'
 
+/** Options of `perKey`. */
 export interface PerKeyOptions {
-  /** Keys that have a budget at a time. */
+  /**
+   * Keys that have a budget at a time; beyond it an unused one is dropped. A whole number of 1 or more.
+   * @default 1000
+   * @example { maxKeys: 10_000 }
+   */
   readonly maxKeys?: number | undefined
 }
 
@@ -35,7 +40,9 @@ interface Child extends HeapItem {
   parked: number
 }
 
+/** A budget with one budget for each key. */
 export class PerKeyBudget implements Budget {
+  /** How long an attempt may stand in line: that of the budgets it makes. */
   readonly maxParkMs?: number
   park?: NonNullable<Budget['park']>
   peek?: NonNullable<Budget['peek']>
@@ -65,7 +72,12 @@ export class PerKeyBudget implements Budget {
     this.offerWhat(sample)
   }
 
-  /** The budget of a key, if it has one by now. */
+  /**
+   * The budget of a key, if it has one by now.
+   * @example
+   * const buckets = perKey(() => tokenBucket({ capacity: 10, refillPerSecond: 1 }))
+   * buckets.of('api.example.com')?.describe?.()
+   */
   of(key: string): Budget | undefined {
     return this.children.get(key)?.budget
   }
@@ -227,6 +239,13 @@ function wakeTimeOf(budget: Budget): number {
   return typeof at === 'number' && at === at ? at : Infinity
 }
 
+/**
+ * Makes a budget that has one budget for each key, made by `make` when the key is first used. Throws an `OptionsError`
+ * if `make` makes no budget.
+ * @example
+ * const budgets = { hosts: perKey(() => tokenBucket({ capacity: 10, refillPerSecond: 1 })) }
+ * const api = createExecutor({ budgets, defaultPolicy: { budget: 'hosts' } })
+ */
 export function perKey(make: () => Budget, options?: PerKeyOptions): PerKeyBudget {
   return new PerKeyBudget(make, options)
 }

@@ -14,12 +14,21 @@ import { durationCheck, expectOptions } from '../options.js'
 import type { DurationInput } from '../policy.js'
 import { costOf, expectList, expectNumber, numberCheck } from './numbers.js'
 
+/** Options of `ratioBudget`. */
 export interface RatioBudgetOptions {
-  /** What a first attempt deposits: 0.1 lets one call in ten be repeated. */
+  /**
+   * What a first attempt deposits: 0.1 lets one call in ten be repeated. 0 or more.
+   * @default 0.1
+   * @example { ratio: 0.2 }
+   */
   readonly ratio?: number | undefined
-  /** Withdrawals per second, on the window's average, that need no deposit. */
+  /**
+   * Withdrawals per second, on the window's average, that need no deposit. 0 or more.
+   * @default 1
+   * @example { minPerSecond: 5 }
+   */
   readonly minPerSecond?: number | undefined
-  /** How long a deposit can be used, and a withdrawal counts. */
+  /** How long a deposit can be used, and a withdrawal counts: above 0 ms. @default '10s' @example { window: '30s' } */
   readonly window?: DurationInput | undefined
 }
 
@@ -38,6 +47,7 @@ interface Slot {
 
 const SLOTS = 10
 
+/** A budget that allows retries as a share of the calls. */
 export class RatioBudget implements Budget {
   private readonly ratio: number
   private readonly reserve: number
@@ -125,6 +135,12 @@ function readSlot(slot: unknown): RatioSlotState {
   return [expectNumber(place, atMs, 'a finite number'), expectNumber(place, firsts), expectNumber(place, withdrawn)]
 }
 
+/**
+ * Makes a budget that allows retries as a share of the calls, with a small reserve. First attempts are free. Throws an
+ * `OptionsError` for wrong options.
+ * @example
+ * const api = createExecutor({ budgets: { api: ratioBudget({ ratio: 0.2 }) }, defaultPolicy: { budget: 'api' } })
+ */
 export function ratioBudget(options?: RatioBudgetOptions): RatioBudget {
   return new RatioBudget(options)
 }

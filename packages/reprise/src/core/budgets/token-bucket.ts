@@ -11,10 +11,17 @@ import { ALLOWED, DENIED, isFirstLaunch } from '../gate.js'
 import { expectOptions, FLAG } from '../options.js'
 import { costOf, expectNumber, numberCheck } from './numbers.js'
 
+/** Options of `tokenBucket`. */
 export interface TokenBucketOptions {
+  /** The most tokens there can be, and those there are at first: a number above 0. */
   readonly capacity: number
+  /** Tokens that flow in per second, continuously: 0 or more. */
   readonly refillPerSecond: number
-  /** `false`: first attempts are free, only retries and hedges pay. */
+  /**
+   * Whether first attempts pay. If `false`, only retries and hedges do.
+   * @default true
+   * @example { chargeFirstAttempt: false }
+   */
   readonly chargeFirstAttempt?: boolean | undefined
 }
 
@@ -25,6 +32,7 @@ export interface TokenBucketState {
   readonly atMs: number
 }
 
+/** A budget of tokens that are refilled over time. */
 export class TokenBucket implements Budget {
   private readonly capacity: number
   private readonly refillPerSecond: number
@@ -46,7 +54,13 @@ export class TokenBucket implements Budget {
     this.tokens = this.capacity
   }
 
-  /** Tokens on top of those there are, up to the capacity. Returns how many found room. */
+  /**
+   * Adds tokens, up to the capacity; `now` is on the scale of the requests. Returns how many were added. Throws a
+   * `BudgetError` unless `amount` is above 0.
+   * @example
+   * const bucket = tokenBucket({ capacity: 100, refillPerSecond: 10 })
+   * bucket.grant(50, clock.monotonicMs())
+   */
   grant(amount: number, now: number): number {
     expectNumber('tokenBucket grant', amount, 'a finite number above 0')
     const level = this.levelAt(expectNumber('tokenBucket grant now', now, 'a finite number'))
@@ -96,6 +110,15 @@ export class TokenBucket implements Budget {
   }
 }
 
+/**
+ * Makes a budget of `capacity` tokens, refilled over time: it limits the rate of attempts. Throws an `OptionsError` for
+ * wrong options.
+ * @example
+ * const api = createExecutor({
+ *   budgets: { api: tokenBucket({ capacity: 100, refillPerSecond: 10 }) },
+ *   defaultPolicy: { budget: 'api' },
+ * })
+ */
 export function tokenBucket(options: TokenBucketOptions): TokenBucket {
   return new TokenBucket(options)
 }

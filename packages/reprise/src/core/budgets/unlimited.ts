@@ -4,8 +4,13 @@
 import type { Budget } from '../budget.js'
 import { ALLOWED } from '../gate.js'
 
+/** What `unlimited` makes. */
 export type Unlimited = Required<Pick<Budget, 'allowAttempt' | 'peek'>>
 
+/**
+ * A budget that always allows: a name to use before limits are known.
+ * @example const api = createExecutor({ budgets: { api: unlimited() }, defaultPolicy: { budget: 'api' } })
+ */
 export function unlimited(): Unlimited {
   return { allowAttempt: () => ALLOWED, peek: () => true }
 }

@@ -14,10 +14,16 @@ import { SOURCES } from './sources.js'
 
 /** How long callers wait; the same for all, so that the policies compare. */
 export interface Limits {
+  /** The time limit of one attempt. @default '1s' @example { attemptTimeout: '500ms' } */
   readonly attemptTimeout?: DurationInput
+  /** The time limit of a whole call. @default '10s' @example { timeout: '5s' } */
   readonly timeout?: DurationInput
 }
 
+/**
+ * The policies that people know, under their names, for comparison. Throws an `OptionsError` for wrong limits.
+ * @example const reports = wellKnown({ timeout: '5s' }).map((subject) => simulate({ fault: 'hang' }, subject, 1))
+ */
 export function wellKnown(limits: Limits = {}): readonly Subject[] {
   const limit = durationCheck("a duration such as '1s'")
   expectOptions('wellKnown', limits, { attemptTimeout: limit, timeout: limit })

@@ -1,0 +1,57 @@
+/**
+ * How an attempt begins: breaker and budget are asked, and the task becomes running, parked or over. Used inside
+ * transactions, by the writer's transitions. Imports core and its own layer.
+ */
+import type { Decision } from '../core/budget.js'
+import { DEFAULT_MAX_PARK_MS, NO_BUDGET } from '../core/gate.js'
+import type { TaskRecord } from '../ledger/records.js'
+import type { Definition } from './definition.js'
+import type { GateBook } from './gate-book.js'
+import { begin, type Begun } from './transitions.js'
+
+export interface Started extends Begun {
+  /** What the budget said, if it was asked. */
+  readonly asked: Decision | undefined
+}
+
+export class TaskAdmission {
+  private readonly gates: GateBook
+  private readonly owner: string
+  private readonly resumedAtMs: (task: TaskRecord) => number | undefined
+
+  /** `resumedAtMs`: when a task that waits was taken up again by this process, if it was. */
+  constructor(gates: GateBook, owner: string, resumedAtMs: (task: TaskRecord) => number | undefined) {
+    this.gates = gates
+    this.owner = owner
+    this.resumedAtMs = resumedAtMs
+  }
+
+  /** Asks breaker and budget. The gates have been refreshed in this transaction. */
+  start(definition: Definition, task: TaskRecord, now: number): Started {
+    const { gates } = this
+    const budget = gates.budgetOf(definition)
+    const maxParkMs = budget?.park === undefined ? undefined : (budget.maxParkMs ?? DEFAULT_MAX_PARK_MS)
+    const { attempts, timeoutMs } = definition.policy
+    let asked: Decision | undefined
+    const ask = (): Decision => (asked = gates.ask(definition, task, now))
+    const breaker = gates.breakerOf(definition)
+    const resumedAtMs = this.resumedAtMs(task)
+    const begun = begin(task, this.owner, { breaker, attempts, timeoutMs, resumedAtMs, maxParkMs, ask }, now)
+    return { ...begun, asked }
+  }
+
+  /** A parked task begins with the grant that the budget's line gave it. */
+  startGranted(definition: Definition, task: TaskRecord, grant: Decision, now: number): Begun {
+    const { attempts, timeoutMs } = definition.policy
+    const breaker = this.gates.breakerOf(definition)
+    const ask = (): Decision => grant
+    const rest = { resumedAtMs: undefined, isGranted: true, maxParkMs: undefined }
+    return begin(task, this.owner, { breaker, attempts, timeoutMs, ...rest, ask }, now)
+  }
+
+  /** A new task that has no gates, as it is while its first attempt runs. */
+  startUngated({ policy }: Definition, task: TaskRecord, now: number): TaskRecord {
+    const none = { breaker: undefined, resumedAtMs: undefined, maxParkMs: undefined, ask: () => NO_BUDGET }
+    return begin(task, this.owner, { ...none, attempts: policy.attempts, timeoutMs: policy.timeoutMs }, now).task
+  }
+}

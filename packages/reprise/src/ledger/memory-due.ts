@@ -1,0 +1,58 @@
+/**
+ * The due tasks of a ledger in memory, found by one pass over all tasks: of every queue no more are kept and sorted than
+ * can be taken. Imports its own layer.
+ */
+import { compareDue } from './claim-order.js'
+import type { DueRequest, QueueRef } from './ledger.js'
+import { mostOf, queueKey } from './queue-limit.js'
+import type { GateRecord, TaskRecord } from './records.js'
+
+/** Of every queue no more tasks than it has places, and at most `limit`, in the order of the claim. */
+export function dueTasks(
+  tasks: readonly TaskRecord[],
+  { queues, limit }: DueRequest,
+  places: ReadonlyMap<string, number>,
+  now: number,
+): readonly (readonly TaskRecord[])[] {
+  const due = new Map(queues.map((ref): [string, TaskRecord[]] => [nameOfRef(ref), []]))
+  for (const task of tasks) {
+    if (task.status !== 'waiting' || task.dueAtMs === null || task.dueAtMs > now) continue
+    const first = due.get(nameOfRef(task))
+    if (first !== undefined) insert(first, task, Math.min(limit, places.get(task.queue) ?? limit))
+  }
+  return [...due.values()]
+}
+
+/** How many more tasks of each limited queue may have an owner. */
+export function freePlaces(
+  tasks: readonly TaskRecord[],
+  queues: readonly QueueRef[],
+  gates: ReadonlyMap<string, GateRecord>,
+): ReadonlyMap<string, number> {
+  const limited = queues.filter(({ most }) => most !== undefined)
+  return new Map(
+    limited.map((ref) => {
+      const owned = tasks.filter(({ queue, owner }) => queue === ref.queue && owner !== null).length
+      return [ref.queue, Math.max(0, mostOf(ref, gates.get(queueKey(ref.queue))) - owned)]
+    }),
+  )
+}
+
+function nameOfRef({ queue, policyHash }: QueueRef): string {
+  return `${policyHash}\u0000${queue}`
+}
+
+/** Into a list in order, which keeps the first of them. */
+function insert(first: TaskRecord[], task: TaskRecord, limit: number): void {
+  let [low, high] = [0, first.length]
+  // Most come behind all that are there.
+  if (high > 0 && compareDue(first[high - 1] as TaskRecord, task) <= 0) low = high
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compareDue(first[middle] as TaskRecord, task) <= 0) low = middle + 1
+    else high = middle
+  }
+  if (low >= limit) return
+  first.splice(low, 0, task)
+  if (first.length > limit) first.pop()
+}

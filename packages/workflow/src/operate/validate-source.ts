@@ -1,0 +1,65 @@
+/** Everything that is wrong with a file, as a value. Imports documents, plans and values. */
+import { InputError, type Problem, readTogether, STDIN } from '../document/problem.js'
+import { isWorkflow } from '../document/policy-file.js'
+import { readBudgetSection } from '../document/budget-section.js'
+import type { Readers } from '../plan/readers.js'
+import { readersFor } from '../values/document-readers.js'
+import { readPolicies, stepNotes } from '../plan/found-policies.js'
+import type { Source } from '../document/source.js'
+
+export interface ValidatedFile {
+  readonly file: string
+  readonly ok: boolean
+  /** What was found in it; null if it could not be told. */
+  readonly kind: 'workflow' | 'policy' | null
+  /** Of a workflow. */
+  readonly steps?: number
+  readonly problems: readonly Problem[]
+  /** What is allowed but odd. */
+  readonly notes: readonly string[]
+}
+
+/** The error carries the text, for showing the lines. */
+export interface Validation {
+  readonly result: ValidatedFile
+  readonly error?: InputError
+}
+
+/** `name`: as it was given, `-` for stdin. `open`: reads and parses it. */
+export async function validateSource(name: string, open: () => Promise<Source>): Promise<Validation> {
+  let source: Source | undefined
+  try {
+    source = await open()
+    return { result: read(source, await readersFor(source)) }
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    const kind = source === undefined ? null : kindOf(source)
+    const file = source?.file ?? (name === '-' ? STDIN : name)
+    return { result: { file, ok: false, kind, problems: error.problems, notes: [] }, error }
+  }
+}
+
+function read(source: Source, readers: Readers): ValidatedFile {
+  const { file } = source
+  if (isWorkflow(source)) {
+    const { policies } = readPolicies(source, readers)
+    return { file, ok: true, kind: 'workflow', steps: policies.length, problems: [], notes: stepNotes(policies) }
+  }
+  const [{ policies, unread }] = readTogether(
+    () => readPolicies(source, readers),
+    () => readBudgetSection(source),
+  )
+  const keys = unread.filter((key) => key !== 'budgets').map((key) => `\`${key}\``)
+  const notes = policies.flatMap((policy) => policy.notes)
+  return {
+    file,
+    ok: true,
+    kind: 'policy',
+    problems: [],
+    notes: keys.length === 0 ? notes : [...notes, `Not looked at: ${keys.join(', ')}.`],
+  }
+}
+
+function kindOf(source: Source): 'workflow' | 'policy' {
+  return isWorkflow(source) ? 'workflow' : 'policy'
+}

@@ -1,0 +1,90 @@
+/** A limit of a queue holds over processes, also while some of them are killed, and nobody waits for a place for ever. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
+import { type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
+import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
+import type { BundledProgram } from '../bundled-program.js'
+import { bundleHand, Hands } from './hands.js'
+import { type KindName, MOST } from './plan.js'
+import { type Place, STORES } from './stores.js'
+import { until } from './until.js'
+
+let program: BundledProgram
+
+beforeAll(async () => {
+  program = await bundleHand()
+})
+afterAll(() => program?.remove())
+
+describe.each(STORES)('$name with a limit', (store) => {
+  let place: Place
+  let ledger: Ledger
+  let hands: Hands
+
+  beforeAll(async () => {
+    place = await store.make()
+    ledger = await openLedger(place.address)
+    hands = await Hands.start(program, place.address, store.hands)
+  }, 90_000)
+
+  afterAll(async () => {
+    hands?.kill()
+    await ledger?.close()
+    await place?.remove()
+  })
+
+  /** As one statement of the store sees them. */
+  const owned = (queue: KindName): Promise<readonly TaskRecord[]> =>
+    ledger.list({ queue, statuses: ['running', 'parked'] })
+
+  const pidOf = async (owner: string | null): Promise<number> =>
+    (await ledger.owners()).find(({ id }) => id === owner)?.pid ?? 0
+
+  /** Looks until all have ended; the most that had an owner at once, as far as was seen. */
+  async function watchToEnd(queue: KindName, count: number, look: () => Promise<void>): Promise<number> {
+    let peak = 0
+    await until(async () => {
+      peak = Math.max(peak, (await owned(queue)).length)
+      await look()
+      const tasks = await ledger.list({ queue })
+      return (tasks.length === count && tasks.every(({ status }) => TERMINAL.has(status))) || undefined
+    }, 'the end of all tasks')
+    return peak
+  }
+
+  it('runs no more tasks at once than the limit, while three processes are killed, and loses none', async () => {
+    const COUNT = 240
+    let kills = 0
+    await hands.submit('limited', COUNT, 'pass')
+    const peak = await watchToEnd('limited', COUNT, async () => {
+      const done = (await ledger.list({ queue: 'limited', statuses: ['succeeded'] })).length
+      if (kills === 3 || done < 40 * (kills + 1)) return
+      const pids = await Promise.all((await owned('limited')).map(({ owner }) => pidOf(owner)))
+      // Tasks of a process that was killed have their owner until they are taken over.
+      const pid = pids.find((one) => hands.has(one))
+      if (pid === undefined) return
+      kills++
+      await hands.killOne(pid)
+    })
+    expect(kills).toBe(3)
+    expect(peak).toBeLessThanOrEqual(MOST)
+    const ends = await ledger.list({ queue: 'limited' })
+    expect(ends.filter(({ status }) => status === 'succeeded')).toHaveLength(COUNT)
+  }, 120_000)
+
+  it('starts an interrupted attempt again after a kill, though the only place was its own', async () => {
+    await hands.submit('single', 6, 'hold')
+    const first = await until(async () => (await owned('single'))[0], 'the first attempt')
+    await hands.killOne(await pidOf(first.owner))
+    await until(async () => {
+      const [now] = await owned('single')
+      return (now?.id === first.id && now.progress.current?.execution === 2) || undefined
+    }, 'the second execution')
+    hands.release()
+    expect(await watchToEnd('single', 6, async () => undefined)).toBeLessThanOrEqual(1)
+    await hands.close()
+    expect(hands.peaks['single hold']).toBe(1)
+    expect(hands.peaks['limited pass']).toBeLessThanOrEqual(MOST)
+    expect(hands.peaks['limited pass']).toBeGreaterThan(1)
+  }, 120_000)
+})
