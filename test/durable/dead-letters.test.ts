@@ -22,7 +22,7 @@ interface Opened extends Host {
 async function open(world: World): Promise<Opened> {
   const host = await world.open()
   const opened = { act: (): unknown => undefined }
-  const task = host.durable.task<null, unknown>('t', POLICY, () => opened.act() as null, { onInterrupt: 'fail' })
+  const task = host.durable.task<null, unknown>('t', POLICY, () => opened.act(), { onInterrupt: 'fail' })
   return Object.assign(opened, host, { task })
 }
 

@@ -28,7 +28,7 @@ const succeed = (): string => 'done'
 async function open(world: World, { acts }: Work, options: HostOptions = {}): Promise<Opened> {
   const host = await world.open(options)
   const act = (): unknown => (acts.length > 1 ? acts.shift() : acts[0])?.()
-  const task = host.durable.task<null, unknown>('t', POLICY, () => act() as null)
+  const task = host.durable.task<null, unknown>('t', POLICY, () => act())
   await host.durable.resume()
   return { ...host, task }
 }
@@ -111,7 +111,7 @@ describe('a task that has failed and waits', () => {
     const work: Work = { acts: [hang] }
     // It serves the queue all the time, and has no room for the task.
     const busy = await world.open({ concurrency: 1 })
-    busy.durable.task<null, unknown>('t', POLICY, () => hang() as never)
+    busy.durable.task<null, unknown>('t', POLICY, () => hang())
     const full = busy.durable.task('full', {}, hang)
     await busy.durable.resume()
     await full.start(null, { id: 'b' })
