@@ -208,6 +208,8 @@ export function inOneCommit(first: Settled, second: Settled): Settled {
     ...second,
     attempts: [...(first.attempts ?? []), ...(second.attempts ?? [])],
     dead: [...(first.dead ?? []), ...(second.dead ?? [])],
+    closedLetters: [...(first.closedLetters ?? []), ...(second.closedLetters ?? [])],
+    checkpoints: [...(first.checkpoints ?? []), ...(second.checkpoints ?? [])],
     events: [...(first.events ?? []), ...(second.events ?? [])],
   }
 }
@@ -217,6 +219,8 @@ function withGroup(changes: Changes, group: Changes): Changes {
     tasks: [...(changes.tasks ?? []), ...(group.tasks ?? [])],
     attempts: [...(changes.attempts ?? []), ...(group.attempts ?? [])],
     dead: [...(changes.dead ?? []), ...(group.dead ?? [])],
+    closedLetters: [...(changes.closedLetters ?? []), ...(group.closedLetters ?? [])],
+    checkpoints: [...(changes.checkpoints ?? []), ...(group.checkpoints ?? [])],
     events: [...(changes.events ?? []), ...(group.events ?? [])],
     gates: [...(changes.gates ?? []), ...(group.gates ?? [])],
     runs: group.runs ?? [],

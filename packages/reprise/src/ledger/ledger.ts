@@ -6,6 +6,8 @@
 import type { LedgerAnalytics } from './analytics.js'
 import type {
   AttemptRow,
+  CheckpointChange,
+  ClosedLetter,
   DeadLetter,
   EventScope,
   FinishedStatus,
@@ -57,8 +59,10 @@ export interface Changes {
   readonly attempts?: readonly AttemptRow[]
   /** Budgets and breakers as they are to be. */
   readonly gates?: readonly GateRecord[]
-  /** Dead letters to add. */
+  /** Letters that are opened, or opened again. */
   readonly dead?: readonly DeadLetter[]
+  readonly closedLetters?: readonly ClosedLetter[]
+  readonly checkpoints?: readonly CheckpointChange[]
   /** Events to add. */
   readonly events?: readonly LedgerEvent[]
 }
@@ -292,6 +296,17 @@ export interface Compacted extends Omit<Forgotten, 'tasks'> {
   readonly reclaimedBytes: number
 }
 
+/** How a thread renews an owner's row through a connection of its own: as text, since a thread shares no functions. */
+export interface ThreadHeartbeat {
+  /**
+   * The body of a function in CommonJS that sees `data` and `require`, and returns `(owner, leaseMs) => void`: it
+   * renews the row, if there is one, and leaves no connection behind. It may return a promise.
+   */
+  readonly connect: string
+  /** What can be sent to a thread. */
+  readonly data: object
+}
+
 /**
  * A store of durable tasks: `MemoryLedger`, `SqliteLedger`, `PostgresLedger`, or one of your own. Methods reject with a
  * `LedgerError`.
@@ -369,6 +384,8 @@ export interface Ledger {
    * @example await ledger.removeOwner('f3b2')
    */
   removeOwner(id: string): Promise<void>
+  /** Where a second thread can reach the store; else absent, or undefined. */
+  threadHeartbeat?(): ThreadHeartbeat | undefined
   /**
    * Ids of all owners that have a task, whether or not they have a row.
    * @example const ids = await ledger.taskOwners()
@@ -385,6 +402,8 @@ export interface Ledger {
    * @example const failed = await ledger.list({ scope: 'charge', statuses: ['failed'], limit: 100 })
    */
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>
+  /** What the task's program kept last; undefined without one. */
+  checkpoint(key: TaskKey): Promise<Json | undefined>
   /** The run with this id; undefined if there is none. @example const record = await ledger.run('nightly-1') */
   run(id: string): Promise<RunRecord | undefined>
   /** Runs, the latest first. @example const latest = await ledger.runs({ kind: 'workflow', limit: 20 }) */
@@ -432,7 +451,7 @@ export interface Ledger {
    */
   gates(): Promise<readonly GateRecord[]>
   /**
-   * Tasks that failed for good; with a scope, of this scope alone.
+   * Of tasks that failed for good or are undecided, open and closed ones; with a scope, of this scope alone.
    * @example const letters = await ledger.deadLetters({ scopeKind: 'task', scope: 'charge' })
    */
   deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>

@@ -22,6 +22,7 @@ import type {
   Tally,
   TaskFilter,
   TaskResult,
+  ThreadHeartbeat,
   View,
 } from '../ledger/ledger.js'
 import {
@@ -40,6 +41,7 @@ import {
   type StoredEvent,
   type TaskKey,
   type TaskRecord,
+  wordsOf,
 } from '../ledger/records.js'
 import { attemptOf, deadLetterOf, eventOf, gateOf, parse, resultOf, runOf, taskOf, text } from '../ledger/rows.js'
 import { tellFull } from '../ledger/queue-limit.js'
@@ -54,6 +56,7 @@ import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
 import { keyColumns, listQuery, runsQuery, type Statements, statementsOf } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
+import { postgresHeartbeat } from './thread-heartbeat.js'
 import { WriteQueue } from './write-queue.js'
 import { Writers } from './writers.js'
 
@@ -67,6 +70,7 @@ export class PostgresLedger implements Ledger {
   readonly spans = 'network'
   readonly analytics: LedgerAnalytics
   private readonly schema: string
+  private readonly address: PostgresAddress
   private readonly sql: Statements
   private readonly connections: Connections
   private readonly time: ServerTime
@@ -83,7 +87,9 @@ export class PostgresLedger implements Ledger {
   private marks = 0
   private closing: Promise<void> | undefined = undefined
 
-  constructor({ name, schema, connections: count }: PostgresAddress, connections: Connections, time: ServerTime) {
+  constructor(address: PostgresAddress, connections: Connections, time: ServerTime) {
+    const { name, schema, connections: count } = address
+    this.address = address
     this.name = name
     this.schema = schema
     this.connections = connections
@@ -202,6 +208,10 @@ export class PostgresLedger implements Ledger {
     await this.reader.write(this.sql.removeOwner, [id])
   }
 
+  threadHeartbeat(): ThreadHeartbeat | undefined {
+    return postgresHeartbeat(this.address)
+  }
+
   async keepPolicy({ hash, policy }: PolicyRecord): Promise<void> {
     await this.reader.write(this.sql.putPolicy, [hash, text(policy), await this.now()])
   }
@@ -255,6 +265,11 @@ export class PostgresLedger implements Ledger {
     const { text: sql, values } = listQuery(this.schema, filter)
     const rows = await this.reader.query(sql, values)
     return this.told(() => rows.map((row) => taskOf(row).task))
+  }
+
+  async checkpoint(key: TaskKey): Promise<Json | undefined> {
+    const [row] = await this.reader.query(this.sql.checkpoint, [key.scopeKind, key.scope, key.id])
+    return this.told(() => row && parse(row['value'], `checkpoint of ${wordsOf(key)}`))
   }
 
   async run(id: string): Promise<RunRecord | undefined> {

@@ -9,7 +9,9 @@ import { PARTS } from './write-statement.js'
 // Each by its name: a column that a later version adds must not change what a prepared statement answers.
 const GATE_COLUMNS = Object.keys(PARTS.gates).join(', ')
 const ATTEMPT_COLUMNS = Object.keys(PARTS.tried).join(', ')
-const DEAD_COLUMNS = 'scope_kind, scope, id, generation, at, signature, stop_reason, failure'
+const DEAD_COLUMNS = Object.keys(PARTS.dead)
+  .filter((column) => column !== 'task')
+  .join(', ')
 const EVENT_COLUMNS = `seq, ${Object.keys(PARTS.events).join(', ')}`
 const ROW_COLUMNS = `${TASK_COLUMNS}, version, payload_hash`
 /** Keys of tasks as rows: three arrays, from this parameter on. */
@@ -63,6 +65,7 @@ const SQL = {
 
   tasks: `SELECT ${of('t', TASK_COLUMNS)} FROM ${keysAt(1)} AS k(scope_kind, scope, id)
     JOIN $.tasks t ON ${sameKey('t', 'k')}`,
+  checkpoint: `SELECT c.value FROM $.tasks t JOIN $.checkpoints c ON c.task = t.pk WHERE ${IS_TASK}`,
   run: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = $1`,
   definition: 'SELECT definition FROM $.runs WHERE id = $1',
   policy: 'SELECT policy FROM $.policies WHERE hash = $1',
