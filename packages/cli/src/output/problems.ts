@@ -3,7 +3,6 @@
  * Imports styles, widths and the plain text of the library.
  */
 import type { InputError, Problem } from '@reprise/workflow'
-import { STDIN } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import type { OutputError } from '../output-error.js'
@@ -38,8 +37,7 @@ export function writeNotes(
   { world, settings }: Pick<CommandContext, 'world' | 'settings'>,
 ): void {
   if (settings.quiet) return
-  const name = file === '-' ? STDIN : file
-  for (const note of notes) world.stderr.write(`${plainText(name)}: note: ${plainText(note)}\n`)
+  for (const note of notes) world.stderr.write(`${plainText(file)}: note: ${plainText(note)}\n`)
 }
 
 function describe(problem: Problem, lines: readonly string[], style: Style, columns: number): string {

@@ -127,9 +127,9 @@ function explainMissing(error: ParserError, text: string): Fault | undefined {
 /** The last quote before the place is the one that opens: had it closed, nothing would be open. */
 function explainQuote(quote: string, end: number, text: string): Fault {
   let offset = text.lastIndexOf(quote, end - 1)
-  // Two single quotes are one within the text.
-  while (quote === "'" && text[offset - 1] === quote) offset = text.lastIndexOf(quote, offset - 2)
-  while (quote === '"' && text[offset - 1] === '\\') offset = text.lastIndexOf(quote, offset - 1)
+  // Within the text two single quotes are one, and a backslash stands before a double one.
+  const [sign, length] = quote === "'" ? [quote, 2] : ['\\', 1]
+  while (text[offset - 1] === sign) offset = text.lastIndexOf(quote, offset - length)
   const twice = quote === "'" ? "; a `'` within the text is written `''`" : ''
   return {
     offset: Math.max(0, offset),

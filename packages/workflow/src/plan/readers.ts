@@ -11,7 +11,7 @@ export interface References {
   readonly problem?: TextProblem
 }
 
-export interface TextProblem {
+interface TextProblem {
   readonly message: string
   /** In UTF-16 units from the start of the text. */
   readonly offset: number

@@ -75,7 +75,10 @@ When the run has ended, --json prints it as \`reprise show RUN --json\` does.`,
 exponential from 1s, at most 30s, and no jitter unless --jitter is given.
 \`reprise explain\` with the same flags shows the waits.
 
-Stdout and stderr are those of the command. Every attempt gets the same stdin: a
+Stdout and stderr are those of the command. If stdout is not a terminal, it gets
+only the output of the last attempt: that of an attempt that is retried goes to
+stderr. So an attempt that may be retried is written when it has ended, and with
+--attempts 1 all is written as it comes. Every attempt gets the same stdin: a
 file is opened again; a pipe is copied while it is read, up to 1 GiB, into an
 unnamed file in TMPDIR. A terminal and /dev/null are passed on unchanged, and
 with --attempts 1 any stdin is. --durable refuses a file or a pipe.
