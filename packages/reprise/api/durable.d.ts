@@ -541,6 +541,7 @@ export interface TaskOptions<I, R> {
     readonly verify: VerifyFunction<I, R>;
   };
   readonly most?: number;
+  readonly whenDenied?: 'end' | 'hold';
 }
 
 export interface TaskRecord extends TaskKey {

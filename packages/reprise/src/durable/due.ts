@@ -10,7 +10,7 @@ import { queueKey } from '../ledger/queue-limit.js'
 import { keyOf, nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Activity } from './activity.js'
-import type { Started, TaskAdmission } from './admission.js'
+import type { Denied, Started, TaskAdmission } from './admission.js'
 import { type Definition, isConducted, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
@@ -56,6 +56,7 @@ type Claimed =
   /** Another process conducts its run. */
   | { readonly lost: TaskRecord }
   | { readonly faults: readonly string[]; readonly task: TaskRecord }
+  | Denied
   | { readonly error: unknown }
 
 interface Refused {
@@ -125,8 +126,10 @@ export class DueTasks implements Timer {
     try {
       while (this.again && !this.ports.activity.isStopped) {
         this.again = false
+        this.ports.holds.expire(this.ports.environment.exactMs())
         await this.lookOnce()
       }
+      this.scheduleHeld()
     } finally {
       this.claiming = false
       this.again = false
@@ -163,6 +166,13 @@ export class DueTasks implements Timer {
     }
   }
 
+  /** Looks again when the first gate allows attempts again. */
+  private scheduleHeld(): void {
+    const { holds, environment } = this.ports
+    const { nextAtMs } = holds
+    if (nextAtMs < Infinity) this.scheduleIn(Math.max(0, nextAtMs - environment.exactMs()))
+  }
+
   /** By a delay, since the ledger's clock need not be this process's. */
   scheduleIn(delayMs: number): void {
     const { slots, activity, environment } = this.ports
@@ -188,13 +198,14 @@ export class DueTasks implements Timer {
     const runs = [...new Set([...definitions.values()].flatMap(runsOf))]
     const { mark } = holds
     const onFull = (queue: string): void => {
-      if (!holds.hold(queue, queueKey(queue), mark)) this.again = true
+      if (!holds.full(queue, queueKey(queue), mark)) this.again = true
     }
     const request = { queues, limit, gates: gateKeys, runs, except: this.except(), onFull }
     slots.take(limit)
     try {
       const claimed = await ledger.claim(request, (task, view) => this.claimOne(task, view))
       this.follow(claimed)
+      this.noteDenials(claimed, mark)
       this.hasLeftOver = claimed.length === limit
       return claimed.length > 0
     } finally {
@@ -211,6 +222,20 @@ export class DueTasks implements Timer {
       else if ('epoch' in one) follow(one)
     }
     for (const one of claimed) if ('error' in one) throw one.error
+  }
+
+  /** Queues with a task that was denied are held. */
+  private noteDenials(claimed: readonly Claimed[], mark: number): void {
+    const { holds, environment } = this.ports
+    const denied = claimed.filter((one) => 'denial' in one)
+    const queues = new Set(denied.map(({ task }) => task.queue))
+    for (const { task, denial } of denied) {
+      if (queues.delete(task.queue) && !holds.deny(task.queue, denial, mark, environment.exactMs())) this.again = true
+    }
+    if (!holds.hasTold) return
+    const isDenied = new Set(denied.map(({ task }) => task.queue))
+    for (const one of claimed)
+      if ('epoch' in one && !isDenied.has(one.task.queue)) holds.started(one.task.queue, one.asked !== undefined)
   }
 
   /** Callers that wait for the task here get an error: another process conducts the run. */
@@ -233,10 +258,16 @@ export class DueTasks implements Timer {
       const known = older?.task ?? task
       const faults = faultsOfState(known, definition.policy.attempts)
       if (faults.length > 0) return { result: { faults, task } }
-      return writer.decideClaimed(definition, known, view, ({ now }) => {
+      let denied: Denied | undefined
+      const decided = writer.decideClaimed<Claimed>(definition, known, view, ({ now }) => {
         const begun = admission.start(definition, known, now)
+        if ('denial' in begun) {
+          denied = begun
+          return undefined
+        }
         return { changes: older === undefined ? begun : inOneCommit(older, begun), result: begun }
       })
+      return decided ?? { result: denied as Denied }
     } catch (error) {
       return { result: { error } }
     }

@@ -174,7 +174,7 @@ export class Durable {
     await durable.ownership.begin()
     durable.worker.begin()
     durable.sweeper.begin()
-    durable.stopListening = await ledger.listen(() => durable.worker.wakeAll())
+    durable.stopListening = await ledger.listen(() => durable.worker.hinted())
     return durable
   }
 
@@ -198,7 +198,7 @@ export class Durable {
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
     const normal = this.policyOf(name, policy)
-    const { rule, verify, most } = taskOptions(name, options)
+    const { rule, verify, most, whenDenied } = taskOptions(name, options)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -209,6 +209,7 @@ export class Durable {
       record,
       run,
       most,
+      whenDenied,
       onInterrupt: rule,
       verify,
     }

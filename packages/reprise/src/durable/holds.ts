@@ -1,43 +1,122 @@
 /**
- * Queues that this process claims nothing from for now, because a gate would deny it. A hold says what ends it: the end of
- * an attempt that gives a place back, or the next poll. Nothing of it is written. Imports nothing.
+ * Queues that this process claims nothing from for now, because a gate would deny it: a limit of the queue itself, a
+ * breaker or a budget. A hold ends when the gate says so, when an attempt that the gate had allowed ends, or with the next
+ * poll, which finds changes by hand and those of other processes. Nothing of it is written: it is each process's own, and
+ * gone with it. Imports nothing.
  *
- * Invariant: a hold that was found by a claim counts only if nothing was released while the claim ran: a place that came
- * free meanwhile would otherwise be noticed by the next poll alone.
+ * Invariants: a hold that was found by a claim counts only if nothing was released while the claim ran: a place that came
+ * free meanwhile would otherwise be noticed by the next poll alone. Observers hear of a hold once, however often the gate
+ * denies it again, and of its end when a task of the queue has started and none was denied with it.
  */
 
+/** Why an attempt was denied, and when it is worth asking again. */
+export interface Denial {
+  /** The key of the gate: `breaker:mail`. */
+  readonly gate: string
+  readonly reason: string
+  /**
+   * How long until the gate allows an attempt by itself; `Infinity`: when somebody changes it. Undefined: when another
+   * attempt ends.
+   */
+  readonly waitMs: number | undefined
+}
+
+interface Hold {
+  readonly gate: string
+  /** On the scale of this process's clock. */
+  readonly releaseAtMs: number | undefined
+}
+
+export interface HoldListener {
+  held(queue: string, denial: Denial): void
+  released(queue: string, denial: Denial): void
+}
+
 export class Holds {
-  /** By queue, the key of the gate. */
-  private readonly held = new Map<string, string>()
+  private readonly listener: HoldListener
+  private readonly holds = new Map<string, Hold>()
+  /** Holds that observers have heard of. */
+  private readonly told = new Map<string, Denial>()
   private releases = 0
 
-  /** To be handed to `hold` by a claim that begins now. */
+  constructor(listener: HoldListener) {
+    this.listener = listener
+  }
+
+  /** To be handed to `full` and `deny` by a claim that begins now. */
   get mark(): number {
     return this.releases
   }
 
-  isHeld(queue: string): boolean {
-    return this.held.has(queue)
+  /** When the next hold ends by itself; `Infinity` for none. */
+  get nextAtMs(): number {
+    let next = Infinity
+    for (const { releaseAtMs = Infinity } of this.holds.values()) next = Math.min(next, releaseAtMs)
+    return next
   }
 
-  /** False if something was released since `mark`: the queue has to be looked at again. */
-  hold(queue: string, gate: string, mark: number): boolean {
+  get hasTold(): boolean {
+    return this.told.size > 0
+  }
+
+  isHeld(queue: string): boolean {
+    return this.holds.has(queue)
+  }
+
+  /** The queue has no place left. False if something was released since `mark`: it has to be looked at again. */
+  full(queue: string, gate: string, mark: number): boolean {
     if (mark !== this.releases) return false
-    this.held.set(queue, gate)
+    this.holds.set(queue, { gate, releaseAtMs: undefined })
     return true
   }
 
-  /** An attempt that these gates had allowed has ended. Whether a queue was held by one of them. */
-  attemptEnded(gates: readonly string[]): boolean {
-    this.releases++
-    const { size } = this.held
-    for (const [queue, gate] of this.held) if (gates.includes(gate)) this.held.delete(queue)
-    return this.held.size < size
+  /** A task of the queue was denied. False as for `full`, unless the gate has said how long to wait. */
+  deny(queue: string, denial: Denial, mark: number, nowMs: number): boolean {
+    const { gate, waitMs } = denial
+    if (!this.told.has(queue)) {
+      this.told.set(queue, denial)
+      this.listener.held(queue, denial)
+    }
+    if (waitMs === undefined) return this.full(queue, gate, mark)
+    // At least a millisecond: rounding must not make it a loop.
+    this.holds.set(queue, { gate, releaseAtMs: nowMs + Math.max(1, waitMs) })
+    return true
   }
 
-  /** Other processes may have given places back. */
+  /** A task of the queue has started, and none was denied with it. `isAsked`: the budget was asked, too. */
+  started(queue: string, isAsked: boolean): void {
+    const denial = this.told.get(queue)
+    if (denial === undefined || (!isAsked && denial.gate.startsWith('budget:'))) return
+    this.told.delete(queue)
+    this.listener.released(queue, denial)
+  }
+
+  /** An attempt that these gates had allowed has ended. Whether a queue waited for that. */
+  attemptEnded(gates: readonly string[]): boolean {
+    this.releases++
+    return this.drop(({ gate, releaseAtMs }) => releaseAtMs === undefined && gates.includes(gate))
+  }
+
+  /** Ends the holds whose time has come. */
+  expire(nowMs: number): void {
+    if (this.holds.size > 0) this.drop(({ releaseAtMs = Infinity }) => releaseAtMs <= nowMs)
+  }
+
+  /** Attempts may have ended in other processes. */
+  releaseUntimed(): void {
+    this.releases++
+    this.drop(({ releaseAtMs }) => releaseAtMs === undefined)
+  }
+
+  /** Somebody may have changed a gate by hand. */
   releaseAll(): void {
     this.releases++
-    this.held.clear()
+    this.holds.clear()
+  }
+
+  private drop(isOver: (hold: Hold) => boolean): boolean {
+    const { size } = this.holds
+    for (const [queue, hold] of this.holds) if (isOver(hold)) this.holds.delete(queue)
+    return this.holds.size < size
   }
 }

@@ -26,12 +26,21 @@ export interface TaskOptions<I, R> {
    * @example { most: 8 }
    */
   readonly most?: number
+  /**
+   * What it means that the breaker or the budget of the policy denies an attempt: the task is over (`end`), or all tasks of
+   * this name wait until the gate allows them (`hold`), and none fails or loses an attempt because of it.
+   * @default 'end'
+   * @example { whenDenied: 'hold' }
+   */
+  readonly whenDenied?: 'end' | 'hold'
 }
 
 interface InterruptOption<I, R> {
   readonly rule: InterruptRule
   readonly verify: VerifyFunction<I, R> | undefined
 }
+
+const WHEN_DENIED: OptionCheck = [(value) => value === 'end' || value === 'hold', "'end' or 'hold'"]
 
 const MOST: OptionCheck = [
   (value) => Number.isSafeInteger(value) && (value as number) >= 1,
@@ -41,9 +50,11 @@ const MOST: OptionCheck = [
 export function taskOptions<I, R>(
   name: string,
   options: TaskOptions<I, R>,
-): InterruptOption<I, R> & Pick<Definition, 'most'> {
-  expectOptions(`the task ${name}`, options, { onInterrupt: [() => true, ''], most: MOST })
-  return { ...interruptRule(name, options), most: options.most }
+): InterruptOption<I, R> & Pick<Definition, 'most' | 'whenDenied'> {
+  const checks = { onInterrupt: [() => true, ''], most: MOST, whenDenied: WHEN_DENIED } as const
+  expectOptions(`the task ${name}`, options, checks)
+  const { most, whenDenied } = options
+  return { ...interruptRule(name, options), most, whenDenied }
 }
 
 export function interruptRule<I, R>(

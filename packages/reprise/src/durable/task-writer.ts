@@ -85,11 +85,16 @@ export class TaskWriter {
 
   /**
    * The same for a task that a claim has found and locked. The claim commits it with the others that it has claimed, so a
-   * transition must not throw here.
+   * transition must not throw here. Undefined if the transition has found nothing to do.
    */
-  decideClaimed<T>(definition: Definition, task: TaskRecord, view: View, decide: Transition<T>['decide']): Decided<T> {
-    const decided = this.decide({ definition, key: task, heldAs: task, decide }, task, view) as Transitioned<T>
-    return { ...decided.changes, gates: this.ports.gates.records(definition), result: decided.result }
+  decideClaimed<T>(
+    definition: Definition,
+    task: TaskRecord,
+    view: View,
+    decide: Transition<T>['decide'],
+  ): Decided<T> | undefined {
+    const decided = this.decide({ definition, key: task, heldAs: task, decide }, task, view)
+    return decided && { ...decided.changes, gates: this.ports.gates.records(definition), result: decided.result }
   }
 
   private keysOf({ definition, key }: Transition<unknown>): Keys {
