@@ -115,7 +115,7 @@ const CLI_FILES = {
   // What runs a command.
   process: [
     ...['process/', 'state/state-error.', 'run/exec-command.'].map((name) => `packages/workflow/src/${name}`),
-    ...['signals.', 'defined-', 'exec-telling.', 'exec-stdin.', 'command-exit-code.'].map(
+    ...['signals.', 'defined-', 'exec-telling.', 'attempt-stdout.', 'exec-stdin.', 'command-exit-code.'].map(
       (name) => `packages/cli/src/runs/${name}`,
     ),
     'packages/cli/src/output/backpressure.',
@@ -172,6 +172,7 @@ await bundle('reprise', {
     internal: 'src/internal/index.ts',
     'internal-sqlite': 'src/internal/sqlite.ts',
     'internal-postgres': 'src/internal/postgres.ts',
+    'internal-simulate': 'src/internal/simulate.ts',
   },
   platform: 'neutral',
   // Without the entry of core: a group that holds an entry takes its name.

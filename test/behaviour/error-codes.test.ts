@@ -33,6 +33,7 @@ import * as durable from 'reprise/durable'
 import { GateRefusedError, LedgerError, openDurable, RecordedFailureError, TaskRefusedError } from 'reprise/durable'
 import * as internal from 'reprise/internal'
 import * as internalPostgres from 'reprise/internal/postgres'
+import * as internalSimulate from 'reprise/internal/simulate'
 import * as internalSqlite from 'reprise/internal/sqlite'
 import * as observe from 'reprise/observe'
 import * as postgres from 'reprise/postgres'
@@ -107,6 +108,7 @@ const ENTRIES: Readonly<Record<string, object>> = {
   'reprise/durable': durable,
   'reprise/internal': internal,
   'reprise/internal/postgres': internalPostgres,
+  'reprise/internal/simulate': internalSimulate,
   'reprise/internal/sqlite': internalSqlite,
   'reprise/observe': observe,
   'reprise/postgres': postgres,

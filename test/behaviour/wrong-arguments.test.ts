@@ -18,15 +18,13 @@ async function messageOf(call: () => unknown): Promise<string> {
 describe('retry', () => {
   it('says of a promise that it needs the function that makes it', async () => {
     const message = await messageOf(() => retry(loose(Promise.resolve(1))))
-    expect(message).toBe(
-      'The operation must be a function, not a promise: a promise cannot be started again, so write `() => fetch(url)`',
-    )
+    expect(message).toBe('The operation must be a function, not a promise: write `() => fetch(url)`')
   })
 
   it('says of fields of a policy among its options that the policy comes before them', async () => {
     const message = await messageOf(() => retry(operation, {}, loose({ attempts: 3 })))
     expect(message).toBe(
-      'Invalid options of retry: attempts: unknown option (the policy is the argument before: `retry(operation, policy, options)`)',
+      'Invalid options of retry: attempts: unknown option (it belongs to the policy: `retry(operation, policy, options)`)',
     )
   })
 
@@ -41,7 +39,7 @@ describe('createExecutor', () => {
     'says of %j where policies belong',
     async (options) => {
       expect(await messageOf(() => createExecutor(loose(options)))).toContain(
-        'unknown option (policies are given as `{policies: {key: {attempts: 5}}}` or `{defaultPolicy: {attempts: 5}}`)',
+        'unknown option (it belongs to `policies` or `defaultPolicy`)',
       )
     },
   )
@@ -64,13 +62,12 @@ describe('a call of an executor', () => {
     ]
     for (const call of calls) {
       const message = await messageOf(call)
-      expect(message).toContain("the key comes first, as in `run('price.read', () => readPrice())`")
+      expect(message).toContain('the key comes first')
     }
   })
 
   it('refuses options that it would ignore', async () => {
-    const expected =
-      'Invalid options of a call: attempts: unknown option (the policy of one call is given as `{policy: {attempts: 5}}`)'
+    const expected = 'Invalid options of a call: attempts: unknown option (it belongs to `policy`)'
     expect(await messageOf(() => executor.run('key', operation, loose({ attempts: 3 })))).toBe(expected)
     expect(await messageOf(() => executor.inspect('key', operation, loose({ attempts: 3 })))).toBe(expected)
     expect(await messageOf(() => executor.run('key', operation, loose({ singal: undefined })))).toBe(

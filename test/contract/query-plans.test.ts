@@ -44,12 +44,12 @@ it.each<[string, RunFilter]>([
   expect(plan).not.toContain('USE TEMP B-TREE FOR ORDER BY')
 })
 
-it.each<[keyof typeof SQL, string]>([
-  ['due', 'SEARCH tasks USING INDEX tasks_due (queue=? AND policy_hash=? AND claim_rank=? AND due_at<?)'],
-  ['nextDue', 'SEARCH tasks USING INDEX tasks_due (queue=? AND policy_hash=? AND claim_rank=?)'],
-  // As many as run, in all queues.
-  ['countOwned', 'SCAN tasks USING COVERING INDEX tasks_owned'],
+it.each<[keyof typeof SQL, RegExp]>([
+  ['due', /^SEARCH tasks USING INDEX tasks_due \(queue=\? AND policy_hash=\? AND claim_rank=\? AND due_at<\?\)$/],
+  ['nextDue', /^SEARCH tasks USING INDEX tasks_due \(queue=\? AND policy_hash=\? AND claim_rank=\?\)$/],
+  // As many as run, in all queues. Whether SQLite calls that a search depends on its version.
+  ['countOwned', /^(SCAN|SEARCH) tasks USING COVERING INDEX tasks_owned( \(owner>\?\))?$/],
 ])('finds %s by one range of an index, in its order', (name, plan) => {
   const values = Array.from(SQL[name].matchAll(/\?/g), () => 1)
-  expect(planOfQuery({ sql: SQL[name], values })).toBe(plan)
+  expect(planOfQuery({ sql: SQL[name], values })).toMatch(plan)
 })

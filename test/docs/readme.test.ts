@@ -34,6 +34,18 @@ test('the commands of README for a clone exist, and .ci/run does what the test c
   expect(read('.ci/run')).toMatch(/^npm ci$[^]*\bnpm test$/m)
 })
 
+test.each(['README.md', 'docs/durable-tasks.md'])(
+  '%s names the driver that its durable task needs on Node 20',
+  (page) => {
+    const { optionalDependencies } = JSON.parse(read('packages/cli/package.json')) as {
+      optionalDependencies: Record<string, string>
+    }
+    const [[name, range] = ['', '']] = Object.entries(optionalDependencies)
+    const [version] = /\d+\.\d+/.exec(range) ?? []
+    expect(read(page)).toContain(`npm install ${name}@${version}`)
+  },
+)
+
 test('the recorded run shows a retry, a kill, a resume and success', () => {
   const text = textOf(svg)
   for (const shown of [

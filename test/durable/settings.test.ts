@@ -63,6 +63,11 @@ describe('an option', () => {
     },
   )
 
+  it('that is a path is answered with the address of that file', async () => {
+    const error = (await rejection(openDurable('./tasks.db'))) as Error
+    expect(error.message).toBe('There is no ledger at "./tasks.db": say sqlite:./tasks.db')
+  })
+
   it.each([undefined, null, 5, {}, new URL('sqlite:./a.db')])('that is no address is refused: %s', async (address) => {
     expect(((await rejection(openDurable(address as never))) as Error).message).toMatch(/must be an address/)
   })

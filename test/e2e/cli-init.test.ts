@@ -38,7 +38,7 @@ describe('a workflow', () => {
     const { code, stdout, stderr } = await scene.reprise('init', 'demo')
     expect(code).toBe(0)
     expect(stdout).toBe('demo/workflow.yaml\ndemo/flaky.sh\n')
-    expect(stderr).toBe('next: cd demo\nnext: reprise run workflow.yaml\nnext: reprise ps\n')
+    expect(stderr).toBe('next: cd demo\nnext: reprise run workflow.yaml\nnext: reprise logs\n')
     const demo = scene.path('demo')
     const valid = await type('reprise validate workflow.yaml', demo)
     expect(valid).toEqual({ code: 0, stdout: 'workflow.yaml: ok, 2 steps\n', stderr: '' })
@@ -52,7 +52,7 @@ describe('a workflow', () => {
   test('is written where somebody stands, unless they say where to', async () => {
     expect(await told()).toEqual({
       files: ['workflow.yaml', 'flaky.sh'],
-      next: ['reprise run workflow.yaml', 'reprise ps'],
+      next: ['reprise run workflow.yaml', 'reprise logs'],
     })
     expect((await type('reprise run workflow.yaml', scene.directory)).code).toBe(0)
     expect((await told('a b/c')).next[0]).toBe("cd 'a b/c'")

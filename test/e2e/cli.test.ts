@@ -240,7 +240,7 @@ test.each<[string, string, string]>([
   ['lists half a million deep', '- '.repeat(500_000), 'nests deeper than 64 levels'],
   ['a thousand aliases', `a: &x 1\nb: [${'*x, '.repeat(1000)}]`, 'has more than 100 aliases'],
   ['a map of very many keys', Array.from({ length: 120_000 }, (_v, i) => `${i}:`).join('\n'), 'has too many values'],
-  ['a repeated key', 'attempts: 1\nattempts: 2\n', 'stands here twice'],
+  ['a repeated key', 'attempts: 1\nattempts: 2\n', 'is given twice'],
   ['numbers out of this world', 'attempts: 1e400\njitter_factor: .nan\n', 'Infinity is not a whole number'],
 ])('%s on stdin is refused in good time', async (_what, text, said) => {
   const { code, stdout, stderr } = await reprise(['explain', '-'], text)

@@ -7,6 +7,7 @@ import { concurrencyBudget } from '../../packages/reprise/src/core/budgets/concu
 import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
 import { ratioBudget } from '../../packages/reprise/src/core/budgets/ratio.js'
 import { tokenBucket } from '../../packages/reprise/src/core/budgets/token-bucket.js'
+import type { Allotment } from '../../packages/reprise/src/durable/allotment.js'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
 
 export const TOTAL = 30
@@ -15,6 +16,8 @@ export const RATIO = 0.25
 export const PLACES = 3
 export const THRESHOLD = 24
 export const PROBES = 3
+/** Retries of one task that the allotment allows. */
+export const SHARE = 2
 
 /** Long windows and no refill: what is given in a test adds up to one number, however slow the machine is. */
 export function sharedBudgets(): Readonly<Record<string, Budget>> {
@@ -33,6 +36,7 @@ export const KINDS = {
   metered: { ...FAST, attempts: 3, budget: 'bucket' },
   rationed: { ...FAST, attempts: 3, budget: 'ratio' },
   placed: { attempts: 1, budget: 'places' },
+  allotted: { ...FAST, attempts: 4 },
   guarded: {
     attempts: 1,
     breaker: { key: 'shared', failureThreshold: THRESHOLD, recoveryTimeout: '1h', halfOpenMaxCalls: PROBES },
@@ -46,9 +50,10 @@ export type KindName = keyof typeof KINDS
 export const MOST = 5
 
 /** Beside the policy. */
-export const OPTIONS: Readonly<Partial<Record<KindName, { readonly most: number }>>> = {
+export const OPTIONS: Readonly<Partial<Record<KindName, { readonly most?: number; readonly allot?: Allotment }>>> = {
   limited: { most: MOST },
   single: { most: 1 },
+  allotted: { allot: { budget: 'allotment', total: TOTAL, perTask: SHARE } },
 }
 
 /** `hold`: until it is told to go on. */

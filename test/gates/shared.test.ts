@@ -6,7 +6,7 @@ import { type Json, type TaskRecord, TERMINAL } from '../../packages/reprise/src
 import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
 import type { BundledProgram } from '../bundled-program.js'
 import { bundleHand, Hands } from './hands.js'
-import { CAPACITY, type Doing, type KindName, PLACES, PROBES, RATIO, THRESHOLD, TOTAL } from './plan.js'
+import { CAPACITY, type Doing, type KindName, PLACES, PROBES, RATIO, SHARE, THRESHOLD, TOTAL } from './plan.js'
 import { type Place, STORES } from './stores.js'
 import { until } from './until.js'
 
@@ -76,6 +76,18 @@ describe.each(STORES)('$name', (store) => {
     expect(await madeBy(ledger, 'counted')).toEqual({ first: TASKS, later: TOTAL })
     expect(await stateOf(ledger, 'budget:count')).toEqual({ used: TOTAL, keys: [] })
     expect(count(reasons, 'budget_denied') + count(reasons, 'attempts_exhausted')).toBe(TASKS)
+  })
+
+  it('are charged all of an allotment at their failures, and no more', async () => {
+    const reasons = await run('allotted', TASKS, 'fail')
+    expect(await madeBy(ledger, 'allotted')).toEqual({ first: TASKS, later: TOTAL })
+    expect(await stateOf(ledger, 'budget:allotment')).toEqual({ used: TOTAL, keys: [] })
+    expect(count(reasons, 'budget_denied')).toBe(TASKS)
+    const tasks = await ledger.list({ scopeKind: 'task', scope: 'allotted' })
+    const charged = tasks.map(({ progress }) => progress.allotted ?? 0)
+    expect(charged.reduce((sum, own) => sum + own, 0)).toBe(TOTAL)
+    expect(Math.max(...charged)).toBeLessThanOrEqual(SHARE)
+    for (const { progress } of tasks) expect(progress.budgetReason).toMatch(/^(key_)?count_exhausted$/)
   })
 
   it('are given all tokens of a bucket, and no more', async () => {

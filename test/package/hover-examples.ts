@@ -43,6 +43,7 @@ declare global {
 
 /** Types that a module keeps for itself, and those with parameters, as a program can say them. */
 const TYPE_OF_EXAMPLE: Readonly<Record<string, string>> = {
+  AllotmentReasons: "NonNullable<Allotment['reasons']>",
   WorkflowOptions: 'RunWorkflowOptions',
   ResumeChoices: 'ResumeWorkflowOptions',
   StrictOptions: 'ExecutorOptions',

@@ -80,6 +80,8 @@ const step: fc.Arbitrary<Step> = fc.record({
 const steps = fc.array(step, { minLength: 1, maxLength: 15 })
 const startMs = fc.constantFrom(0, 1_700_000_000_000.25)
 
+const answer = (allowed: boolean): Decision => ({ allowed, reason: allowed ? 'allowed' : 'none left' })
+
 type Keep = (state: RetryState, step: Step) => RetryState
 
 /** Drives a call from failure to failure as any driver does; `keep` may replace the state between two attempts. */
@@ -90,7 +92,7 @@ function drive(policy: Policy, callSeed: number, fromMs: number, taken: readonly
   for (const next of taken) {
     now += next.runMs
     state.launched++
-    const gates = { breaker: undefined, allot: () => next.allots, peek: () => next.peeks }
+    const gates = { breaker: undefined, peek: () => next.peeks, allot: () => answer(next.allots) }
     const verdict = decide(policy, state, next.outcome, now, drawsOf(callSeed), gates)
     verdicts.push(verdict)
     if (verdict.type !== 'retry') break
@@ -128,8 +130,8 @@ describe('decide and admit', () => {
           const ask = (): Verdict =>
             decide(policy, frozen, Object.freeze({ ...ended }), at, drawsOf(callSeed), {
               breaker: undefined,
-              allot: () => allots,
               peek: () => peeks,
+              allot: () => answer(allots),
             })
           expect(ask()).toStrictEqual(ask())
           expect(frozen).toEqual(state)
@@ -137,6 +139,23 @@ describe('decide and admit', () => {
       ),
       { numRuns: 2000 },
     )
+  })
+
+  it('charge an allotment once for a retry, and never for a stop', () => {
+    const opened = fc.option(fc.integer({ min: 0, max: 40_000 }))
+    const property = fc.property(policies, states, step, now, opened, (policy, state, given, at, openMs) => {
+      let charged = 0
+      const breaker = new Breaker('k', { key: 'k', failureThreshold: 1, recoveryTimeoutMs: 9000, halfOpenMaxCalls: 1 })
+      if (openMs !== null) breaker.open(openMs)
+      const allot = (): Decision => {
+        if (given.allots) charged++
+        return answer(given.allots)
+      }
+      const gates = { breaker, peek: () => given.peeks, allot }
+      const verdict = decide(policy, { ...state }, given.outcome, at, drawsOf(7), gates)
+      expect(charged).toBe(verdict.type === 'retry' ? 1 : 0)
+    })
+    fc.assert(property, { numRuns: 2000 })
   })
 
   it('admit alike as long as their breaker is in the same state', () => {
@@ -150,7 +169,7 @@ describe('decide and admit', () => {
         now,
         decision,
         opened,
-        (state, aborted, parks, at, answer, openMs) => {
+        (state, aborted, parks, at, said, openMs) => {
           const frozen = Object.freeze({ ...state })
           const ask = (): unknown => {
             const breaker = new Breaker('k', {
@@ -160,7 +179,7 @@ describe('decide and admit', () => {
               halfOpenMaxCalls: 1,
             })
             if (openMs !== null) breaker.open(openMs)
-            return admit(frozen, { aborted, parks, now: at, breaker, ask: () => answer })
+            return admit(frozen, { aborted, parks, now: at, breaker, ask: () => said })
           }
           expect(ask()).toStrictEqual(ask())
           expect(frozen).toEqual(state)

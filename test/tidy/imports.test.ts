@@ -25,7 +25,7 @@ const CONTRACTS = [
 
 /** In order: a layer imports only from those above it. */
 const WORKFLOW: Table = {
-  document: [...LIBRARY, 'yaml', 'node:fs'],
+  document: [...LIBRARY, 'yaml', 'node:fs', 'node:path'],
   plan: ['document', ...LIBRARY, 'node:path'],
   values: ['document', 'plan', ...LIBRARY, '@marcbachmann/cel-js'],
   masking: [...LIBRARY],
@@ -36,10 +36,19 @@ const WORKFLOW: Table = {
   run: ['document', 'plan', 'values', 'masking', 'state', 'process', 'steps', 'view', ...LIBRARY, 'node'],
   words: [...LIBRARY],
   explain: ['plan', 'words', ...LIBRARY],
-  simulate: ['document', 'plan', 'values', 'words', 'explain', ...LIBRARY, 'reprise/simulate'],
+  simulate: [
+    'document',
+    'plan',
+    'values',
+    'words',
+    'explain',
+    ...LIBRARY,
+    'reprise/simulate',
+    'reprise/internal/simulate',
+  ],
 }
 
-const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres']
+const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres', 'reprise/internal/simulate']
 const WORKFLOW_PACKAGE = ['@reprise/workflow', '@reprise/workflow/internal']
 const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', 'reprise/simulate', ...WORKFLOW_PACKAGE]
 

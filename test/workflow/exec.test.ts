@@ -14,6 +14,8 @@ interface Fed {
   readonly ended: Promise<Ended>
   readonly stdin: NodeJS.WritableStream
   readonly kill: (signal: NodeJS.Signals) => void
+  /** What it has written so far. */
+  readonly written: Readonly<Pick<Ended, 'stdout' | 'stderr'>>
 }
 
 /** `exec` with a pipe as its stdin, or with an open file. */
@@ -30,7 +32,7 @@ function exec(args: readonly string[], file?: number): Fed {
   )
   const stdin = child.stdin as NodeJS.WritableStream
   stdin?.on('error', () => undefined)
-  return { ended, stdin, kill: (signal) => void child.kill(signal) }
+  return { ended, stdin, kill: (signal) => void child.kill(signal), written }
 }
 
 function piped(input: string | Uint8Array, ...args: string[]): Promise<Ended> {
@@ -39,12 +41,70 @@ function piped(input: string | Uint8Array, ...args: string[]): Promise<Ended> {
   return ended
 }
 
+/** Writes `part N` in attempt N, and succeeds in the third. */
+const FLAKY = 'echo "part $REPRISE_ATTEMPT"; echo "to stderr" >&2; [ "$REPRISE_ATTEMPT" = 3 ]'
+const many = (attempts: number): string[] => ['--attempts', String(attempts), '--initial-delay', '1ms']
+
+describe('the stdout of a command in a pipe', () => {
+  test.each([
+    ['of the attempt that succeeded', many(4), 'part 3\n', 0],
+    ['of the attempt that succeeded, if it is the last', many(3), 'part 3\n', 0],
+    ['of the last attempt, if all failed', many(2), 'part 2\n', 1],
+    ['of an attempt that is not retried', [...many(4), '--retry-on', 'network'], 'part 1\n', 1],
+    ['of the attempt that succeeded, kept or not', ['--durable', 'x1', ...many(4)], 'part 3\n', 0],
+  ])('is that %s', async (_, flags, expected, code) => {
+    scene = new Scene()
+    const ended = await piped('', ...flags, '--', 'sh', '-c', FLAKY)
+    expect([ended.stdout, ended.code]).toEqual([expected, code])
+    // The attempts before it, in order and before their retry is told.
+    const told = [...ended.stderr.matchAll(/part \d|Retrying/g)].map(([text]) => text)
+    const before = Number(expected.trim().at(-1)) - 1
+    expect(told).toEqual(Array.from({ length: before }, (_ignored, index) => [`part ${index + 1}`, 'Retrying']).flat())
+  })
+
+  test('is whole when it is larger than what is held in memory', async () => {
+    scene = new Scene()
+    const text = 'head -c 3000000 /dev/zero | tr "\\0" "$REPRISE_ATTEMPT"; [ "$REPRISE_ATTEMPT" = 2 ]'
+    const { stdout, stderr, code } = await piped('', ...many(3), '--', 'sh', '-c', text)
+    expect([code, stdout.length, stdout.replaceAll('2', '')]).toEqual([0, 3e6, ''])
+    // Beside the one of "exit code 1" and those that the cause quotes.
+    expect(stderr.match(/1/g)?.length).toBeGreaterThanOrEqual(3e6)
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('reprise-stdout-'))).toEqual([])
+  })
+
+  test('is passed on as it comes when there is one attempt', async () => {
+    scene = new Scene()
+    const { ended, stdin, kill, written } = exec(['--attempts', '1', '--', 'sh', '-c', 'echo first; sleep 1000'])
+    stdin.end()
+    await until(
+      () => written.stdout === 'first\n',
+      () => 'the first line',
+    )
+    kill('SIGTERM')
+    await ended
+  })
+
+  test('is that of an attempt that is interrupted, as far as it came', async () => {
+    scene = new Scene()
+    const command = 'echo begun; echo ready >&2; sleep 1000'
+    const { ended, stdin, kill, written } = exec([...many(3), '--', 'sh', '-c', command])
+    stdin.end()
+    await until(
+      () => written.stderr.includes('ready'),
+      () => 'the command',
+    )
+    expect(written.stdout).toBe('')
+    kill('SIGTERM')
+    expect(await ended).toMatchObject({ stdout: 'begun\n' })
+  })
+})
+
 describe('the stdin of a command', () => {
   test('reaches every attempt whole', async () => {
     scene = new Scene()
     const large = 'x'.repeat(3_000_000)
-    const { code, stdout } = await piped(large, ...RETRY, '--', 'sh', '-c', 'wc -c; exit 3')
-    expect({ code, counts: stdout.split(/\s+/).filter(Boolean) }).toEqual({ code: 3, counts: ['3000000', '3000000'] })
+    const { code, stdout, stderr } = await piped(large, ...RETRY, '--', 'sh', '-c', 'wc -c; exit 3')
+    expect([code, stdout.trim(), /^\s*(\d+)$/m.exec(stderr)?.[1]]).toEqual([3, '3000000', '3000000'])
   })
 
   test.each([['1'], ['2']])('is that of a single attempt and of several: --attempts %s', async (attempts) => {
@@ -88,9 +148,10 @@ describe('the stdin of a command', () => {
   test('is a file for every attempt from where it stood', async () => {
     scene = new Scene()
     const file = openSync(scene.path(scene.write('input', 'a file\n')), 'r')
-    const { code, stdout } = await exec([...RETRY, '--', 'sh', '-c', 'cat; exit 4'], file).ended
+    const { code, stdout, stderr } = await exec([...RETRY, '--', 'sh', '-c', 'cat; exit 4'], file).ended
     closeSync(file)
-    expect({ code, stdout }).toEqual({ code: 4, stdout: 'a file\na file\n' })
+    expect({ code, stdout }).toEqual({ code: 4, stdout: 'a file\n' })
+    expect(stderr).toMatch(/^a file$/m)
   })
 
   test('is empty where it is /dev/null or closed', async () => {

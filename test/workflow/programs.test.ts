@@ -117,6 +117,19 @@ steps: [{ id: work, shell: 'echo x >> begun; until test -e open; do sleep 0.02; 
 })
 
 describe('a workflow of a program', () => {
+  it.each([
+    ['is missing', {}, /needs the secret API_TOKEN in the environment/],
+    ['is empty', { API_TOKEN: '' }, /needs the secret API_TOKEN in the environment/],
+    ['is too short', { API_TOKEN: 'abc' }, /API_TOKEN is too short to be masked/],
+  ])('is not run when its secret %s', async (_, env, message) => {
+    const plan = await load('name: x\nsecrets: [API_TOKEN]\nsteps: [{shell: echo ran >> done.txt}]\n')
+    const refused: unknown = await runWorkflow(plan, { durable, stateDirectory, env }).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(InputError)
+    expect((refused as InputError).message).toMatch(message)
+    expect(linesOf('done.txt')).toEqual([])
+    expect(existsSync(stateDirectory)).toBe(false)
+  })
+
   it('is refused with every problem, each at its line and column', async () => {
     const error: unknown = await load('name: x\nsteps:\n  - { nam: a, shell: echo }\n  - { shell: 7 }\n').catch(
       (reason: unknown) => reason,

@@ -3,6 +3,7 @@ import { Argument, type Command, Option } from 'commander'
 import { type CommandEntry, type CommandGroup, type CommandModule, type CommandOption, isThere } from './command.js'
 import type { CommandContext } from './command-context.js'
 import { EXIT, type ProgramExitCode } from './exit-codes.js'
+import { UsageError } from './failures.js'
 import { examplesHelp } from './program-help.js'
 
 /** `onEnd` hears the exit code of the one that was called. */
@@ -16,7 +17,7 @@ export function addCommands(
     program.commandsGroup(`${title}:`)
     for (const entry of commands) addCommand(program, entry, context, onEnd)
   }
-  program.commandsGroup('Help:')
+  program.commandsGroup('Help:').helpCommand('help [command]', 'print the help of a command')
 }
 
 function addCommand(
@@ -45,12 +46,19 @@ function addOption(command: Command, { flags, text, choices, repeats, group }: C
   command.addOption(option.helpGroup(`${group ?? 'Options'}:`))
 }
 
+/** Commands that print events. Others would ignore `--ndjson`, and print what is for people. */
+const STREAMING = new Set(['run', 'resume', 'exec', 'watch', 'events'])
+
 async function call(
   command: Command,
   load: () => Promise<CommandModule>,
   context: CommandContext,
   onEnd: (code: ProgramExitCode) => void,
 ): Promise<void> {
+  const { settings } = context
+  if (settings.ndjson && !STREAMING.has(command.name()) && command.optsWithGlobals()['ndjson'] === true) {
+    throw new UsageError(`--ndjson: ${command.name()} has no events to print`, 'use --json')
+  }
   const names = command.registeredArguments.map((argument) => argument.name())
   const values = Object.fromEntries(names.map((name, index) => [name, command.processedArgs[index] as unknown]))
   const module = await load()

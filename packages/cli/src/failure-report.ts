@@ -36,7 +36,8 @@ export function reportUsage(error: CommanderError, help: string, world: Outputs,
   // Whoever gave no command has been shown the help.
   if (error.code === 'commander.help') return EXIT.invalid
   const { message, suggestion } = problem
-  const said = [`error: ${message}`, ...(suggestion?.startsWith('Did') ? [suggestion] : []), `Try \`${help}\`.`]
+  const isMore = suggestion !== undefined && suggestion !== tryHelp(help)
+  const said = [`error: ${message}`, ...(isMore ? [suggestion] : []), `Try \`${help}\`.`]
   world.stderr.write(`${said.map((line) => plainText(line, MAX_TEXT)).join('\n')}\n`)
   return EXIT.invalid
 }
@@ -134,13 +135,50 @@ function problemOf(error: Error & { readonly suggestion?: string | undefined }):
 }
 
 function usageProblem({ code, message }: CommanderError, help: string): Problem {
-  if (code === 'commander.help') return { message: 'no command is given', suggestion: `try \`${help}\`` }
+  if (code === 'commander.help') return { message: 'no command is given', suggestion: tryHelp(help) }
   const [first = '', near] = message.replace(/^error: /, '').split('\n')
-  const suggestion = near?.replace(/^\((.*)\)$/, '$1') ?? nearestChoice(first) ?? `try \`${help}\``
+  const suggestion =
+    otherWord(code, first) ??
+    near?.replace(/^\((.*)\)$/, '$1') ??
+    nearestChoice(first) ??
+    withoutDashes(code, help) ??
+    tryHelp(help)
   const words = first
     .replace(WRONG_ARGUMENT, '$1 is not a $2: it is one of $3')
     .replace(WRONG_CHOICE, '$1: "$2" is not one of $3')
   return { message: words, suggestion }
+}
+
+function tryHelp(help: string): string {
+  return `try \`${help}\``
+}
+
+/** What other tools call our commands, where the nearest spelling would be another command, or none. */
+const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
+  run: ['start', 'go', 'execute'],
+  ps: ['list', 'ls', 'runs', 'history'],
+  show: ['status', 'inspect', 'describe', 'get'],
+  logs: ['output', 'tail'],
+  cancel: ['stop', 'kill', 'abort'],
+  resume: ['continue', 'restart'],
+  validate: ['check', 'lint'],
+  explain: ['plan'],
+  init: ['new', 'create'],
+  clean: ['rm', 'remove', 'delete', 'prune'],
+  'retry-now': ['retry'],
+  '--version': ['version'],
+}
+
+function otherWord(code: string, said: string): string | undefined {
+  const [, word = ''] = code === 'commander.unknownCommand' ? (/'(.*)'/.exec(said) ?? []) : []
+  const [meant] = Object.entries(OTHER_WORDS).find(([, words]) => words.includes(word)) ?? []
+  return meant === undefined ? undefined : `Did you mean ${meant}?`
+}
+
+/** Of a command that is retried, an option is often taken for one of `exec`. */
+function withoutDashes(code: string, help: string): string | undefined {
+  const isOption = code === 'commander.unknownOption' && help === 'reprise exec --help'
+  return isOption ? 'Write the command after `--`: reprise exec --attempts 5 -- ls -l' : undefined
 }
 
 const WRONG_ARGUMENT =

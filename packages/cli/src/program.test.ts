@@ -156,6 +156,23 @@ test('flags stand over what the file says, and the rest stays', async () => {
   expect(policies[0]?.policy).toMatchObject({ attempts: 9, maxDelayMs: 7000 })
 })
 
+test('--ndjson of a command without events is refused, and not ignored', async () => {
+  const { code, stdout } = await run(['ps', '--ndjson'])
+  expect(code).toBe(2)
+  expect(JSON.parse(stdout)).toEqual({
+    problems: [{ message: '--ndjson: ps has no events to print', suggestion: 'use --json' }],
+  })
+})
+
+test('help of a command that does not exist says so, and does not print that of the program', async () => {
+  const { code, stdout, stderr } = await run(['help', 'nope'])
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: "error: unknown command 'nope'\nTry `reprise --help`.\n",
+  })
+})
+
 test('without a file and without flags there is nothing to explain, and what to give is said', async () => {
   const { code, stderr } = await run(['explain'])
   expect({ code, stderr }).toEqual({
@@ -166,6 +183,14 @@ test('without a file and without flags there is nothing to explain, and what to 
 
 test.each([
   [['--json', 'explian'], {}, { message: "unknown command 'explian'", suggestion: 'Did you mean explain?' }],
+  [['--json', 'start'], {}, { message: "unknown command 'start'", suggestion: 'Did you mean run?' }],
+  [['--json', 'list'], {}, { suggestion: 'Did you mean ps?' }],
+  [['--json', 'version'], {}, { suggestion: 'Did you mean --version?' }],
+  [
+    ['exec', '--json', 'ls', '-l'],
+    {},
+    { message: "unknown option '-l'", suggestion: 'Write the command after `--`: reprise exec --attempts 5 -- ls -l' },
+  ],
   [['run', '--json'], {}, { message: "missing required argument 'file'" }],
   [['run'], { REPRISE_JSON: '1' }, { message: "missing required argument 'file'" }],
   [['--json'], {}, { message: 'no command is given' }],

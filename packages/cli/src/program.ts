@@ -44,7 +44,7 @@ export async function runProgram(
   addSettings(program)
   addCommands(program, calledOf(groups, args[0]), context, (ended) => (code = ended))
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(typedOf(program, args), { from: 'user' })
     return code
   } catch (error) {
     if (isWriteFailure(error)) return reportWriteFailure(error, world.stderr) ?? EXIT.done
@@ -68,6 +68,13 @@ function calledOf(groups: readonly CommandGroup[], name: string | undefined): re
     if (called !== undefined) return [{ title, commands: [called] }]
   }
   return groups
+}
+
+/** Commander answers `help nope` with the help of the program, as if nothing were wrong. */
+function typedOf(program: Command, args: readonly string[]): readonly string[] {
+  const [first, named] = args
+  const isKnown = named === undefined || named.startsWith('-') || program.commands.some((one) => one.name() === named)
+  return first === 'help' && !isKnown ? [named] : args
 }
 
 /** `reprise`, `explain`: as far as it is known which command was meant. */

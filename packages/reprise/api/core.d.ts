@@ -110,9 +110,9 @@ export type Outcome = {
 };
 
 export interface RetryGates {
-  allot?(): boolean;
   readonly breaker: Breaker | undefined;
   peek?(dueAtMs: number): boolean;
+  allot?(): Decision;
 }
 
 export interface RetryState {
@@ -193,4 +193,5 @@ interface Stop {
 interface StopVerdict {
   readonly type: 'stop';
   readonly reason: StopReason;
+  readonly budgetReason?: string;
 }

@@ -1,19 +1,19 @@
-// reprise/durable: 84 names, 11 values and 73 types. Written by `npm run api`.
+// reprise/durable: 86 names, 11 values and 75 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
 //   openDurable, openLedger, resetBreaker, tripBreaker,
 //
 // types:
-//   AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent, DueRequest,
-//   Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest, Forgotten,
-//   GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions,
-//   LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable,
-//   RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption,
-//   RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker,
-//   StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskHandle, TaskHistory, TaskKey,
-//   TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, Totals, TripOptions, VerifyAnswer,
-//   VerifyFunction, View,
+//   Allotment, AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent,
+//   DueRequest, Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest,
+//   Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics,
+//   LedgerOptions, LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef,
+//   Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats,
+//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts,
+//   StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup,
+//   TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus,
+//   Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
@@ -21,6 +21,13 @@ import type {
 import type {
   BreakerPolicy, BreakerState, StoredState,
 } from 'reprise/core'
+
+export interface Allotment {
+  readonly budget: string;
+  readonly total?: number;
+  readonly perTask?: number;
+  readonly reasons?: AllotmentReasons;
+}
 
 export interface AnalyticsFilter extends ScopeFilter {
   readonly queue?: string;
@@ -149,6 +156,7 @@ export interface FailureRecord {
   readonly message: string;
   readonly code?: string;
   readonly exitCode?: number;
+  readonly retryable?: false;
 }
 
 export interface ForgetRequest {
@@ -354,6 +362,7 @@ export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown :
 export declare class RecordedFailureError extends RepriseError {
   readonly code: 'recorded_failure';
   readonly stopReason: StopReason;
+  readonly budgetReason: string | undefined;
   readonly attempts: number;
   readonly failure: FailureRecord | null;
   readonly task: TaskKey;
@@ -510,6 +519,11 @@ export interface TaskFilter extends ScopeFilter {
 
 export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>;
 
+export interface TaskGroup {
+  keys(task: TaskRecord): GroupKeys;
+  follow(view: View, change: GroupChange, now: number): Changes;
+}
+
 export interface TaskHandle<I, R> {
   run(input: I, options?: TaskStartOptions): Promise<R>;
   start(input: I, options?: TaskStartOptions): Promise<{
@@ -540,6 +554,8 @@ export interface TaskOptions<I, R> {
   readonly onInterrupt?: 'rerun' | 'fail' | {
     readonly verify: VerifyFunction<I, R>;
   };
+  readonly group?: TaskGroup;
+  readonly allot?: Allotment;
   readonly most?: number;
   readonly whenDenied?: 'end' | 'hold';
 }
@@ -590,6 +606,7 @@ export interface TaskState {
   readonly nextAttemptAtMs: number | null;
   readonly totalDelayMs: number;
   readonly stopReason: StopReason | null;
+  readonly budgetReason: string | null;
   readonly lastFailure: FailureRecord | null;
   readonly correlationId: string;
   readonly history: readonly AttemptRow[];
@@ -638,6 +655,13 @@ export declare function tripBreaker(ledger: Ledger, name: string, options: TripO
 
 // core/words
 declare const ATTEMPT_RESULTS: readonly ['success', 'failure', 'timeout', 'aborted', 'interrupted', 'denied'];
+
+// durable/allotment
+interface AllotmentReasons {
+  readonly total?: string;
+  readonly perTask?: string;
+  readonly missing?: string;
+}
 
 // core/words
 type AttemptResult = (typeof ATTEMPT_RESULTS)[number];
@@ -718,6 +742,17 @@ type FinishedStatus = (typeof FINISHED_STATUSES)[number];
 
 // durable/gate-control
 type GateAction = 'reset' | 'trip' | 'grant';
+
+// durable/group
+interface GroupChange {
+  readonly before: TaskRecord;
+  readonly after: TaskRecord;
+  readonly from: TaskClass;
+  readonly to: TaskClass;
+}
+
+// durable/group
+type GroupKeys = Partial<Keys>;
 
 // ledger/records
 declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
@@ -829,6 +864,9 @@ interface TakeOptions extends ConductOptions {
   readonly fence?: number;
 }
 
+// durable/group
+type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
+
 // ledger/records
 interface TaskProgress {
   readonly retry: StoredState;
@@ -840,6 +878,8 @@ interface TaskProgress {
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;
   readonly startEarly?: boolean;
+  readonly allotted?: number;
+  readonly budgetReason?: string;
 }
 
 // durable/policy-record

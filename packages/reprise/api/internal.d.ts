@@ -1,20 +1,31 @@
-// reprise/internal: 30 names, 13 values and 17 types. Written by `npm run api`.
+// reprise/internal: 34 names, 14 values and 20 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, checkLedger, describeError, durationCheck, expectOptions, failureOf, faultsOfTasks,
+//   ENDED_RUN_STATUSES, checkLedger, classOf, describeError, durationCheck, expectOptions, failureOf, faultsOfTasks,
 //   fingerprint, lastHeardOf, livingOwners, nearest, plainText, sharedLedger,
 //
 // types:
-//   ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, FaultPlace, LedgerCheck, LedgerFault,
-//   LostRows, OptionCheck, OtherOwner, RunStatus, SchemaState, StepHandle, StoreCheck, StoreFacts, TableFacts,
+//   Changes, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, FaultPlace, GroupChange,
+//   LedgerCheck, LedgerFault, LostRows, OptionCheck, OtherOwner, RunStatus, SchemaState, StepHandle, StoreCheck,
+//   StoreFacts, TableFacts, TaskClass,
 
 import type {
   Budget, Observer, PolicyArgument,
 } from 'reprise'
 import type {
-  Durable, FailureRecord, GateRecord, Json, Ledger, OwnerRecord, RunRecord, StatusCounts, TaskFunction, TaskHandle,
-  TaskKey, TaskRecord, TaskResult, TaskStatus, VerifyFunction,
+  AttemptRow, DeadLetter, Durable, EventScope, FailureRecord, GateRecord, Json, Ledger, NewTask, OwnerRecord, RunRecord,
+  StatusCounts, TaskFunction, TaskHandle, TaskKey, TaskRecord, TaskResult, TaskStatus, VerifyFunction,
 } from 'reprise/durable'
+
+export interface Changes {
+  readonly runs?: readonly RunChange[];
+  readonly created?: readonly NewTask[];
+  readonly tasks?: readonly TaskRecord[];
+  readonly attempts?: readonly AttemptRow[];
+  readonly gates?: readonly GateRecord[];
+  readonly dead?: readonly DeadLetter[];
+  readonly events?: readonly LedgerEvent[];
+}
 
 export interface ConductOptions {
   readonly budgets?: ReadonlyMap<string, Budget>;
@@ -67,6 +78,13 @@ export type FaultPlace =
 } | {
   readonly type: 'ledger';
 };
+
+export interface GroupChange {
+  readonly before: TaskRecord;
+  readonly after: TaskRecord;
+  readonly from: TaskClass;
+  readonly to: TaskClass;
+}
 
 export interface LedgerCheck {
   readonly runs: number;
@@ -140,7 +158,11 @@ export interface TableFacts {
   readonly bytes: number | null;
 }
 
+export type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
+
 export declare function checkLedger(source: CopiedRows): Promise<LedgerCheck>;
+
+export declare function classOf({ status, progress }: TaskRecord): TaskClass;
 
 export declare function describeError(error: unknown, max?: number): string;
 
@@ -173,6 +195,9 @@ interface CopiedTable {
   readonly order: readonly string[];
 }
 
+// ledger/records
+declare const FINISHED_STATUSES: readonly ["succeeded", "failed", "cancelled"];
+
 // durable/ledger-check
 type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9';
 
@@ -180,6 +205,23 @@ type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8'
 interface FaultyTask {
   readonly task: TaskRecord;
   readonly faults: readonly string[];
+}
+
+// ledger/records
+type FinishedStatus = (typeof FINISHED_STATUSES)[number];
+
+// ledger/records
+declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
+
+// ledger/records
+interface LedgerEvent {
+  readonly type: (typeof LEDGER_EVENTS)[number];
+  readonly scopeKind: EventScope['scopeKind'];
+  readonly scope: string;
+  readonly id: string;
+  readonly atMs: number;
+  readonly correlationId: string;
+  readonly detail: Json;
 }
 
 // core/options
@@ -190,6 +232,12 @@ interface OptionNames {
 
 // ledger/records
 declare const RUN_STATUSES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'];
+
+// ledger/ledger
+interface RunChange {
+  readonly run: RunRecord;
+  readonly definition?: Json;
+}
 
 // durable/durable-run
 interface RunChangeInput {

@@ -1,36 +1,16 @@
-// reprise/simulate: 13 names, 5 values and 8 types. Written by `npm run api`.
+// reprise/simulate: 11 names, 4 values and 7 types. Written by `npm run api`.
 //
 // values:
-//   FAULT_KINDS, SERVICE_SHAPES, completeScenario, simulate, wellKnown,
+//   FAULT_KINDS, SERVICE_SHAPES, simulate, wellKnown,
 //
 // types:
-//   BudgetMaker, CompleteScenario, FaultKind, Limits, Report, ScenarioInput, ServiceShape, Subject,
+//   BudgetMaker, FaultKind, Limits, Report, ScenarioInput, ServiceShape, Subject,
 
 import type {
   Budget, DurationInput, PolicyArgument, Random,
 } from 'reprise'
 
 export type BudgetMaker = (random: Random) => Budget;
-
-export interface CompleteScenario extends ScenarioInput {
-  readonly clients: number;
-  readonly load: number;
-  readonly capacity: number;
-  readonly serviceTime: number;
-  readonly serviceShape: ServiceShape;
-  readonly queue: number;
-  readonly fault: FaultKind;
-  readonly before: number;
-  readonly during: number;
-  readonly after: number;
-  readonly errorRate: number;
-  readonly faultShare: number;
-  readonly keyed: boolean;
-  readonly burst: number;
-  readonly restartAt: number;
-  readonly ignoresSignal: boolean;
-  readonly neighbours: number;
-}
 
 export declare const FAULT_KINDS: readonly ['none', 'hang', 'refuse', 'capacity', 'slow', 'errors', 'flap', 'overload'];
 
@@ -107,8 +87,6 @@ export interface Subject {
   readonly budgets?: Readonly<Record<string, BudgetMaker>>;
   readonly source?: string;
 }
-
-export declare function completeScenario(input?: ScenarioInput): CompleteScenario;
 
 export declare function simulate(input: ScenarioInput, subject: Subject, seed: number): Report;
 

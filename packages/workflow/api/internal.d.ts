@@ -1,26 +1,30 @@
-// @reprise/workflow/internal: 120 names, 87 values and 33 types. Written by `npm run api`.
+// @reprise/workflow/internal: 128 names, 95 values and 33 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, BUDGETS_KEY, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, SHORTEST_SECRET, STDIN,
-//   STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsText, breakerViews, budgetViews, byteText, cancelRun,
-//   checkResume, chooseCompared, cleanableRuns, countText, describeDifference, endOfFile, execCommand, expectOwnStore,
-//   explain, factor, failureLines, failureReason, failureText, fallbackId, fillKnown, isId, isShownTime, isWorkflow,
-//   kebabCase, killCommands, lastLineIn, limitsOf, matcherWords, meanOf, newRunId, parseSource, percent, pickOnly,
-//   pickStep, placeOf, placesElsewhere, plainNumber, planFromDocument, planOf, plural, policyInput, possible,
-//   readBudgetFlag, readBudgetSection, readFilePolicy, readPolicies, readText, readTogether, readersFor, recordedFile,
-//   recordedPlan, removeRuns, resample, resumeRun, retryStepNow, roundUp, roundedDuration, runSimulation,
-//   scenarioWithUnits, scenarioWords, secretPlaces, snakeCase, startRun, statePathFor, stepsOf, stopWords, summarize,
-//   timeTicks, timeWords, underTest, viewRetrying, viewRun, waitLimitMs, waitedText,
+//   BLIND_READERS, BUDGETS_KEY, NO_FILE, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN,
+//   STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsOf, attemptsText, breakerViews, budgetViews, byteText,
+//   cancelRun, checkResume, chooseCompared, cleanableRuns, countText, cureForMissing, describeDifference, endOfFile,
+//   execCommand, expectOwnStore, explain, factor, failureLines, failureReason, failureText, fallbackId, faultOfSecrets,
+//   fillKnown, isFallbackId, isId, isShownTime, isWorkflow, kebabCase, killCommands, lastLineIn, limitsOf, lookIfThere,
+//   matcherWords, meanOf, newRunId, notesOf, parseSource, percent, pickOnly, pickStep, placeOf, placesElsewhere,
+//   plainNumber, planFromDocument, planOf, plural, policyInput, possible, readBudgetFlag, readBudgetSection,
+//   readFilePolicy, readPolicies, readText, readTogether, readersFor, recordedFile, recordedPlan, removeRuns, resample,
+//   resumeRun, retryStepNow, roundUp, roundedDuration, runSimulation, scenarioWithUnits, scenarioWords, secretPlaces,
+//   skipText, snakeCase, startRun, statePathFor, stepNotes, stepsOf, stopWords, summarize, timeTicks, timeWords,
+//   underTest, viewRetrying, viewRun, waitLimitMs, waitedText,
 //
 // types:
-//   AttemptInput, AttemptRow, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput,
-//   Explanation, FieldWords, FoundPolicy, LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag, Readers, Refusal,
-//   ResumeCheck, ResumeChoices, ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace, RunReader, RunSettings,
-//   SimulatedPolicy, Simulation, Source, StepAttempt, StepView, UnderTest,
+//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput,
+//   ExplainedAttempt, Explanation, FieldWords, FoundPolicy, LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag,
+//   Readers, Refusal, ResumeCheck, ResumeChoices, ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace,
+//   RunReader, RunSettings, SimulatedPolicy, Simulation, Source, StepAttempt, StepView, UnderTest,
 
 import type {
   OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
 } from '@reprise/workflow'
+import type {
+  Stats,
+} from 'node:fs'
 import type {
   Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
@@ -28,7 +32,10 @@ import type {
   AttemptRow, Durable, FailureRecord, Json, Ledger, RunRecord,
 } from 'reprise/durable'
 import type {
-  CompleteScenario, Limits, Report, ScenarioInput, Subject,
+  CompleteScenario,
+} from 'reprise/internal/simulate'
+import type {
+  Limits, Report, ScenarioInput, Subject,
 } from 'reprise/simulate'
 import type {
   Node,
@@ -37,17 +44,6 @@ import type {
 export interface AttemptInput {
   readonly input: CommandInput;
   readonly close: () => void;
-}
-
-export interface AttemptRow {
-  readonly attempt: number;
-  readonly waitMs: number;
-  readonly minWaitMs: number;
-  readonly maxWaitMs: number;
-  readonly waitedMs: number;
-  readonly minWaitedMs: number;
-  readonly maxWaitedMs: number;
-  readonly budgetShare: number | null;
 }
 
 export interface AttemptView {
@@ -95,16 +91,27 @@ export interface ExecInput {
   readonly cwd: string;
   readonly grace: DurationInput;
   readonly signal: AbortSignal;
-  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly observer: Observer;
   readonly openStdin?: () => Promise<AttemptInput>;
+}
+
+export interface ExplainedAttempt {
+  readonly attempt: number;
+  readonly waitMs: number;
+  readonly minWaitMs: number;
+  readonly maxWaitMs: number;
+  readonly waitedMs: number;
+  readonly minWaitedMs: number;
+  readonly maxWaitedMs: number;
+  readonly budgetShare: number | null;
 }
 
 export interface Explanation {
   readonly step: string | null;
   readonly summary: string;
   readonly policy: Policy;
-  readonly attempts: readonly AttemptRow[];
+  readonly attempts: readonly ExplainedAttempt[];
   readonly stop: Stop;
   readonly mostWaitedMs: number;
   readonly longestMs: number | null;
@@ -125,6 +132,8 @@ export interface LogEntry extends AttemptName {
   readonly path: string;
   readonly bytes: number;
 }
+
+export declare const NO_FILE = "no such file";
 
 export declare const POLICY_FIELDS: readonly PolicyField[];
 
@@ -267,7 +276,7 @@ export interface RunSettings {
   readonly grace?: DurationInput;
   readonly listener?: Listener;
   readonly output?: OutputListener;
-  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>;
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>;
   readonly signal?: AbortSignal;
 }
@@ -277,8 +286,6 @@ export declare class RunWatcher {
   constructor(reader: RunReader, run: string);
   look(): Promise<RunEvent[] | undefined>;
 }
-
-export declare const SHORTEST_SECRET = 4;
 
 export declare const STDIN = "<stdin>";
 
@@ -304,7 +311,7 @@ export interface Source {
   readonly value: unknown;
   readonly root: Node | null;
   resolve(node: unknown): Node | undefined;
-  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>): Problem;
+  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>, skip?: number): Problem;
 }
 
 export declare class StateDirectory {
@@ -372,6 +379,8 @@ export interface UnderTest {
   readonly notes: readonly string[];
 }
 
+export declare function attemptsOf({ policy }: Pick<StepPlan, 'policy'>): number;
+
 export declare function attemptsText(count: number): string;
 
 export declare function breakerViews(ledger: Ledger, now: number): Promise<readonly BreakerView[]>;
@@ -390,6 +399,8 @@ export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: re
 
 export declare function countText(count: number): string;
 
+export declare function cureForMissing(name: string): string | undefined;
+
 export declare function describeDifference(difference: Difference): string;
 
 export declare function endOfFile(file: string, most: number): {
@@ -407,13 +418,17 @@ export declare function factor(value: number): string;
 
 export declare function failureLines(failure: FailureRecord): string[];
 
-export declare function failureReason(step: string | null, reason: StopReason | null): string;
+export declare function failureReason(step: string | null, stopped: Stopped): string;
 
 export declare function failureText(failure: FailureRecord | null, max?: number): string;
 
 export declare function fallbackId({ id }: Pick<StepPlan, 'id'>): string;
 
+export declare function faultOfSecrets(names: readonly string[], env: Readonly<Record<string, string | undefined>>): SecretFault | undefined;
+
 export declare function fillKnown(data: Json, values: Values): Json;
+
+export declare function isFallbackId(id: string): boolean;
 
 export declare function isId(id: unknown): boolean;
 
@@ -429,11 +444,15 @@ export declare function lastLineIn(file: string): string;
 
 export declare function limitsOf({ attemptTimeoutMs, timeoutMs }: Policy): Limits;
 
+export declare function lookIfThere(path: string): Stats | undefined;
+
 export declare function matcherWords(policy: Policy): string;
 
 export declare function meanOf(values: readonly number[]): number;
 
 export declare function newRunId(workflow: string, now: Date): string;
+
+export declare function notesOf(source: Source, plan: Plan): string[];
 
 export declare function parseSource(file: string, text: string): Source;
 
@@ -502,15 +521,19 @@ export declare function scenarioWords(scenario: CompleteScenario): string;
 
 export declare function secretPlaces(secrets: Readonly<Record<string, string>>, kept: Readonly<Record<string, Json>>): SecretPlace[];
 
+export declare function skipText(reason: string): string;
+
 export declare function snakeCase(name: string): string;
 
 export declare function startRun(plan: Plan, input: NewRunInput, settings: RunSettings): Promise<RunEnd>;
 
 export declare function statePathFor(store: string, cwd: string, environment?: Environment): string;
 
+export declare function stepNotes(policies: readonly FoundPolicy[]): string[];
+
 export declare function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[];
 
-export declare function stopWords(reason: StopReason | null): string;
+export declare function stopWords(stopped: Stopped): string;
 
 export declare function summarize(policy: Policy, budgetWords?: (name: string) => string): string;
 
@@ -764,7 +787,9 @@ type Reading = 'template' | 'shell' | 'expression';
 // plan/readers
 interface References {
   readonly names: readonly string[];
-  readonly problem?: string;
+  readonly unset?: readonly string[];
+  readonly numeric?: readonly string[];
+  readonly problem?: TextProblem;
 }
 
 // run/resume-check
@@ -781,6 +806,13 @@ interface RunTimes {
   readonly activeMs: number;
   readonly waitedMs: number;
   readonly downMs: number;
+}
+
+// masking/secret-fault
+interface SecretFault {
+  readonly message: string;
+  readonly suggestion: string;
+  readonly missing: readonly string[];
 }
 
 // masking/secret-places
@@ -835,6 +867,20 @@ interface Stop {
   readonly sentence: string;
   readonly earliestAttempt: number;
   readonly latestAttempt: number;
+}
+
+// words/failure-words
+interface Stopped {
+  readonly stopReason: StopReason | null;
+  readonly attemptsAllowed?: number;
+  readonly failure?: FailureRecord | null;
+}
+
+// plan/readers
+interface TextProblem {
+  readonly message: string;
+  readonly offset: number;
+  readonly suggestion?: string | undefined;
 }
 
 // plan/readers

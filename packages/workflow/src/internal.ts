@@ -13,17 +13,19 @@ export {
 export { isWorkflow } from './document/policy-file.js'
 export { POLICY_FIELDS, type PolicyField, type PolicyFlag } from './document/policy-fields.js'
 export { readTogether, ReportedError } from './document/problem.js'
-export { readText, STDIN } from './document/read-text.js'
+export { cureForMissing } from './document/files-beside.js'
+export { NO_FILE, readText, STDIN } from './document/read-text.js'
 export { parseSource, type Source } from './document/source.js'
 export { kebabCase, snakeCase } from './document/spelling.js'
 export { type Explanation, explain } from './explain/explanation.js'
-export { type AttemptRow, waitLimitMs } from './explain/facts.js'
+export { type ExplainedAttempt, waitLimitMs } from './explain/facts.js'
 export { matcherWords, summarize } from './explain/summary.js'
-export { SHORTEST_SECRET } from './masking/secret-forms.js'
+export { faultOfSecrets } from './masking/secret-fault.js'
 export { secretPlaces } from './masking/secret-places.js'
 export { describeDifference } from './plan/difference-text.js'
-export { fallbackId } from './plan/fallback.js'
-export { type FoundPolicy, type PolicyFile, readPolicies } from './plan/found-policies.js'
+export { attemptsOf } from './plan/attempts.js'
+export { fallbackId, isFallbackId } from './plan/fallback.js'
+export { type FoundPolicy, type PolicyFile, notesOf, readPolicies, stepNotes } from './plan/found-policies.js'
 export { pickOnly, pickStep } from './plan/pick-step.js'
 export { stepsOf } from './plan/plan.js'
 export { policyInput } from './plan/policy-input.js'
@@ -51,6 +53,7 @@ export { runSimulation, type SimulatedPolicy, type Simulation } from './simulate
 export { limitsOf, type UnderTest, underTest } from './simulate/under-test.js'
 export { endOfFile, lastLineIn } from './state/last-line.js'
 export { isId } from './state/names.js'
+export { lookIfThere } from './state/own-files.js'
 export { expectOwnStore } from './state/own-store.js'
 export { type LogEntry, StateDirectory } from './state/state-directory.js'
 export { statePathFor } from './state/state-path.js'
@@ -77,6 +80,7 @@ export {
   failureReason,
   failureText,
   plural,
+  skipText,
   stopWords,
 } from './words/failure-words.js'
 export { byteText, countText, factor, percent, plainNumber, possible } from './words/figures.js'

@@ -7,7 +7,7 @@ import { breakersTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { refuseOptions } from '../input/refused-options.js'
-import { ifKept, withLedger } from '../runs/store.js'
+import { ifKept, noStoreLines, withLedger } from '../runs/store.js'
 import { writePage } from '../output/github-commands.js'
 
 /** What is recorded when nobody says why. */
@@ -24,7 +24,10 @@ export const list: CommandModule = {
     })
     const [breakers, now] = found ?? [[], Date.now()]
     if (settings.json) writeJson(world.stdout, { breakers })
-    else writePage(world, `${breakersTable(breakers, now, lookFor(world, settings)).join('\n')}\n`)
+    else {
+      const lines = found ? breakersTable(breakers, now, lookFor(world, settings)) : noStoreLines(settings.store)
+      writePage(world, `${lines.join('\n')}\n`)
+    }
   },
 }
 

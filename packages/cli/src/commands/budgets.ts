@@ -8,7 +8,7 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { NO_REASON } from './breakers.js'
 import { refuseOptions } from '../input/refused-options.js'
-import { ifKept, withLedger } from '../runs/store.js'
+import { ifKept, noStoreLines, withLedger } from '../runs/store.js'
 import { writePage } from '../output/github-commands.js'
 
 type Given = ParsedArguments<{ readonly name: string }, { readonly amount?: string; readonly reason?: string }>
@@ -16,9 +16,12 @@ type Given = ParsedArguments<{ readonly name: string }, { readonly amount?: stri
 export const list: CommandModule = {
   async run(_given, context) {
     const { world, settings } = context
-    const budgets = (await ifKept(context, (ledger) => budgetViews(ledger))) ?? []
-    if (settings.json) writeJson(world.stdout, { budgets })
-    else writePage(world, `${budgetsTable(budgets, lookFor(world, settings)).join('\n')}\n`)
+    const budgets = await ifKept(context, (ledger) => budgetViews(ledger))
+    if (settings.json) writeJson(world.stdout, { budgets: budgets ?? [] })
+    else {
+      const lines = budgets ? budgetsTable(budgets, lookFor(world, settings)) : noStoreLines(settings.store)
+      writePage(world, `${lines.join('\n')}\n`)
+    }
   },
 }
 

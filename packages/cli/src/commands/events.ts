@@ -1,6 +1,7 @@
 /** `reprise events RUN`: what happened to a run, in order. Imports the workflow package and output. */
 import { type EventView, viewEvents } from '@reprise/workflow'
 import type { Json } from 'reprise/durable'
+import { plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { writeJson, writeJsonLine } from '../output/json.js'
@@ -37,7 +38,16 @@ export async function run(
         else writePage(world, `${eventLine(withAttempt(event), look)}\n`)
       }
     })
+    if (told.size === 0 && options.type !== undefined && !settings.quiet) {
+      world.stderr.write(`${noneOfType(id, options.type, await viewEvents(ledger, id))}\n`)
+    }
   })
+}
+
+/** Nothing would be printed for a type that is misspelt: this names the types that there are. */
+function noneOfType(id: string, wanted: readonly string[], events: readonly EventView[]): string {
+  const types = [...new Set(events.map(({ type }) => type))]
+  return plainText(`Run ${id} has no event of type ${wanted.join(', ')}. Its types are ${types.join(', ')}.`, 1000)
 }
 
 /** For people it is one of the details. */

@@ -29,7 +29,7 @@ export async function run(
 
 async function execNow(argv: readonly string[], policy: Policy, context: CommandContext): Promise<ProgramExitCode> {
   const { world } = context
-  const telling = new ExecTelling(argv[0] ?? '', context)
+  const telling = new ExecTelling(argv[0] ?? '', policy.attempts, context)
   const say = { onFirst: () => undefined, onSecond: () => undefined }
   const stdin = await stdinOfExec(world, policy.attempts > 1)
   return withSignals(async (stop) => {
@@ -41,13 +41,15 @@ async function execNow(argv: readonly string[], policy: Policy, context: Command
         cwd: process.cwd(),
         grace: GRACE,
         signal: stop.signal,
-        onOutput: (stream, bytes) => telling.output(stream, bytes),
+        onOutput: (stream, bytes, attempt) => telling.output(stream, bytes, attempt),
         observer: telling,
         ...(stdin !== undefined && { openStdin: stdin.open }),
       })
+      await telling.flush()
       telling.ended(undefined)
       return EXIT.done
     } catch (error) {
+      await telling.flush()
       const code = stop.code()
       if (code !== undefined) return code
       if (error instanceof StdinError) throw new StoreError(error.message, error.suggestion, error)

@@ -10,7 +10,7 @@ import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
 import { retryingTable } from '../output/runs/retrying-table.js'
 import { runsTable } from '../output/runs/runs-table.js'
-import { ifKept } from '../runs/store.js'
+import { ifKept, noStoreLines } from '../runs/store.js'
 import { writePage } from '../output/github-commands.js'
 
 type Options = {
@@ -36,6 +36,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
     const [waiting, nowMs] = found ?? [[], Date.now()]
     const retrying = waiting.slice(0, limit)
     if (settings.json) writeJson(world.stdout, { retrying })
+    else if (found === undefined) print(noStoreLines(settings.store))
     else print(retryingTable(retrying, nowMs, look))
     return
   }
@@ -50,6 +51,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   })
   const [runs, nowMs] = found ?? [[], Date.now()]
   if (settings.json) writeJson(world.stdout, { runs })
+  else if (found === undefined) print(noStoreLines(settings.store))
   else print(runsTable(runs, nowMs, look, commandWords(settings, world.env)))
 }
 

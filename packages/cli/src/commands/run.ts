@@ -6,6 +6,7 @@ import { EXIT, type ProgramExitCode } from '../exit-codes.js'
 import { RefusedError } from '../failures.js'
 import { conductRun, type ShownOptions } from '../runs/conduct.js'
 import { expectNoSecrets, expectSecrets, loadPlan } from '../runs/load-plan.js'
+import { writeNotes } from '../output/problems.js'
 import { readId } from '../runs/read-id.js'
 import { readParams } from '../runs/params.js'
 import { showPlan } from '../runs/show-plan.js'
@@ -21,7 +22,7 @@ export async function run(
   { values: { file }, options }: ParsedArguments<{ readonly file: string }, Options>,
   context: CommandContext,
 ): Promise<ProgramExitCode> {
-  const { plan, documentDir } = await loadPlan(file, context)
+  const { plan, documentDir, notes, shownFile } = await loadPlan(file, context)
   const given = { '--param': [...(options.param ?? [])], '--run-id': options.runId ?? null }
   expectNoSecrets(plan, context.world.env, {
     ...given,
@@ -30,10 +31,12 @@ export async function run(
   })
   const params = readParams(options.param ?? [], plan)
   if (options.dryRun === true) {
+    writeNotes(shownFile, notes, context)
     showPlan(plan, params, context)
     return EXIT.done
   }
   expectSecrets(plan, context.world.env)
+  writeNotes(shownFile, notes, context)
   const runId = options.runId ?? newRunId(plan.name, new Date())
   if (options.runId !== undefined) await expectNew(readId(options.runId, '--run-id'), context)
   const input = { runId, params, cwd: documentDir, documentDir }

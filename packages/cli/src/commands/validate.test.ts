@@ -37,6 +37,14 @@ test('a file that is right gets a line that says what is in it', async () => {
   })
 })
 
+test('a file that is not there is answered with the one that was meant, or with how to make one', async () => {
+  const hintFor = async (file: string): Promise<string> => (await run(['validate', file])).stderr.split('\n')[1] ?? ''
+  expect(await hintFor(path.join(directory, 'god.yaml'))).toBe(`  hint: did you mean \`${good}\`?`)
+  expect(await hintFor(path.join(directory, 'none', 'x.yaml'))).toBe(
+    '  hint: `reprise init` writes an example to start from',
+  )
+})
+
 test('every problem of every file is told, and the exit code is 2', async () => {
   const other = fileWith('other.yaml', 'attemps: 3\n')
   const { code, stdout, stderr } = await run(['validate', bad, good, other, path.join(directory, 'nowhere.yaml')])
@@ -57,6 +65,7 @@ ${other}:1:1: error: attemps: unknown field
   hint: did you mean \`attempts\`?
 
 ${path.join(directory, 'nowhere.yaml')}: error: no such file
+  hint: ${directory} has bad.yaml, good.yaml, odd.yaml, other.yaml, policy.yaml, …
 
 3 of 4 files have problems.
 `)
@@ -110,6 +119,12 @@ test('what is allowed but odd is noted, unless it is to be quiet', async () => {
   expect((await run(['validate', fileWith('step.yaml', 'retry: 3\nshell: x\n')])).stderr).toContain(
     'Not looked at: `shell`.',
   )
+})
+
+test('`run` writes the same notes', async () => {
+  const { stderr } = await run(['run', odd, '--dry-run'])
+  expect(stderr).toContain((await run(['validate', odd])).stderr)
+  expect((await run(['-q', 'run', odd, '--dry-run'])).stderr).not.toContain('note:')
 })
 
 test('a budget of a file with a policy is checked too', async () => {

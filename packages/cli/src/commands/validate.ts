@@ -5,7 +5,7 @@ import type { ParsedArguments } from '../command.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { type ValidatedFile, validateFile, type Validation } from '../input/validated-file.js'
 import { writeJson } from '../output/json.js'
-import { printProblems } from '../output/problems.js'
+import { printProblems, writeNotes } from '../output/problems.js'
 import { styleFor } from '../output/style.js'
 import { writePage } from '../output/github-commands.js'
 
@@ -30,14 +30,14 @@ export async function run(
   return bad > 0 ? EXIT.invalid : EXIT.done
 }
 
-function tell({ result, error }: Validation, { world, settings }: CommandContext): void {
+function tell({ result, error }: Validation, context: CommandContext): void {
+  const { world, settings } = context
   if (error !== undefined) {
     const style = styleFor(settings.color, world.stderr, world.env)
     return printProblems(error, world.stderr, style, settings.verbose)
   }
   writePage(world, `${plainText(result.file)}: ok, ${contentOf(result)}\n`)
-  if (settings.quiet) return
-  for (const note of result.notes) world.stderr.write(`${plainText(result.file)}: note: ${plainText(note)}\n`)
+  writeNotes(result.file, result.notes, context)
 }
 
 function contentOf({ kind, steps = 0 }: ValidatedFile): string {

@@ -1,13 +1,22 @@
 /** Reads the named file, or stdin for `-`. Imports the reader and the source. */
 import { InputError } from '@reprise/workflow'
-import { parseSource, readText, type Source, STDIN } from '@reprise/workflow/internal'
+import { cureForMissing, NO_FILE, parseSource, readText, type Source, STDIN } from '@reprise/workflow/internal'
 import type { CommandContext } from '../command-context.js'
 import type { Output } from '../world.js'
 
 export async function openSource(name: string, { world, settings }: CommandContext): Promise<Source> {
   if (name === '-' && world.stdin.isTTY) waitForTyping(settings.input, world.stderr)
-  const { file, text } = await readText(name, world.stdin)
+  const { file, text } = await readText(name, world.stdin).catch((error: unknown) => {
+    throw withCure(error, name)
+  })
   return parseSource(file, text)
+}
+
+/** A file that is not there was misspelt, or is in another directory, or nobody has written one yet. */
+function withCure(error: unknown, name: string): unknown {
+  if (!(error instanceof InputError) || error.problems[0]?.message !== NO_FILE) return error
+  const suggestion = cureForMissing(name) ?? '`reprise init` writes an example to start from'
+  return new InputError([{ file: name, message: NO_FILE, suggestion }])
 }
 
 function waitForTyping(mayAsk: boolean, stderr: Output): void {

@@ -9,6 +9,7 @@ import {
   readTogether,
   type Source,
   STDIN,
+  stepNotes,
 } from '@reprise/workflow/internal'
 import type { CommandContext } from '../command-context.js'
 import { openSource } from './open-source.js'
@@ -48,8 +49,7 @@ function read(source: Source, readers: Readers): ValidatedFile {
   const { file } = source
   if (isWorkflow(source)) {
     const { policies } = readPolicies(source, readers)
-    const notes = policies.flatMap(({ step, notes: own }) => own.map((note) => `Step ${step ?? ''}: ${note}`))
-    return { file, ok: true, kind: 'workflow', steps: policies.length, problems: [], notes }
+    return { file, ok: true, kind: 'workflow', steps: policies.length, problems: [], notes: stepNotes(policies) }
   }
   const [{ policies, unread }] = readTogether(
     () => readPolicies(source, readers),

@@ -1,5 +1,5 @@
 /** The attempts of a policy as a table, with bars on a terminal. Imports the table, styles and data. */
-import { type AttemptRow, roundedDuration } from '@reprise/workflow/internal'
+import { type ExplainedAttempt, roundedDuration } from '@reprise/workflow/internal'
 import { fitTable, type FittedColumn } from './fitted-table.js'
 import type { Look } from './look.js'
 import type { Style } from './style.js'
@@ -12,7 +12,7 @@ const TAIL_ROWS = 3
 const MIN_BAR = 8
 const MAX_BAR = 24
 
-export function attemptTable(rows: readonly AttemptRow[], look: Look): string[] {
+export function attemptTable(rows: readonly ExplainedAttempt[], look: Look): string[] {
   const columns = columnsFor(rows, look.style)
   const longestMs = rows.reduce((most, row) => Math.max(most, row.maxWaitMs), 0)
   const shown = shorten(rows, look)
@@ -25,26 +25,26 @@ export function attemptTable(rows: readonly AttemptRow[], look: Look): string[] 
   return fitTable(columns, shown, look)
 }
 
-function columnsFor(rows: readonly AttemptRow[], style: Style): FittedColumn<AttemptRow>[] {
-  const isFirst = (row: AttemptRow): boolean => row.attempt === 1
-  const columns: FittedColumn<AttemptRow>[] = [
+function columnsFor(rows: readonly ExplainedAttempt[], style: Style): FittedColumn<ExplainedAttempt>[] {
+  const isFirst = (row: ExplainedAttempt): boolean => row.attempt === 1
+  const columns: FittedColumn<ExplainedAttempt>[] = [
     { title: 'attempt', align: 'right', cell: (row) => String(row.attempt), paint: () => style.bold },
     { title: 'wait before', align: 'right', cell: (row) => (isFirst(row) ? '–' : roundedDuration(row.waitMs)) },
   ]
   if (rows.some((row) => row.minWaitMs !== row.maxWaitMs)) {
-    const cell = (row: AttemptRow): string => (isFirst(row) ? '–' : range(row.minWaitMs, row.maxWaitMs))
+    const cell = (row: ExplainedAttempt): string => (isFirst(row) ? '–' : range(row.minWaitMs, row.maxWaitMs))
     columns.push({ title: 'with jitter', align: 'right', cell, expendable: 2 })
   }
-  const waited = (row: AttemptRow): string => range(row.minWaitedMs, row.maxWaitedMs)
+  const waited = (row: ExplainedAttempt): string => range(row.minWaitedMs, row.maxWaitedMs)
   columns.push({ title: 'waited so far', align: 'right', cell: waited, expendable: 1 })
   if (rows.some((row) => row.budgetShare !== null)) {
-    const cell = (row: AttemptRow): string => `${Math.round((row.budgetShare ?? 0) * 100)} %`
+    const cell = (row: ExplainedAttempt): string => `${Math.round((row.budgetShare ?? 0) * 100)} %`
     columns.push({ title: 'of budget', align: 'right', cell, expendable: 3 })
   }
   return columns
 }
 
-function shorten(rows: readonly AttemptRow[], look: Look): readonly (AttemptRow | string)[] {
+function shorten(rows: readonly ExplainedAttempt[], look: Look): readonly (ExplainedAttempt | string)[] {
   const left = rows.length - HEAD_ROWS - TAIL_ROWS
   if (look.verbose || left <= 1) return rows
   return [...rows.slice(0, HEAD_ROWS), `… ${left} attempts left out, -v shows them`, ...rows.slice(-TAIL_ROWS)]
@@ -56,7 +56,7 @@ export function range(leastMs: number, mostMs: number): string {
 }
 
 /** Solid is what is waited for certain, hatched what chance may add. */
-function bar(row: AttemptRow, longestMs: number, cells: number): string {
+function bar(row: ExplainedAttempt, longestMs: number, cells: number): string {
   const scale = (ms: number): number => Math.round((ms / longestMs) * cells)
   const solid = scale(row.minWaitMs)
   const hatched = Math.max(scale(row.maxWaitMs), row.maxWaitMs > 0 ? 1 : 0) - solid

@@ -13,5 +13,7 @@ export function flatText(data: Json): string {
 
 /** Text without quotes where none are needed. */
 function valueText(value: Json): string {
+  // Times are measured in fractions of a millisecond: more digits than anybody reads.
+  if (typeof value === 'number' && !Number.isInteger(value)) return String(Math.round(value * 1000) / 1000)
   return typeof value === 'string' && /^[^\s="{}[\]]+$/.test(value) ? value : JSON.stringify(value)
 }

@@ -84,7 +84,7 @@ function outcomeOf(step: StepView): string {
     return tag('skipped', { message: state === 'pending' ? 'not run' : 'skipped by its condition' })
   const cause = failureText(failure)
   const message = cause === '' ? state : cause
-  const why = [`${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, stopWords(stopReason), failure?.message ?? '']
+  const why = [`${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, stopWords(step), failure?.message ?? '']
   const said = why.filter((part) => part !== '').flatMap((part) => part.split('\n'))
   return tag(
     kind,

@@ -63,7 +63,7 @@ test.each([
     ['UNDECIDED charge: attempt 2/5 was interrupted, and it is not known whether it took effect'],
   ],
   [stepEvent('step_finished', 'fetch', { state: 'cancelled' }), ['Cancelled fetch']],
-  [stepEvent('step_skipped', 'fetch'), ['Skipped fetch: when is false']],
+  [stepEvent('step_skipped', 'fetch'), ['Skipped fetch: `when` is false: size(items) > 0']],
   [stepEvent('parked', 'fetch', { attempt: 2 }), ['Parked fetch (attempt 2/5): waiting in the queue of budget api']],
   [stepEvent('fallback_started', 'fetch'), ['Running the fallback of fetch']],
   [stepEvent('attempt_started', 'fetch'), ['Running fetch']],

@@ -3,7 +3,7 @@
  * says why it is final. Text of others is made plain. Imports words and types.
  */
 import type { RunEvent, StepState } from '@reprise/workflow'
-import { attemptsText, failureText, plural, roundedDuration } from '@reprise/workflow/internal'
+import { attemptsText, failureText, plural, roundedDuration, skipText } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import type { Look } from './look.js'
 import { StepNames } from './step-names.js'
@@ -46,7 +46,7 @@ export class RunLines {
       case 'step_finished':
         return this.endLines(event)
       case 'step_skipped':
-        return [`Skipped ${this.nameOf(event)}: ${plainText(event.reason)}`]
+        return [`Skipped ${this.nameOf(event)}: ${plainText(skipText(event.reason))}`]
       case 'fallback_started':
         this.begun.add(event.fallback.id)
         return [`Running the fallback of ${this.nameOf(event)}`]

@@ -4,6 +4,7 @@
  */
 import type { InputError, Problem } from '@reprise/workflow'
 import { plainText } from 'reprise/internal'
+import type { CommandContext } from '../command-context.js'
 import type { OutputError } from '../output-error.js'
 import type { Output } from '../world.js'
 import type { Style } from './style.js'
@@ -12,6 +13,8 @@ import { wrapText } from './wrap.js'
 
 /** More than anybody repairs before trying again. */
 const MAX_SHOWN = 20
+/** Of a message: those of a damaged store have several sentences. */
+const MAX_TEXT = 2000
 /** Of a long line, what stands before and after the place. */
 const BEFORE = 60
 const AFTER = 40
@@ -27,14 +30,24 @@ export function printProblems(error: InputError | OutputError, output: Output, s
   output.write(`${blocks.join('\n\n')}\n`)
 }
 
+/** What is allowed but odd in a file. */
+export function writeNotes(
+  file: string,
+  notes: readonly string[],
+  { world, settings }: Pick<CommandContext, 'world' | 'settings'>,
+): void {
+  if (settings.quiet) return
+  for (const note of notes) world.stderr.write(`${plainText(file)}: note: ${plainText(note)}\n`)
+}
+
 function describe(problem: Problem, lines: readonly string[], style: Style, columns: number): string {
   const { file, line, column, path } = problem
   const place = [file, line, column].filter((part) => part !== undefined).join(':')
   const subject = path ? `${path}: ` : ''
   const head = place === '' ? '' : `${style.bold(plainText(place))}: `
-  const text = wrapText('', `${head}${style.red('error')}: ${plainText(subject + problem.message)}`, columns)
+  const text = wrapText('', `${head}${style.red('error')}: ${plainText(subject + problem.message, MAX_TEXT)}`, columns)
   if (line !== undefined && column !== undefined) text.push(...excerpt(lines[line - 1] ?? '', line, column, style))
-  if (problem.suggestion !== undefined) text.push(`  ${style.cyan('hint')}: ${plainText(problem.suggestion)}`)
+  if (problem.suggestion !== undefined) text.push(`  ${style.cyan('hint')}: ${plainText(problem.suggestion, MAX_TEXT)}`)
   return text.join('\n')
 }
 

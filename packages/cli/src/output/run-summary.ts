@@ -76,7 +76,7 @@ function recoveredLines({ attempts, attemptsAllowed, waitedMs, history }: StepVi
 function failedLines(step: StepView, { steps }: RunDetail): string[] {
   const { attempts, waitedMs, stopReason, failure, log } = step
   const waited = waitedMs > 0 ? `, waited ${roundedDuration(waitedMs)}` : ''
-  const why = stopReason === null ? '' : `: ${stopWords(stopReason)}`
+  const why = stopReason === null ? '' : `: ${stopWords(step)}`
   const fallback = steps.find(({ id }) => id === fallbackId(step))
   const instead = fallback?.state === 'succeeded' ? 'its fallback ran instead' : ''
   const lines = [`${attemptsText(attempts)}${waited}${why}`, failureText(failure), instead]
@@ -129,8 +129,8 @@ function lastLines(run: RunDetail, look: Look, command: CommandWords): string[] 
   const { id, name, state, resumes, stopReason, failedStep, counts, steps } = run
   const took = timeWords(run).join(', ')
   const resumed = resumes > 0 ? `, resumed ${resumes}×` : ''
-  const failed = steps.find((step) => step.id === failedStep)?.name ?? failedStep
-  const why = failureReason(failed, stopReason)
+  const failed = steps.find((step) => step.id === failedStep)
+  const why = failureReason(failed?.name ?? failedStep, { ...failed, stopReason })
   const head = runPaint(state, look)(runWord(state))
   const about = `${plainText(name, MAX_NAME)}, run ${plainText(id)}, took ${took}${resumed}`
   const end = `${head}: ${about} (${countWords(counts, look)})${why === '' ? '' : `: ${why}`}`

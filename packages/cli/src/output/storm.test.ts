@@ -1,5 +1,5 @@
 import type { SimulatedPolicy, Simulation } from '@reprise/workflow/internal'
-import { completeScenario } from 'reprise/simulate'
+import { completeScenario } from 'reprise/internal/simulate'
 import { expect, test } from 'vitest'
 import { drawLoad, type LoadOverTime } from './chart.js'
 import { type Look, lookFor } from './look.js'

@@ -3,7 +3,7 @@
  * the library, the workflow package, output and its own directory.
  */
 import type { Plan, RunEnd, RunEvent } from '@reprise/workflow'
-import type { RunSettings } from '@reprise/workflow/internal'
+import { attemptsOf, type RunSettings, stepsOf } from '@reprise/workflow/internal'
 import { isRepriseError } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
 import { describeError } from 'reprise/internal'
@@ -13,7 +13,7 @@ import { neutralWorld } from '../output/github-commands.js'
 import { commandWords } from '../output/next-commands.js'
 import { type OutputMode, outputModeOf } from '../output-mode.js'
 import { reporterFor, type RunReporter } from '../output/run-reporter.js'
-import { written } from '../output/backpressure.js'
+import { AttemptStdout } from './attempt-stdout.js'
 import { definedOf } from './defined-variables.js'
 import { JunitReport } from './junit-report.js'
 import { RunEnding } from './run-ending.js'
@@ -53,6 +53,7 @@ export async function conductRun(
   const report = shown.junit === undefined ? undefined : new JunitReport(shown.junit, context, runId, plan)
   const words = stopWords(said, runId, teller)
   const failure = new LastFailure()
+  const passed = new AttemptStdout(world, settings.json, firstAttemptsOf(plan))
   report?.begin()
   return withSignals(async (stop) => {
     let end: RunEnd
@@ -64,6 +65,7 @@ export async function conductRun(
         listener: (event: RunEvent) => {
           if (event.type === 'run_started') words.begun()
           failure.hear(event)
+          if (event.type === 'waiting') passed.retry(event.attempt - 1)
           teller.tell(event)
         },
         output: teller.output,
@@ -72,11 +74,10 @@ export async function conductRun(
           await ending.look(ledger, ended)
           await report?.look(ledger)
         },
-        ...(isPassedOn && {
-          onOutput: (stream, bytes) => written(settings.json ? world.stderr : world[stream], bytes),
-        }),
+        ...(isPassedOn && { onOutput: passed.output }),
       })
     } catch (error) {
+      await passed.end()
       // What ended the run is told, and not that some output of its steps could not be shown either.
       await teller.end().catch(() => undefined)
       report?.fail(error)
@@ -84,6 +85,7 @@ export async function conductRun(
       if (stop.code() !== undefined && isRepriseError(error, 'ledger')) words.onUnrecorded()
       throw error
     }
+    await passed.end()
     const outputCode = await teller.end().then(() => EXIT.done, words.onUnshown)
     // A signal that came when all was done has interrupted nothing.
     const code = end.state === 'interrupted' ? stop.code() : undefined
@@ -93,6 +95,12 @@ export async function conductRun(
     const ended = code ?? (exitCodeOf(end) === EXIT.failed ? exitCode(failure.last) : exitCodeOf(end))
     return ended === EXIT.done ? outputCode : ended
   }, words)
+}
+
+/** Output is passed on of a run with one step only. */
+function firstAttemptsOf(plan: Plan): number {
+  const [step] = stepsOf(plan)
+  return step === undefined ? 1 : attemptsOf(step)
 }
 
 /** How the last attempt failed; what stopped a step whose last attempt did not end by itself. */

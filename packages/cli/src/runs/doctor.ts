@@ -2,7 +2,8 @@
  * What `reprise doctor` looks at: the installation, the store, and every record in it. Each look answers with checks.
  * Nothing is changed. Imports Node, the library and the store's address.
  */
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import path from 'node:path'
 import { byteText, plural, StateDirectory } from '@reprise/workflow/internal'
 import { LedgerError } from 'reprise/durable'
 import { checkLedger, type CopiedRows, type LedgerCheck, type LedgerFault, type StoreCheck } from 'reprise/internal'
@@ -15,7 +16,6 @@ import { fileOf } from '../settings.js'
 import { cureOf, placeText } from './doctor-cures.js'
 import { nameOf } from './store-care.js'
 import { expectKept, stateDirectoryOf } from './store.js'
-import path from 'node:path'
 
 /** The oldest Node that the packages accept. */
 const LEAST_NODE = [20, 19] as const
@@ -74,7 +74,12 @@ function directoryCheck(directory: string): DoctorCheck {
     return ok('installation', `${nearest} can be written`)
   } catch (error) {
     const message = `${nearest} cannot be written: ${(error as Error).message}`
-    return fault('installation', EXIT.unwritable, { message, cure: `chmod u+wx ${nearest}` })
+    const { uid } = statSync(nearest)
+    const isOwn = uid === (process.geteuid?.() ?? uid)
+    const cure = isOwn
+      ? `chmod u+wx ${nearest}`
+      : `run as its owner, the user with id ${uid}, or choose another --store`
+    return fault('installation', EXIT.unwritable, { message, cure })
   }
 }
 

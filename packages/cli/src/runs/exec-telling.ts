@@ -6,27 +6,28 @@ import { failureOf, plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import type { ProgramExitCode } from '../exit-codes.js'
 import { writeJson } from '../output/json.js'
+import { AttemptStdout } from './attempt-stdout.js'
 import { commandExitCode } from './command-exit-code.js'
-import { written } from '../output/backpressure.js'
 
 export class ExecTelling implements Observer {
   private readonly name: string
   private readonly context: CommandContext
+  private readonly stdout: AttemptStdout
   private attempts = 0
   private waitedMs = 0
   private stopReason: string | null = null
   /** Of the last attempt, once that has failed. */
   private last: FailureRecord | null = null
 
-  constructor(name: string, context: CommandContext) {
+  constructor(name: string, attemptsAllowed: number, context: CommandContext) {
     this.name = plainText(name)
     this.context = context
+    // With `--json`, stdout is for the data.
+    this.stdout = new AttemptStdout(context.world, context.settings.json, attemptsAllowed)
   }
 
-  /** With `--json`, stdout is for the data. */
-  output(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> | void {
-    const { world, settings } = this.context
-    return written(settings.json ? world.stderr : world[stream], bytes)
+  output(stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number): Promise<void> | void {
+    return this.stdout.output(stream, bytes, attempt)
   }
 
   onEvent(event: RepriseEvent): void {
@@ -37,10 +38,16 @@ export class ExecTelling implements Observer {
     if (event.type === 'attempt_finished' && event.error !== undefined) this.last = failureOf(event.error)
     if (event.type === 'call_failed') this.stopReason = event.stopReason
     if (event.type !== 'waiting') return
+    this.stdout.retry(event.nextAttempt - 1)
     this.waitedMs += event.delayMs
     const cause = failureText(failureOf(event.error))
     const which = `attempt ${event.nextAttempt}/${event.attempts}`
     this.say(`Retrying ${this.name} (${which}) after ${roundedDuration(event.delayMs)}: ${cause}`)
+  }
+
+  /** Before anything is said of the end. */
+  flush(): Promise<void> {
+    return this.stdout.end()
   }
 
   ended(error: unknown): void {

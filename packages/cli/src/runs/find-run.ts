@@ -102,8 +102,7 @@ export async function interruptedRun(ledger: Ledger): Promise<RunRecord> {
   const [only] = left
   if (only !== undefined && left.length === 1) return only
   if (only === undefined) {
-    const message = 'No run was interrupted: there is nothing to resume.'
-    throw new RefusedError({ kind: 'not_found', message, next: [['ps']] })
+    throw await noneInterrupted(ledger)
   }
   const more = left.length > SHOWN ? [['ps', '--state', 'interrupted']] : []
   const next = [...left.slice(0, SHOWN).map(({ id }) => ['resume', id]), ...more]
@@ -111,5 +110,19 @@ export async function interruptedRun(ledger: Ledger): Promise<RunRecord> {
     kind: 'not_possible',
     message: `${left.length} runs were interrupted: name one of them.`,
     next,
+  })
+}
+
+/** Whoever resumes without a name after a failure means the run that has just failed. */
+async function noneInterrupted(ledger: Ledger): Promise<RefusedError> {
+  const [last] = await ledger.runs({ statuses: KEPT, limit: 1 })
+  const message = 'No run was interrupted: there is nothing to resume.'
+  if (last?.status !== 'failed' && last?.status !== 'completed_with_failures') {
+    return new RefusedError({ kind: 'not_found', message, next: [['ps']] })
+  }
+  return new RefusedError({
+    kind: 'not_found',
+    message: `${message} The last run, ${last.id}, has failed steps, which a resume does not retry.`,
+    next: [['resume', last.id, '--reset-retries'], ['ps']],
   })
 }

@@ -1,7 +1,7 @@
 /** A plan from a file that somebody named, and the check of its secrets. Imports the workflow package and input. */
 import path from 'node:path'
 import type { Plan } from '@reprise/workflow'
-import { planOf, readersFor, secretPlaces, SHORTEST_SECRET } from '@reprise/workflow/internal'
+import { faultOfSecrets, notesOf, planOf, readersFor, secretPlaces } from '@reprise/workflow/internal'
 import type { Json } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { UsageError } from '../failures.js'
@@ -11,30 +11,27 @@ export interface LoadedPlan {
   readonly plan: Plan
   /** Where modules are looked for. */
   readonly documentDir: string
+  /** What is allowed but odd. */
+  readonly notes: readonly string[]
+  /** What messages call the file. */
+  readonly shownFile: string
 }
 
 export async function loadPlan(name: string, context: CommandContext): Promise<LoadedPlan> {
   const source = await openSource(name, context)
   const plan = planOf(source, await readersFor(source))
   const file = name === '-' ? null : path.resolve(name)
-  return { plan: { ...plan, file }, documentDir: file === null ? process.cwd() : path.dirname(file) }
+  const documentDir = file === null ? process.cwd() : path.dirname(file)
+  return { plan: { ...plan, file }, documentDir, notes: notesOf(source, plan), shownFile: source.file }
 }
 
 /** What is passed on and masked has to be there. */
 export function expectSecrets({ secrets }: Plan, env: Readonly<Record<string, string | undefined>>): void {
-  const missing = secrets.filter((name) => env[name] === undefined || env[name] === '')
-  const short = secrets.filter((name) => (env[name] ?? '').trim().length < SHORTEST_SECRET && !missing.includes(name))
-  if (short.length > 0)
-    throw new UsageError(
-      `${short.join(', ')} is too short to be masked: it would be found in every text`,
-      `a secret has ${SHORTEST_SECRET} characters or more`,
-    )
-  if (missing.length === 0) return
+  const fault = faultOfSecrets(secrets, env)
+  if (fault === undefined) return
+  const { message, suggestion, missing } = fault
   const variables = missing.map((name) => `${name}=…`).join(' ')
-  throw new UsageError(
-    `the workflow needs ${missing.length === 1 ? 'the secret' : 'the secrets'} ${missing.join(', ')} in the environment`,
-    `set it before the command: ${variables} reprise …`,
-  )
+  throw new UsageError(message, missing.length === 0 ? suggestion : `set it before the command: ${variables} reprise …`)
 }
 
 /** What is kept of a run cannot hold a secret: as it is it would be none, and masked nobody could go on with it. */

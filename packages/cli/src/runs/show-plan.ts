@@ -65,7 +65,7 @@ function actionWords(action: StepPlan['action']): string {
 
 function attemptsText({ policy }: StepPlan): string {
   const { attempts, attemptTimeoutMs } = normalizePolicy(policy).policy
-  return attemptTimeoutMs === undefined ? String(attempts) : `${attempts} of ${roundedDuration(attemptTimeoutMs)}`
+  return attemptTimeoutMs === undefined ? String(attempts) : `${attempts}, ${roundedDuration(attemptTimeoutMs)} each`
 }
 
 function failureText({ onFailure }: StepPlan): string {

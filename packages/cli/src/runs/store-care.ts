@@ -2,7 +2,7 @@
  * What is done to a store as such, whichever kind it is; the adapters do it. Imports the library and the store's address.
  */
 import { existsSync, statSync } from 'node:fs'
-import { expectOwnStore, StateDirectory } from '@reprise/workflow/internal'
+import { expectOwnStore, lookIfThere, StateDirectory } from '@reprise/workflow/internal'
 import { LedgerError, openLedger } from 'reprise/durable'
 import type { CopiedCounts, SchemaState, StoreFacts } from 'reprise/internal'
 import type { Salvage } from 'reprise/internal/sqlite'
@@ -22,7 +22,7 @@ export async function factsOf(store: string): Promise<StoreFacts | undefined> {
   expectStoreOf(store)
   const file = fileOf(store)
   if (file === undefined) return (await import('reprise/internal/postgres')).inspectPostgres(store)
-  return existsSync(file) ? (await import('reprise/internal/sqlite')).inspectSqlite(file) : undefined
+  return lookIfThere(file) === undefined ? undefined : (await import('reprise/internal/sqlite')).inspectSqlite(file)
 }
 
 export async function pendingMigration(store: string): Promise<Migration> {

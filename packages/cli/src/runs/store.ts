@@ -1,11 +1,10 @@
 /**
  * Where runs are kept: the ledger that `--store` names, and the directory of their logs, which no other store uses.
- * Imports Node, the library and the errors of commands.
+ * Imports the library and the errors of commands.
  *
  * Invariant: who only looks creates nothing.
  */
-import { existsSync } from 'node:fs'
-import { expectOwnStore, statePathFor } from '@reprise/workflow/internal'
+import { expectOwnStore, lookIfThere, statePathFor } from '@reprise/workflow/internal'
 import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { RefusedError, UsageError } from '../failures.js'
@@ -23,7 +22,8 @@ export function expectKept(store: string): void {
   // Two slashes make no file but something of which SQLite, too, would say that it is none.
   if (/^sqlite:(?!\/\/)./s.test(store) || isOnServer(store)) return
   const shown = JSON.stringify(mistypedStore(store).slice(0, 200))
-  if (store !== 'memory:') throw new UsageError(`--store ${shown} is not the address of a store`, EXAMPLES)
+  const hint = /^(?=.*[./])[^:?@=\s\0]+$/.test(store) ? `did you mean sqlite:${store.slice(0, 200)}?` : EXAMPLES
+  if (store !== 'memory:') throw new UsageError(`--store ${shown} is not the address of a store`, hint)
   throw new UsageError(`--store ${store} keeps nothing once the command has ended`, EXAMPLES)
 }
 
@@ -46,18 +46,22 @@ export async function expectFound<T>(store: string, act: () => Promise<T | undef
   } catch (error) {
     if (!isMissing(error)) throw error
   }
-  const what = isOnServer(store)
-    ? `${storeWithoutPassword(store)} has no ledger.`
-    : `${fileOf(store) ?? store} does not exist.`
-  const where = isOnServer(store)
-    ? 'The first run makes one; --store names another database, and ?schema=NAME in it another schema.'
-    : 'Runs are kept in the directory where they were started; --store names another store.'
-  throw new RefusedError({
-    kind: 'not_found',
-    message: `There are no runs here: ${what}`,
-    details: [where],
-    next: [['run', 'workflow.yaml']],
-  })
+  const [message, where] = noStoreLines(store)
+  throw new RefusedError({ kind: 'not_found', message, details: [where], next: [['run', 'workflow.yaml']] })
+}
+
+/** For a list that is empty because nothing was ever kept: often the command was typed in another directory. */
+export function noStoreLines(store: string): readonly [message: string, where: string] {
+  if (isOnServer(store)) {
+    return [
+      `There are no runs here: ${storeWithoutPassword(store)} has no ledger.`,
+      'The first run makes one; --store names another database, and ?schema=NAME in it another schema.',
+    ]
+  }
+  return [
+    `There are no runs here: ${fileOf(store) ?? store} does not exist.`,
+    'Runs are kept in the directory where they were started; --store names another store.',
+  ]
 }
 
 /** The same, but for a store in which nothing was ever kept: then `act` is not called, and the answer is undefined. */
@@ -67,7 +71,8 @@ export async function ifKept<T>(
 ): Promise<T | undefined> {
   expectKept(store)
   const file = fileOf(store)
-  if (file !== undefined && !existsSync(file)) return undefined
+  // A file that this user may not look at is an error, and not a store without runs.
+  if (file !== undefined && lookIfThere(file) === undefined) return undefined
   expectOwnStore(store, stateDirectoryOf(store))
   const ledger = await openIfThere(store)
   if (ledger === undefined) return undefined

@@ -4,13 +4,14 @@ import type { Template } from './template.js'
 const WORKFLOW = `# A workflow to start from: run it, look at it, then change it.
 #
 #   reprise run workflow.yaml
+#   reprise logs                          the output of its steps
 #   reprise explain workflow.yaml fetch   what the policy of a step does when everything fails
 #   reprise validate workflow.yaml        after a change
 #
-# What a run did is kept in .reprise/. One that was stopped, by Ctrl-C or otherwise, goes on with \`reprise resume\`.
+# Each run is recorded in .reprise/. A run that was stopped by Ctrl-C, kill -9 or a crash: \`reprise resume\` continues it.
 name: hello
 
-retry_defaults: # for every step that does not say otherwise
+retry_defaults: # for every step; its own \`retry\` overrides single fields
   attempts: 4
   backoff: exponential
   initial_delay: 300ms
@@ -20,20 +21,20 @@ retry_defaults: # for every step that does not say otherwise
   attempt_timeout: 30s
 
 steps:
-  - id: fetch
+  - name: fetch
     shell: sh flaky.sh # fails twice, then prints JSON: put your own command here
-    capture: items # what it prints, for the steps after it
+    capture: items # the name of its output in later steps: \${items}
     capture_format: json
     retry:
       attempts: 5
 
-  - id: report
+  - name: report
     when: size(items) > 0
     shell: echo "there are \${items[0].name} and others"
 `
 
 const FLAKY = `#!/bin/sh
-# Fails twice, then answers: every command is told by its environment which attempt it is.
+# Fails at attempts 1 and 2, then answers. REPRISE_ATTEMPT is the number of the attempt; every step has it.
 if [ "\${REPRISE_ATTEMPT:-1}" -lt 3 ]; then
   echo 'connect ECONNREFUSED 127.0.0.1:8080' >&2
   exit 1
@@ -43,5 +44,5 @@ echo '[{ "name": "apples" }, { "name": "pears" }]'
 
 export const SHELL: Template = {
   files: { 'workflow.yaml': WORKFLOW, 'flaky.sh': FLAKY },
-  next: ['reprise run workflow.yaml', 'reprise ps'],
+  next: ['reprise run workflow.yaml', 'reprise logs'],
 }

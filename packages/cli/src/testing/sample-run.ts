@@ -49,7 +49,7 @@ const DEFAULTS = {
     failure: null,
     continued: false,
   },
-  step_skipped: { reason: 'when is false' },
+  step_skipped: { reason: 'when: size(items) > 0' },
   fallback_started: { fallback: { id: 'fetch.fallback', name: 'fallback of fetch' } },
   output: { line: 'said' },
 } as const

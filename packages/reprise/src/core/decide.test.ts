@@ -35,10 +35,6 @@ const openUntil = (ms: number): Breaker => {
 function run(situation: Situation): { verdict: Verdict; asked: string[] } {
   const asked: string[] = []
   const gates: RetryGates = {
-    allot: () => {
-      asked.push('allot')
-      return situation.allots
-    },
     get breaker() {
       asked.push('breaker')
       return situation.breaker
@@ -46,6 +42,10 @@ function run(situation: Situation): { verdict: Verdict; asked: string[] } {
     peek: () => {
       asked.push('peek')
       return situation.peeks
+    },
+    allot: () => {
+      asked.push('allot')
+      return { allowed: situation.allots, reason: situation.allots ? 'allowed' : 'none left' }
     },
   }
   const state = { ...initialState(null), ...situation.state }
@@ -57,67 +57,83 @@ function run(situation: Situation): { verdict: Verdict; asked: string[] } {
   return { verdict, asked }
 }
 
-/** Each makes one check stop, in the order of the checks. */
-const CHECKS: ReadonlyArray<{ name: string; reason: string; asked: string[]; spoil: (situation: Situation) => void }> =
-  [
-    {
-      name: 'not retryable',
-      reason: 'not_retryable',
-      asked: [],
-      spoil: (s) => void (s.outcome = { ...s.outcome, retryable: false } as Outcome),
+/** Makes one check stop. */
+interface Check {
+  readonly name: string
+  readonly reason: string
+  readonly budgetReason?: string
+  readonly asked: readonly string[]
+  readonly spoil: (situation: Situation) => void
+}
+
+/** In the order of the checks. */
+const CHECKS: readonly Check[] = [
+  {
+    name: 'not retryable',
+    reason: 'not_retryable',
+    asked: [],
+    spoil: (s) => void (s.outcome = { ...s.outcome, retryable: false } as Outcome),
+  },
+  { name: 'attempts', reason: 'attempts_exhausted', asked: [], spoil: (s) => void (s.state.failures = 4) },
+  {
+    name: 'Retry-After too long',
+    reason: 'retry_after_too_long',
+    asked: [],
+    spoil: (s) => void (s.outcome = { ...s.outcome, retryAfterMs: 60_001 } as Outcome),
+  },
+  {
+    name: 'time budget',
+    reason: 'retry_budget_exhausted',
+    asked: [],
+    spoil: (s) => {
+      s.policy = { ...s.policy, retryBudget: 10_000 }
+      s.state.totalDelayMs = 9001
     },
-    { name: 'attempts', reason: 'attempts_exhausted', asked: [], spoil: (s) => void (s.state.failures = 4) },
-    {
-      name: 'Retry-After too long',
-      reason: 'retry_after_too_long',
-      asked: [],
-      spoil: (s) => void (s.outcome = { ...s.outcome, retryAfterMs: 60_001 } as Outcome),
+  },
+  {
+    name: 'time budget by the date of a resumed call',
+    reason: 'retry_budget_exhausted',
+    asked: [],
+    spoil: (s) => {
+      s.state.resumed = true
+      s.state.expiresAtMs = NOW
     },
-    {
-      name: 'time budget',
-      reason: 'retry_budget_exhausted',
-      asked: [],
-      spoil: (s) => {
-        s.policy = { ...s.policy, retryBudget: 10_000 }
-        s.state.totalDelayMs = 9001
-      },
-    },
-    {
-      name: 'time budget by the date of a resumed call',
-      reason: 'retry_budget_exhausted',
-      asked: [],
-      spoil: (s) => {
-        s.state.resumed = true
-        s.state.expiresAtMs = NOW
-      },
-    },
-    { name: 'deadline', reason: 'timeout', asked: [], spoil: (s) => void (s.state.deadlineAtMs = NOW + 1000) },
-    { name: 'allotment', reason: 'budget_denied', asked: ['allot'], spoil: (s) => void (s.allots = false) },
-    {
-      name: 'breaker',
-      reason: 'breaker_open',
-      asked: ['allot', 'breaker'],
-      spoil: (s) => void (s.breaker = openUntil(NOW + 1001)),
-    },
-    {
-      name: 'peek',
-      reason: 'budget_denied',
-      asked: ['allot', 'breaker', 'peek'],
-      spoil: (s) => void (s.peeks = false),
-    },
-  ]
+  },
+  { name: 'deadline', reason: 'timeout', asked: [], spoil: (s) => void (s.state.deadlineAtMs = NOW + 1000) },
+  {
+    name: 'breaker',
+    reason: 'breaker_open',
+    asked: ['breaker'],
+    spoil: (s) => void (s.breaker = openUntil(NOW + 1001)),
+  },
+  {
+    name: 'peek',
+    reason: 'budget_denied',
+    asked: ['breaker', 'peek'],
+    spoil: (s) => void (s.peeks = false),
+  },
+  {
+    name: 'allotment',
+    reason: 'budget_denied',
+    budgetReason: 'none left',
+    asked: ['breaker', 'peek', 'allot'],
+    spoil: (s) => void (s.allots = false),
+  },
+]
 
 describe('after an attempt', () => {
   it('a failure that nothing forbids is retried, every gate having been asked once and in order', () => {
     const { verdict, asked } = run(calm())
     expect(verdict).toEqual({ type: 'retry', delayMs: 1000, dueAtMs: NOW + 1000, expiresAtMs: null })
-    expect(asked).toEqual(['allot', 'breaker', 'peek'])
+    expect(asked).toEqual(['breaker', 'peek', 'allot'])
   })
 
-  it.each(CHECKS)('$name stops with $reason, and nothing behind it is asked', ({ reason, asked, spoil }) => {
+  it.each(CHECKS)('$name stops with $reason, and nothing behind it is asked', (check) => {
+    const { reason, budgetReason, asked, spoil } = check
     const situation = calm()
     spoil(situation)
-    expect(run(situation)).toEqual({ verdict: { type: 'stop', reason }, asked })
+    const verdict = { type: 'stop', reason, ...(budgetReason !== undefined && { budgetReason }) }
+    expect(run(situation)).toEqual({ verdict, asked })
   })
 
   const pairs = CHECKS.flatMap((first, i) => CHECKS.slice(i + 1).map((second) => ({ first, second })))
@@ -185,7 +201,7 @@ describe('the delay', () => {
     situation.policy = { ...situation.policy, jitter: 'full' }
     const { verdict, asked } = run(situation)
     expect(verdict).toMatchObject({ delayMs: 500 })
-    expect(asked).toEqual(['draw', 'allot', 'breaker', 'peek'])
+    expect(asked).toEqual(['draw', 'breaker', 'peek', 'allot'])
   })
 
   it('belongs to the number of the failure', () => {

@@ -41,6 +41,8 @@ interface StopVerdict {
   readonly type: 'stop'
   /** Why the call stops. */
   readonly reason: StopReason
+  /** The allotment's own word, where it is what stops. */
+  readonly budgetReason?: string
 }
 
 /** What follows from an outcome: the call succeeds, retries or stops. */
@@ -48,14 +50,6 @@ export type Verdict = { readonly type: 'succeed' } | RetryVerdict | StopVerdict
 
 /** What may still forbid a retry that the policy alone would make; each is asked at most once, in this order. */
 export interface RetryGates {
-  /**
-   * A count that is charged at the failure, before the wait.
-   * @default none: nothing is charged
-   * @example
-   * let left = 3
-   * const gates = { breaker: undefined, allot: () => left-- > 0 }
-   */
-  allot?(): boolean
   /** The call's breaker; undefined without one. */
   readonly breaker: Breaker | undefined
   /**
@@ -64,6 +58,14 @@ export interface RetryGates {
    * @example const gates = { breaker: undefined, peek: (dueAtMs: number) => budget.peek({ ...request, now: dueAtMs }) }
    */
   peek?(dueAtMs: number): boolean
+  /**
+   * A count that is charged at the failure, before the wait. Last, since a call that stops must not be charged.
+   * @default none: nothing is charged
+   * @example
+   * let left = 3
+   * const allot = () => (left-- > 0 ? { allowed: true, reason: 'allowed' } : { allowed: false, reason: 'used_up' })
+   */
+  allot?(): Decision
 }
 
 const SUCCEED: Verdict = Object.freeze({ type: 'succeed' })
@@ -112,9 +114,10 @@ export function decide(
 
   const dueAtMs = now + delayMs
   if (state.deadlineAtMs !== null && dueAtMs >= state.deadlineAtMs) return stop('timeout')
-  if (gates.allot !== undefined && !gates.allot()) return stop('budget_denied')
   if (gates.breaker?.refusesAt(dueAtMs)) return stop('breaker_open')
   if (gates.peek !== undefined && !gates.peek(dueAtMs)) return stop('budget_denied')
+  const allotted = gates.allot?.()
+  if (allotted?.allowed === false) return { type: 'stop', reason: 'budget_denied', budgetReason: allotted.reason }
   return { type: 'retry', delayMs, dueAtMs, expiresAtMs }
 }
 

@@ -36,8 +36,8 @@ const OTHER_NAMES = /* @__PURE__ */ new Map([
   ['shouldRetry', 'retryOn'],
 ])
 const COUNTS_FIRST = 'did you mean `attempts`? It counts the first call as well'
-const IS_OPTION = 'it is not part of the policy but an option: `retry(operation, policy, {signal})`'
-const IS_EVENT = 'an observer gets an event for each retry: `retry(operation, policy, {observers})`'
+const IS_OPTION = 'it is an option: `retry(operation, policy, {signal})`'
+const IS_EVENT = 'use an observer: `retry(operation, policy, {observers})`'
 const IS_BASE = 'did you mean `backoff: {exponential: {base: 2}}`?'
 /** Cures for fields of other libraries that are not one field of a policy in TypeScript. */
 const CURES = /* @__PURE__ */ new Map([

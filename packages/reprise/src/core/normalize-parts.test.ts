@@ -223,8 +223,8 @@ describe('a budget itself', () => {
     expect(problemsOf({ budget: tokenBucket({ capacity: 10, refillPerSecond: 1 }) })).toEqual([
       {
         path: 'budget',
-        message: 'a policy has the name of a budget, not the budget',
-        suggestion: "write `budget: 'api'`, and give the budget in the options: `{budgets: {api: tokenBucket(…)}}`",
+        message: 'is a budget, not the name of one',
+        suggestion: "write `budget: 'api'`, and among the options `budgets: {api: …}`",
       },
     ])
   })

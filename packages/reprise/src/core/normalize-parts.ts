@@ -64,7 +64,7 @@ interface Reference extends BudgetRef {
 }
 
 /** Calls that name the same budget share it, so it is given once, beside the policies. */
-const BY_NAME = "write `budget: 'api'`, and give the budget in the options: `{budgets: {api: tokenBucket(…)}}`"
+const BY_NAME = "write `budget: 'api'`, and among the options `budgets: {api: …}`"
 const BUDGET: Schema<BudgetRef> = { name: [readName], cost: [readCost, 1] }
 const HEDGE_BUDGET: Schema<Reference> = { name: [readName], cost: [readCost, 1], share: [readBoolean] }
 
@@ -78,7 +78,7 @@ function readHedgeBudget(value: unknown, place: Place): Reference {
 
 function readReference(value: unknown, place: Place, schema: Schema<BudgetRef>): Reference {
   if (isGivenBudget(value)) {
-    place.fail('a policy has the name of a budget, not the budget', BY_NAME)
+    place.fail('is a budget, not the name of one', BY_NAME)
     return { name: '', cost: 1 }
   }
   const entries = typeof value === 'string' ? new Map([['name', value]]) : entriesOf(value, place)

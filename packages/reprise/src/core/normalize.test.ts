@@ -314,8 +314,8 @@ describe('keys', () => {
     ['delay', 'did you mean `initialDelay`?'],
     ['shouldRetry', 'did you mean `retryOn`?'],
     ['factor', 'did you mean `backoff: {exponential: {base: 2}}`?'],
-    ['signal', 'it is not part of the policy but an option: `retry(operation, policy, {signal})`'],
-    ['onFailedAttempt', 'an observer gets an event for each retry: `retry(operation, policy, {observers})`'],
+    ['signal', 'it is an option: `retry(operation, policy, {signal})`'],
+    ['onFailedAttempt', 'use an observer: `retry(operation, policy, {observers})`'],
   ])('of another library are refused with what to write here: %s', (key, suggestion) => {
     expect(problemsOf({ [key]: 1 })).toEqual([{ path: key, message: 'unknown field', suggestion }])
   })

@@ -9,7 +9,8 @@ import type { Definition } from './definition.js'
 import type { ExecutionEnd } from './execution.js'
 import { errorOf, failureOf } from './failure-record.js'
 import { expectJson } from './json.js'
-import type { AttemptEnd, Verification } from './transitions.js'
+import type { Verification } from './interruption.js'
+import type { AttemptEnd } from './transitions.js'
 
 export function attemptEndOf(
   { name, policy }: Definition,

@@ -2,8 +2,10 @@
 import type { Policy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
 import type { Json, PolicyRecord, RunRecord, Scope } from '../ledger/records.js'
+import type { Allotment } from './allotment.js'
 import { TaskRefusedError } from './errors.js'
 import type { DurableContext } from './execution.js'
+import type { TaskGroup } from './group.js'
 import type { InterruptRule } from './policy-record.js'
 
 /**
@@ -94,4 +96,8 @@ export interface Definition extends Scope {
   readonly whenDenied?: WhenDenied | undefined
   readonly onInterrupt: InterruptRule
   readonly verify: VerifyFunction<never, unknown> | undefined
+  /** Rows that change in the commit in which a task changes its class. */
+  readonly group?: TaskGroup
+  /** A count that every retry is charged to. */
+  readonly allot?: Allotment
 }

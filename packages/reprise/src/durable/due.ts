@@ -19,8 +19,8 @@ import type { LedgerClock } from './ledger-clock.js'
 import type { Slots } from './slots.js'
 import { faultsOfState, lacksState } from './state-check.js'
 import type { TaskEvents } from './task-events.js'
-import { inOneCommit, type TaskWriter } from './task-writer.js'
-import { migrate, seedOf } from './transitions.js'
+import { inOneCommit, type TaskView, type TaskWriter, type Transitioned } from './task-writer.js'
+import { migrate, seedOf, type Settled } from './transitions.js'
 import type { Waiters } from './waiters.js'
 
 /** How often to look for tasks that other processes have added. */
@@ -57,6 +57,8 @@ type Claimed =
   | { readonly lost: TaskRecord }
   | { readonly faults: readonly string[]; readonly task: TaskRecord }
   | Denied
+  /** Its end changes its group, whose rows the claim does not have: it was left alone. */
+  | { readonly left: TaskRecord }
   | { readonly error: unknown }
 
 interface Refused {
@@ -206,6 +208,7 @@ export class DueTasks implements Timer {
       const claimed = await ledger.claim(request, (task, view) => this.claimOne(task, view))
       this.follow(claimed)
       this.noteDenials(claimed, mark)
+      await this.writeLeft(claimed)
       this.hasLeftOver = claimed.length === limit
       return claimed.length > 0
     } finally {
@@ -250,27 +253,67 @@ export class DueTasks implements Timer {
 
   /** The tasks claimed before this one are committed with it, so an error is an answer here. */
   private claimOne(task: TaskRecord, view: View): Decided<Claimed> {
-    const { definitions, admission, writer, environment } = this.ports
+    const { definitions, writer } = this.ports
     const definition = definitions.get(task.queue) as Definition
     if (!isConducted(definition, view)) return { result: { lost: task } }
     try {
-      const older = lacksState(task) ? migrate(task, seedOf(environment.random), view.now) : undefined
+      const older = this.migrated(task, view.now)
       const known = older?.task ?? task
       const faults = faultsOfState(known, definition.policy.attempts)
       if (faults.length > 0) return { result: { faults, task } }
       let denied: Denied | undefined
-      const decided = writer.decideClaimed<Claimed>(definition, known, view, ({ now }) => {
-        const begun = admission.start(definition, known, now)
-        if ('denial' in begun) {
-          denied = begun
-          return undefined
-        }
-        return { changes: older === undefined ? begun : inOneCommit(older, begun), result: begun }
-      })
-      return decided ?? { result: denied as Denied }
+      const start = ({ now }: TaskView): Transitioned<Claimed> | undefined => {
+        const started = this.start(definition, known, older, now)
+        if ('changes' in started) return started
+        denied = started
+        return undefined
+      }
+      const decided = writer.decideClaimed<Claimed>(definition, known, view, start)
+      return decided ?? { result: denied ?? { left: task } }
     } catch (error) {
       return { result: { error } }
     }
+  }
+
+  /** A task that was written before there was a retry state, with a fresh one. */
+  private migrated(task: TaskRecord, now: number): Settled | undefined {
+    return lacksState(task) ? migrate(task, seedOf(this.ports.environment.random), now) : undefined
+  }
+
+  private start(
+    definition: Definition,
+    task: TaskRecord,
+    older: Settled | undefined,
+    now: number,
+  ): Transitioned<Started> | Denied {
+    const begun = this.ports.admission.start(definition, task, now)
+    if ('denial' in begun) return begun
+    return { changes: older === undefined ? begun : inOneCommit(older, begun), result: begun }
+  }
+
+  /** Tasks that are over before they begin (out of time, out of attempts, refused by a gate) end with their groups. */
+  private async writeLeft(claimed: readonly Claimed[]): Promise<void> {
+    await Promise.all(claimed.flatMap((one) => ('left' in one ? [this.startWithGroup(one.left)] : [])))
+  }
+
+  private async startWithGroup(task: TaskRecord): Promise<void> {
+    const { definitions, writer, follow } = this.ports
+    const definition = definitions.get(task.queue)
+    if (definition === undefined) return
+    const started = await writer.write<Started>({
+      definition,
+      key: task,
+      heldAs: task,
+      decide: ({ task: current, now, isConducted: isOurs }) => {
+        if (!isOurs) return undefined
+        const older = this.migrated(current, now)
+        const begun = this.start(definition, older?.task ?? current, older, now)
+        // It may begin after all. If its queue is limited, only a claim may give it an owner.
+        const isClaims = 'denial' in begun || (definition.most !== undefined && begun.changes.task.owner !== null)
+        return isClaims ? undefined : begun
+      },
+    })
+    if (started !== undefined) follow(started)
   }
 
   /** Those first that were served longest ago. */

@@ -26,7 +26,7 @@ import { Retention, retentionOf, type RetentionSettings, type Swept } from './re
 import { Sweeper } from './sweeper.js'
 import { Takeover } from './takeover.js'
 import { TaskChanges } from './task-changes.js'
-import { interruptRule, type TaskOptions, taskOptions } from './task-options.js'
+import { interruptRule, readTaskOptions, type TaskOptions } from './task-options.js'
 import { expectId, type TaskHandle, Tasks } from './tasks.js'
 import { Waiters } from './waiters.js'
 import { Watching } from './watching.js'
@@ -133,7 +133,6 @@ export class Durable {
     const { writer, events, definitions } = worker
     const takeover = new Takeover({
       ledger,
-      gates,
       writer,
       events,
       waiters,
@@ -198,7 +197,7 @@ export class Durable {
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
     const normal = this.policyOf(name, policy)
-    const { rule, verify, most, whenDenied } = taskOptions(name, options)
+    const { rule, verify, group, allot, most, whenDenied } = readTaskOptions(name, options, normal)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -212,6 +211,8 @@ export class Durable {
       whenDenied,
       onInterrupt: rule,
       verify,
+      ...(group && { group }),
+      ...(allot && { allot }),
     }
     this.worker.register(definition)
     return this.tasks.handle<I, R>(definition)

@@ -17,6 +17,8 @@ export class RecordedFailureError extends RepriseError {
   declare readonly code: 'recorded_failure'
   /** Why the task stopped. Not the code: the fields that an error of a call has with that reason are not recorded. */
   readonly stopReason: StopReason
+  /** The word of the budget that denied the next attempt, with the stop reason `budget_denied`. */
+  readonly budgetReason: string | undefined
   /** Attempts that were made. */
   readonly attempts: number
   /** What the last failed attempt failed with; null if none failed. */
@@ -25,12 +27,14 @@ export class RecordedFailureError extends RepriseError {
   readonly task: TaskKey
 
   constructor(task: TaskRecord) {
-    const { lastFailure, retry } = task.progress
+    const { lastFailure, retry, budgetReason } = task.progress
     const reason = task.stopReason ?? 'aborted'
     const said = lastFailure === null ? '' : `: ${lastFailure.name}: ${lastFailure.message}`
-    const ended = `ended with ${reason} after ${attemptsWord(retry.launched)}${said}`
+    const word = budgetReason === undefined ? reason : `${reason} (${budgetReason})`
+    const ended = `ended with ${word} after ${attemptsWord(retry.launched)}${said}`
     super('recorded_failure', `Task ${task.scope}/${task.id} ${ended}`)
     this.stopReason = reason
+    this.budgetReason = budgetReason
     this.attempts = retry.launched
     this.failure = lastFailure
     this.task = keyOf(task)

@@ -17,6 +17,7 @@ export function failureOf(error: unknown): FailureRecord {
     message: typeof message === 'string' ? cut(message, MAX_MESSAGE) : 'an error without a message',
     ...((typeof code === 'string' || typeof code === 'number') && { code: cut(String(code), MAX_NAME) }),
     ...(Number.isSafeInteger(exitCode) && { exitCode: exitCode as number }),
+    ...(read(error, 'retryable') === false && { retryable: false as const }),
   }
 }
 

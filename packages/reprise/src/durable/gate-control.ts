@@ -189,7 +189,7 @@ async function unknown(ledger: Ledger, kind: GateRecord['kind'], name: string): 
   const gates = await ledger.gates()
   const names = gates.filter((gate) => gate.kind === kind).map(nameOfGate)
   const near = nearest(name, names)
-  const none = `it has none: a ${kind} is recorded with the first attempt that asks it`
+  const none = `a ${kind} is recorded with the first attempt that asks it`
   const cure = near !== undefined ? `did you mean ${near}?` : names.length === 0 ? none : `it has ${some(names)}`
   throw new GateRefusedError('not_found', `There is no ${kind} ${JSON.stringify(name)} in ${ledger.name}: ${cure}`)
 }

@@ -13,11 +13,12 @@ import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
 import type { Definition } from './definition.js'
 import { contextOf, Execution, type ExecutionEnd } from './execution.js'
 import type { GateBook } from './gate-book.js'
+import { interrupt, verified } from './interruption.js'
 import type { LedgerClock } from './ledger-clock.js'
 import type { Slots } from './slots.js'
 import type { TaskEvents } from './task-events.js'
-import { inOneCommit, type TaskView, type TaskWriter } from './task-writer.js'
-import { type AttemptEnd, interrupt, settle, type Settled, verified } from './transitions.js'
+import { inOneCommit, type TaskView, type TaskWriter, type Transition } from './task-writer.js'
+import { type AttemptEnd, settle, type Settled } from './transitions.js'
 
 export interface RunningPorts {
   readonly ledger: Ledger
@@ -134,7 +135,7 @@ export class RunningAttempts {
 
   private async conclude(running: Running, end: ExecutionEnd): Promise<void> {
     const { definition, task } = running
-    const { gates, environment } = this.ports
+    const { environment } = this.ports
     const attemptEnd =
       end.type === 'stopped'
         ? undefined
@@ -142,15 +143,14 @@ export class RunningAttempts {
     const rule = end.type === 'stopped' && !end.started ? 'rerun' : definition.onInterrupt
     let isBudgetTold = false
     const settlesGates = attemptEnd !== undefined
-    const after = await this.write(running, settlesGates, ({ task: current, now, isBudgetFresh }) => {
-      if (attemptEnd === undefined) {
-        const retryGates = gates.retryGates(definition, current, now)
-        return interrupt(current, definition.policy, rule, true, retryGates, now)
-      }
+    const mayRetry = settlesGates && attemptEnd.result !== 'success'
+    const after = await this.write(running, { settlesGates, mayRetry }, (view) => {
+      const { task: current, now, isBudgetFresh } = view
+      if (attemptEnd === undefined) return interrupt(current, definition.policy, rule, true, view.retryGates, now)
       this.tellBreaker(running, current, attemptEnd, now)
       if (!isBudgetTold || isBudgetFresh) this.tellBudget(running, attemptEnd, now)
       isBudgetTold = true
-      return settle(current, definition.policy, attemptEnd, gates.retryGates(definition, current, now), now)
+      return settle(current, definition.policy, attemptEnd, view.retryGates, now)
     })
     if (after === undefined) return
     this.emitEnd(running, end, attemptEnd, after)
@@ -159,10 +159,9 @@ export class RunningAttempts {
 
   private async concludeVerification(running: Running, end: ExecutionEnd): Promise<void> {
     const { definition } = running
-    const { gates, events } = this.ports
+    const { events } = this.ports
     const found = verificationOf(end)
-    const after = await this.write(running, false, ({ task, now }) => {
-      const retryGates = gates.retryGates(definition, task, now)
+    const after = await this.write(running, { mayRetry: true }, ({ task, now, retryGates }) => {
       if (found === undefined) return interrupt(task, definition.policy, 'verify', true, retryGates, now)
       return verified(task, found, definition.policy, retryGates, now)
     })
@@ -174,15 +173,15 @@ export class RunningAttempts {
   /** The outcome, with the next attempt if that is due at once; undefined if another process has taken the task. */
   private async write(
     running: Running,
-    settlesGates: boolean,
+    kind: Pick<Transition<unknown>, 'settlesGates' | 'mayRetry'>,
     change: (view: TaskView) => Settled,
   ): Promise<Concluded | undefined> {
     const { definition, task } = running
     const after = await this.ports.writer.write<Concluded>({
+      ...kind,
       definition,
       key: task,
       heldAs: task,
-      settlesGates,
       isOutcome: true,
       decide: (view) => {
         const settled = change(view)

@@ -6,17 +6,16 @@ import type { Ledger, Tally } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
 import { isStill } from './adoption.js'
 import type { Definition } from './definition.js'
-import type { GateBook } from './gate-book.js'
+import { interrupt } from './interruption.js'
 import { withoutProbe } from './shared-breaker.js'
 import { faultsOfHistory, faultsOfState } from './state-check.js'
 import type { TaskEvents } from './task-events.js'
-import type { TaskWriter } from './task-writer.js'
-import { eventOf, interrupt, withoutSlot } from './transitions.js'
+import type { TaskView, TaskWriter } from './task-writer.js'
+import { eventOf, type Settled, withoutSlot } from './transitions.js'
 import type { Waiters } from './waiters.js'
 
 export interface TakeoverPorts {
   readonly ledger: Ledger
-  readonly gates: GateBook
   readonly writer: TaskWriter
   readonly events: TaskEvents
   readonly waiters: Waiters
@@ -68,8 +67,9 @@ export class Takeover {
       definition,
       key: task,
       heldAs: task,
-      decide: ({ task: current, now }) => {
-        const changes = this.interrupted(definition, current, resumeId, now)
+      mayRetry: true,
+      decide: (view) => {
+        const changes = interrupted(definition, view, resumeId)
         return { changes, result: changes.task }
       },
     })
@@ -77,20 +77,6 @@ export class Takeover {
     events.resumed(definition, after, task.owner ?? '')
     this.emitInterrupted(definition, task, after)
     return true
-  }
-
-  private interrupted(
-    definition: Definition,
-    task: TaskRecord,
-    resumeId: string,
-    now: number,
-  ): ReturnType<typeof interrupt> {
-    const { policy, onInterrupt } = definition
-    const retryGates = this.ports.gates.retryGates(definition, task, now)
-    const carried = { ...task, progress: { ...task.progress, resumeId } }
-    const changes = interrupt(carried, policy, onInterrupt, false, retryGates, now)
-    const resumed = eventOf('resumed', task, now, { from: task.owner, resumeId })
-    return { ...changes, events: [...(changes.events ?? []), resumed] }
   }
 
   private emitInterrupted(definition: Definition, before: TaskRecord, after: TaskRecord): void {
@@ -103,6 +89,17 @@ export class Takeover {
     }
     if (after.status === 'failed' || after.status === 'undecided') waiters.settled(after)
   }
+}
+
+function interrupted(
+  { policy, onInterrupt }: Definition,
+  { task, now, retryGates }: TaskView,
+  resumeId: string,
+): Settled {
+  const carried = { ...task, progress: { ...task.progress, resumeId } }
+  const changes = interrupt(carried, policy, onInterrupt, false, retryGates, now)
+  const resumed = eventOf('resumed', task, now, { from: task.owner, resumeId })
+  return { ...changes, events: [...(changes.events ?? []), resumed] }
 }
 
 /**

@@ -103,7 +103,7 @@ export class TaskChanges {
 
 function startEarly(task: TaskRecord, now: number): Settled {
   if (task.status === 'waiting') return retryNow(task, now)
-  throw new TaskRefusedError('not_waiting', `Task ${task.scope}/${task.id} is ${task.status}: nothing waits`)
+  throw new TaskRefusedError('not_waiting', `Task ${task.scope}/${task.id} is not waiting: its state is ${task.status}`)
 }
 
 function decideTask(task: TaskRecord, answer: 'done' | 'rerun', result: Json, now: number): Settled {

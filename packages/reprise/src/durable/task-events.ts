@@ -89,7 +89,7 @@ export class TaskEvents {
 
   /** What follows from an end: a wait, or that the task is over. */
   followed(definition: Definition, task: TaskRecord, error?: unknown): void {
-    const { retry, lastFailure } = task.progress
+    const { retry, lastFailure, budgetReason } = task.progress
     const cause = error ?? errorOf(lastFailure)
     if (task.status === 'waiting') {
       const [delayMs, nextAttempt] = [retry.lastDelayMs, retry.failures + 1]
@@ -105,7 +105,13 @@ export class TaskEvents {
     if (task.status === 'succeeded') this.emit(definition, task, { type: 'call_succeeded', ...sums })
     if (task.status !== 'failed' && task.status !== 'cancelled') return
     const stopReason = task.stopReason ?? 'aborted'
-    this.emit(definition, task, { type: 'call_failed', stopReason, ...sums, error: cause })
+    this.emit(definition, task, {
+      type: 'call_failed',
+      stopReason,
+      ...(budgetReason !== undefined && { budgetReason }),
+      ...sums,
+      error: cause,
+    })
     if (task.status === 'failed')
       this.emit(definition, task, { type: 'dead_lettered', signature: signatureOf(lastFailure) })
   }

@@ -1,17 +1,21 @@
 /**
- * The one way to change a task that is recorded. It locks the task with its gates and, where the task belongs to a run,
- * the run; checks that the task may be changed; makes the gates what the ledger says; lets a *transition* decide; gives
- * back what the attempt in flight held of the gates; and writes all of it in one commit. Imports the ledger's port and
- * its own layer.
+ * The one way to change a task that is recorded. It locks the task with its gates, the run that it belongs to and the
+ * rows of its group; checks that the task may be changed; makes the gates what the ledger says; lets a *transition*
+ * decide; gives back what the attempt in flight held of the gates; asks the group what the change means for it; and
+ * writes all of it in one commit. Imports the ledger's port and its own layer.
  *
  * Invariants: a transition may be asked several times, and only its last answer is written. A transition with `heldAs`
- * changes nothing once the fence or the owner of the task has changed. What observers hear comes after the commit.
+ * changes nothing once the fence, the owner or the status of the task has changed. What observers hear comes after the
+ * commit. The class of a task that has a group changes in `write` alone, never in a claim.
  */
-import type { Decided, Keys, Ledger, View } from '../ledger/ledger.js'
-import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import type { RetryGates } from '../core/decide.js'
+import type { Changes, Decided, Keys, Ledger, View } from '../ledger/ledger.js'
+import type { GateRecord, TaskKey, TaskRecord } from '../ledger/records.js'
+import { AllotmentCount, allotmentKey } from './allotment.js'
 import { type Definition, expectConductor, isConducted, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
+import { changeOf } from './group.js'
 import { retryWhileBusy } from './persistence.js'
 import type { Settled } from './transitions.js'
 
@@ -25,6 +29,8 @@ export interface TaskView {
   readonly isConducted: boolean
   /** False if the budget is this process's own, and remembers what an undone transaction told it. */
   readonly isBudgetFresh: boolean
+  /** What may forbid a retry: breaker, budget and, in a transition that `mayRetry`, the allotment. */
+  readonly retryGates: RetryGates
 }
 
 /** What is written, and what the caller gets once it is. */
@@ -37,12 +43,14 @@ export interface Transition<T> {
   readonly definition: Definition
   readonly key: TaskKey
   /**
-   * The task as this process knows it: nothing is written if its fence or owner is another one by now. Absent for a change
-   * that somebody asks for, which applies to the task as it is, while this process conducts its run.
+   * The task as this process knows it: nothing is written if its fence, owner or status is another one by now. Absent for
+   * a change that somebody asks for, which applies to the task as it is, while this process conducts its run.
    */
   readonly heldAs?: TaskRecord
   /** The transition itself tells the gates how the attempt in flight ended. */
   readonly settlesGates?: boolean
+  /** The transition may decide a retry: the count that the retry is charged to is locked. */
+  readonly mayRetry?: boolean
   /** Written again while the store is busy, until this process stops: the outcome of an attempt must not be lost. */
   readonly isOutcome?: boolean
   /** Undefined: nothing is to be changed. */
@@ -55,6 +63,15 @@ export interface TaskWriterPorts {
   /** This process. */
   readonly owner: string
   readonly isStopped: () => boolean
+  /** The group of a task has changed other tasks or created some, and this was committed. */
+  readonly onGroupChanged: (changes: Changes) => void
+}
+
+/** A transition with what it means for the group of the task. */
+interface Written<T> extends Transitioned<T> {
+  /** As they are to be written. */
+  readonly gates: readonly GateRecord[]
+  readonly groupChanges: Changes | undefined
 }
 
 export class TaskWriter {
@@ -66,59 +83,99 @@ export class TaskWriter {
 
   /** Undefined if nothing was changed: another process has the task, or the transition has found nothing to do. */
   async write<T>(transition: Transition<T>): Promise<T | undefined> {
-    const { ledger, gates, isStopped } = this.ports
+    const { ledger, gates, isStopped, onGroupChanged } = this.ports
     const { definition, isOutcome } = transition
-    const keys = this.keysOf(transition)
-    const decide = (view: View): Decided<Transitioned<T> | undefined> => {
+    const keys = definition.group === undefined ? this.keysOf(transition) : await this.keysWithGroup(transition)
+    const decide = (view: View): Decided<Written<T> | undefined> => {
       const task = taskToChange(transition, view)
-      const decided = task && this.decide(transition, task, view)
-      return decided === undefined
-        ? { result: undefined }
-        : { ...decided.changes, gates: gates.records(definition), result: decided }
+      const written = task && this.decide(transition, task, view)
+      if (written === undefined) return { result: undefined }
+      const { groupChanges } = written
+      const changes = { ...written.changes, gates: written.gates }
+      return groupChanges === undefined
+        ? { ...changes, result: written }
+        : { ...withGroup(changes, groupChanges), result: written }
     }
-    const commit = (): Promise<Transitioned<T> | undefined> => ledger.transact(keys, decide)
+    const commit = (): Promise<Written<T> | undefined> => ledger.transact(keys, decide)
     const written = await (isOutcome ? retryWhileBusy(commit, isStopped) : commit())
     if (written === undefined) return undefined
     gates.committed(definition)
+    if (written.groupChanges !== undefined) onGroupChanged(written.groupChanges)
     return written.result
   }
 
   /**
    * The same for a task that a claim has found and locked. The claim commits it with the others that it has claimed, so a
-   * transition must not throw here. Undefined if the transition has found nothing to do.
+   * transition must not throw here. Undefined if the task would change its class, and so its group, whose rows a claim
+   * does not have: then the claim leaves it alone, and the transition goes through `write`. Undefined as well if the
+   * transition has found nothing to do.
    */
   decideClaimed<T>(
     definition: Definition,
     task: TaskRecord,
     view: View,
-    decide: Transition<T>['decide'],
+    decide: (view: TaskView) => Transitioned<T> | undefined,
   ): Decided<T> | undefined {
-    const decided = this.decide({ definition, key: task, heldAs: task, decide }, task, view)
-    return decided && { ...decided.changes, gates: this.ports.gates.records(definition), result: decided.result }
+    const { gates } = this.ports
+    const decided = decide(this.viewOf(definition, task, view, undefined))
+    if (decided === undefined) return undefined
+    const { changes, result } = decided
+    if (definition.group !== undefined && changeOf(task, changes.task) !== undefined) return undefined
+    gates.giveUp(definition, task, changes.task, view.now)
+    return { ...changes, gates: gates.records(definition), result }
   }
 
-  private keysOf({ definition, key }: Transition<unknown>): Keys {
-    return { tasks: [key], gates: this.ports.gates.keysOf(definition), runs: runsOf(definition) }
+  private keysOf({ definition, key, mayRetry }: Transition<unknown>): Required<Keys> {
+    const gates = this.ports.gates.keysOf(definition)
+    if (mayRetry && definition.allot !== undefined) gates.push(allotmentKey(definition.allot))
+    return { tasks: [key], gates, runs: runsOf(definition) }
   }
 
-  private decide<T>(transition: Transition<T>, task: TaskRecord, view: View): Transitioned<T> | undefined {
-    const { gates, owner } = this.ports
-    const { definition, heldAs, settlesGates } = transition
+  /** The record of the task is needed, since its input may say which rows the group has. */
+  private async keysWithGroup(transition: Transition<unknown>): Promise<Keys> {
+    const { definition, key, heldAs } = transition
+    const { tasks, gates, runs } = this.keysOf(transition)
+    const task = heldAs ?? (await this.ports.ledger.get(key))
+    const group = task && definition.group?.keys(task)
+    return {
+      tasks: [...tasks, ...(group?.tasks ?? [])],
+      gates: [...gates, ...(group?.gates ?? [])],
+      runs: [...runs, ...(group?.runs ?? [])],
+    }
+  }
+
+  /** Refreshes the gates: to be called first in every transaction. */
+  private viewOf(definition: Definition, task: TaskRecord, view: View, count: AllotmentCount | undefined): TaskView {
+    const { gates } = this.ports
     const isBudgetFresh = gates.refresh(definition, view)
-    const { now } = view
-    const decided = transition.decide({
+    return {
       task,
-      now,
+      now: view.now,
+      isBudgetFresh,
+      get retryGates() {
+        const retryGates = gates.retryGates(definition, task, view.now)
+        return count === undefined ? retryGates : { ...retryGates, allot: () => count.charge(task) }
+      },
       get isConducted() {
         return isConducted(definition, view)
       },
-      isBudgetFresh,
-    })
-    if (decided === undefined || settlesGates) return decided
+    }
+  }
+
+  private decide<T>(transition: Transition<T>, task: TaskRecord, view: View): Written<T> | undefined {
+    const { gates, owner } = this.ports
+    const { definition, heldAs, settlesGates, mayRetry } = transition
+    const count = mayRetry && definition.allot ? new AllotmentCount(definition.allot, view) : undefined
+    const decided = transition.decide(this.viewOf(definition, task, view, count))
+    if (decided === undefined) return undefined
+    const { changes, result } = decided
     // A process that lives and has the task hears of the change, and gives back itself what its own budget granted.
     const isElsewhere = heldAs === undefined && task.owner !== null && task.owner !== owner
-    gates.giveUp(definition, task, decided.changes.task, now, isElsewhere)
-    return decided
+    if (!settlesGates) gates.giveUp(definition, task, changes.task, view.now, isElsewhere)
+    const change = definition.group && changeOf(task, changes.task)
+    const groupChanges = change && definition.group?.follow(view, change, view.now)
+    const records = gates.records(definition)
+    return { changes, result, groupChanges, gates: count === undefined ? records : [...records, ...count.records()] }
   }
 }
 
@@ -126,7 +183,8 @@ export class TaskWriter {
 function taskToChange({ definition, key, heldAs }: Transition<unknown>, view: View): TaskRecord | undefined {
   if (heldAs !== undefined) {
     const task = view.task(key)
-    return task?.fence === heldAs.fence && task.owner === heldAs.owner ? task : undefined
+    const isHeld = task?.fence === heldAs.fence && task.owner === heldAs.owner && task.status === heldAs.status
+    return isHeld ? task : undefined
   }
   if (definition.conductor !== undefined) expectConductor(view.run(key.scope), key.scope, definition.conductor)
   const task = view.task(key)
@@ -141,5 +199,17 @@ export function inOneCommit(first: Settled, second: Settled): Settled {
     attempts: [...(first.attempts ?? []), ...(second.attempts ?? [])],
     dead: [...(first.dead ?? []), ...(second.dead ?? [])],
     events: [...(first.events ?? []), ...(second.events ?? [])],
+  }
+}
+
+function withGroup(changes: Changes, group: Changes): Changes {
+  return {
+    tasks: [...(changes.tasks ?? []), ...(group.tasks ?? [])],
+    attempts: [...(changes.attempts ?? []), ...(group.attempts ?? [])],
+    dead: [...(changes.dead ?? []), ...(group.dead ?? [])],
+    events: [...(changes.events ?? []), ...(group.events ?? [])],
+    gates: [...(changes.gates ?? []), ...(group.gates ?? [])],
+    runs: group.runs ?? [],
+    created: group.created ?? [],
   }
 }

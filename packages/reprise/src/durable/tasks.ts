@@ -67,6 +67,8 @@ export interface TaskState {
   readonly totalDelayMs: number
   /** Why it ended without success; null otherwise. */
   readonly stopReason: StopReason | null
+  /** The word of the budget that denied the next attempt, with the stop reason `budget_denied`; else null. */
+  readonly budgetReason: string | null
   /** What its last failed attempt failed with; null if none failed. */
   readonly lastFailure: FailureRecord | null
   /** Joins its events, over processes and resets. */
@@ -325,7 +327,7 @@ export class Tasks {
     expectOpen()
     const task = await ledger.get(key)
     if (task === undefined) return undefined
-    const { retry, lastFailure } = task.progress
+    const { retry, lastFailure, budgetReason = null } = task.progress
     return {
       id: task.id,
       state: task.status,
@@ -335,6 +337,7 @@ export class Tasks {
       nextAttemptAtMs: task.dueAtMs,
       totalDelayMs: retry.totalDelayMs,
       stopReason: task.stopReason,
+      budgetReason,
       lastFailure,
       correlationId: task.correlationId,
       history: await ledger.attempts(key),

@@ -24,10 +24,6 @@ import {
   type TaskRecord,
 } from '../ledger/records.js'
 import { signatureOf } from '../ledger/signature.js'
-import type { InterruptRule } from './policy-record.js'
-
-/** After so many interruptions that nobody ordered, an attempt counts as failed: it may be what kills its process. */
-const MAX_INTERRUPTIONS = 3
 
 /** Who asks before an attempt, and hears of its end. */
 export interface TaskGates {
@@ -63,7 +59,10 @@ export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: n
   const ask = interrupted === null ? () => gates.ask() : () => CARRIED_ON
   const parks = gates.maxParkMs !== undefined
   const admission = admit(state, { aborted: false, now, breaker: gates.breaker, ask, parks })
-  if (admission.type === 'stop') return { ...ended(task, 'failed', admission.reason, now), epoch: 0 }
+  if (admission.type === 'stop') {
+    const refused = admission.reason === 'budget_denied' ? withDenial(task, admission.decision?.reason) : task
+    return { ...ended(refused, 'failed', admission.reason, now), epoch: 0 }
+  }
   if (admission.type === 'park') return { ...parked(task, owner, now + (gates.maxParkMs ?? 0), now), epoch: 0 }
   const attempt = interrupted?.attempt ?? state.launched + 1
   const isProbe = gates.breaker !== undefined && admission.breaker === 'half_open'
@@ -97,38 +96,6 @@ function takenToVerify(task: TaskRecord, owner: string, now: number): Settled {
   return { task: held, tasks: [held] }
 }
 
-/** What the program found: then the attempt ends, runs again by `begin`, or waits for a person. */
-export function verified(
-  task: TaskRecord,
-  found: Verification,
-  policy: Policy,
-  gates: RetryGates,
-  now: number,
-): Settled {
-  const { unverified: _unverified, ...progress } = task.progress
-  const known = { ...task, progress, fence: task.fence + 1 }
-  if (found.type === 'done') {
-    const events = [eventOf('decided', task, now, { answer: 'done', by: 'verify' })]
-    return { ...ended({ ...known, result: found.result }, 'succeeded', null, now), events }
-  }
-  if (found.type === 'rerun' && progress.interruptions >= MAX_INTERRUPTIONS) {
-    // It did not happen, so many times: it counts as failed, beside the rows of what was interrupted.
-    const current = progress.current && {
-      ...progress.current,
-      execution: progress.current.execution + 1,
-      startedAtMs: now,
-    }
-    return settle({ ...known, progress: { ...progress, current } }, policy, LOST_TOO_OFTEN, gates, now)
-  }
-  const next = found.type === 'rerun' ? dueNow(known, now) : undecided(known, now)
-  return { task: next, tasks: [next], events: [eventOf('decided', task, now, { answer: found.type, by: 'verify' })] }
-}
-
-export type Verification =
-  | { readonly type: 'done'; readonly result: Json }
-  | { readonly type: 'rerun' }
-  | { readonly type: 'unknown' }
-
 /** In line: it keeps its owner, and its due time is the end of its patience. */
 function parked(task: TaskRecord, owner: string, untilMs: number, now: number): Settled {
   const dueAtMs = Math.min(untilMs, task.progress.retry.deadlineAtMs ?? Infinity)
@@ -139,7 +106,8 @@ function parked(task: TaskRecord, owner: string, untilMs: number, now: number): 
 /** The line was left without a grant. */
 export function leaveLine(task: TaskRecord, now: number): Settled {
   const { deadlineAtMs } = task.progress.retry
-  return ended(task, 'failed', deadlineAtMs !== null && now >= deadlineAtMs ? 'timeout' : 'budget_denied', now)
+  if (deadlineAtMs !== null && now >= deadlineAtMs) return ended(task, 'failed', 'timeout', now)
+  return ended(withDenial(task, 'park_expired'), 'failed', 'budget_denied', now)
 }
 
 /** A parked task goes back to where others can see it. */
@@ -148,12 +116,12 @@ export function unpark(task: TaskRecord, now: number): Settled {
   return { task: next, tasks: [next] }
 }
 
-function dueNow(task: TaskRecord, now: number): TaskRecord {
+export function dueNow(task: TaskRecord, now: number): TaskRecord {
   return { ...task, status: 'waiting', owner: null, dueAtMs: now, stopReason: null, updatedAtMs: now }
 }
 
 /** Only a person can say what became of it. */
-function undecided(task: TaskRecord, now: number): TaskRecord {
+export function undecided(task: TaskRecord, now: number): TaskRecord {
   return { ...task, status: 'undecided', owner: null, dueAtMs: null, stopReason: 'interrupted', updatedAtMs: now }
 }
 
@@ -169,6 +137,8 @@ export type AttemptEnd =
       /** The whole call is out of time, whatever else there would be to say. */
       readonly outOfTime?: boolean
     }
+
+const EXHAUSTED: { readonly reason: StopReason; readonly budgetReason?: string } = { reason: 'attempts_exhausted' }
 
 export interface Settled extends Changes {
   readonly task: TaskRecord
@@ -190,66 +160,20 @@ export function settle(task: TaskRecord, policy: Policy, end: AttemptEnd, gates:
   const verdict = decide(policy, state, outcome, now, drawsOf(task.progress.retry.seed), gates)
   const failed = withProgress(task, { lastFailure: end.failure })
   if (verdict.type !== 'retry') {
-    const reason = verdict.type === 'stop' ? verdict.reason : 'attempts_exhausted'
-    return { ...ended(failed, 'failed', reason, now), attempts: [row] }
+    const { reason, budgetReason } = verdict.type === 'stop' ? verdict : EXHAUSTED
+    return { ...ended(withDenial(failed, budgetReason), 'failed', reason, now), attempts: [row] }
   }
   advance(state, verdict)
-  const waiting = atRest(
-    withProgress(failed, { retry: snapshot(state, task.progress.retry.seed) }),
-    verdict.dueAtMs,
-    now,
-  )
+  const retry = snapshot(state, task.progress.retry.seed)
+  const charged = gates.allot === undefined ? {} : { allotted: (task.progress.allotted ?? 0) + 1 }
+  const waiting = atRest(withProgress(failed, { retry, ...charged }), verdict.dueAtMs, now)
   return { task: waiting, tasks: [waiting], attempts: [row] }
 }
 
-/** The process that ran the attempt is gone, or was asked to stop (`orderly`). */
-export function interrupt(
-  task: TaskRecord,
-  policy: Policy,
-  rule: InterruptRule,
-  orderly: boolean,
-  gates: RetryGates,
-  now: number,
-): Settled {
-  const resumed = withProgress(task, { retry: { ...task.progress.retry, resumed: true } })
-  // Nothing ran: it stood in line.
-  if (task.progress.current === null) return unpark(orderly ? task : resumed, now)
-  const interruptions = task.progress.interruptions + (orderly ? 0 : 1)
-  const isTooOften = interruptions >= MAX_INTERRUPTIONS
-  if (isTooOften && rule === 'rerun') {
-    // The owner changes, so that whoever was believed lost writes nothing when he comes back.
-    const settled = settle({ ...resumed, fence: task.fence + 1 }, policy, LOST_TOO_OFTEN, gates, now)
-    return { ...settled, events: [eventOf('interrupted', task, now, { interruptions })] }
-  }
-  // While it was looked into nothing ran: its row is there already.
-  const attempts = task.progress.unverified ? [] : [attemptRow(task, 'interrupted', null, now)]
-  const events = [eventOf('interrupted', task, now, { attempt: task.progress.current.attempt, orderly })]
-  const { retry } = orderly ? task.progress : resumed.progress
-  // If it is the look that ends its process, a person has to.
-  const mustLook = rule === 'verify' && !(isTooOften && task.progress.unverified)
-  const { unverified: _unverified, ...rest } = withoutSlot(task).progress
-  const progress = { ...rest, retry, interruptions, ...(mustLook && { unverified: true }) }
-  const stopped = { ...task, progress, fence: task.fence + 1 }
-  // What must not run twice is not counted as failed either: that would run it again.
-  const next = rule === 'rerun' || mustLook ? dueNow(stopped, now) : undecided(stopped, now)
-  return { task: next, tasks: [next], attempts, events }
-}
-
-const KILLED: FailureRecord = {
-  name: 'InterruptedError',
-  message: `The attempt was interrupted ${MAX_INTERRUPTIONS} times: it may be what ends its process`,
-}
-
-const LOST_TOO_OFTEN: AttemptEnd = {
-  result: 'interrupted',
-  failure: KILLED,
-  retryable: true,
-  retryAfterMs: undefined,
-}
-
-/** A fresh set of attempts, by the policy of now. History, gates and the idempotency key stay. */
+/** A fresh set of attempts, by the policy of now. History, gates, what was charged and the idempotency key stay. */
 export function reset(task: TaskRecord, policyHash: string, seed: number, now: number): Settled {
-  const progress = freshProgress(seed)
+  const { allotted } = task.progress
+  const progress = { ...freshProgress(seed), ...(allotted !== undefined && { allotted }) }
   const { result: _result, ...rest } = task
   const next: TaskRecord = {
     ...rest,
@@ -338,8 +262,13 @@ export function freshProgress(seed: number): TaskProgress {
   }
 }
 
-function withProgress(task: TaskRecord, progress: Partial<TaskProgress>): TaskRecord {
+export function withProgress(task: TaskRecord, progress: Partial<TaskProgress>): TaskRecord {
   return { ...task, progress: { ...task.progress, ...progress } }
+}
+
+/** With the word of the budget that denied the next attempt, if there is one. */
+function withDenial(task: TaskRecord, budgetReason: string | undefined): TaskRecord {
+  return budgetReason === undefined ? task : withProgress(task, { budgetReason })
 }
 
 /** Its attempt holds no slot of a breaker any more; the slot is given back in the same transaction. */
@@ -358,7 +287,12 @@ function atRest(task: TaskRecord, dueAtMs: number, now: number): TaskRecord {
   return { ...task, status: 'waiting', owner: null, dueAtMs, progress, updatedAtMs: now }
 }
 
-function ended(task: TaskRecord, status: 'succeeded' | 'failed', stopReason: StopReason | null, now: number): Settled {
+export function ended(
+  task: TaskRecord,
+  status: 'succeeded' | 'failed',
+  stopReason: StopReason | null,
+  now: number,
+): Settled {
   const { unverified: _unverified, ...rest } = task.progress
   const progress = { ...rest, current: null, interruptions: 0 }
   const over: TaskRecord = { ...task, status, owner: null, dueAtMs: null, progress, stopReason, updatedAtMs: now }
@@ -377,7 +311,12 @@ function deadLetterOf(task: TaskRecord, now: number): DeadLetter {
   }
 }
 
-function attemptRow(task: TaskRecord, outcome: AttemptResult, failure: FailureRecord | null, now: number): AttemptRow {
+export function attemptRow(
+  task: TaskRecord,
+  outcome: AttemptResult,
+  failure: FailureRecord | null,
+  now: number,
+): AttemptRow {
   const { current, retry } = task.progress
   return {
     ...keyOf(task),

@@ -5,7 +5,7 @@
  *
  * Invariants: an attempt starts after its intent was committed. At most `concurrency` attempts run.
  */
-import type { Ledger } from '../ledger/ledger.js'
+import type { Changes, Ledger } from '../ledger/ledger.js'
 import { queueKey } from '../ledger/queue-limit.js'
 import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
@@ -65,7 +65,13 @@ export class Worker {
     this.events = new TaskEvents(environment)
     this.holds = new Holds(this.events.ofQueues((queue) => definitions.get(queue)))
     this.admission = new TaskAdmission(gates, owner, isResumed)
-    this.writer = new TaskWriter({ ledger, gates, owner, isStopped: () => activity.isStopped })
+    this.writer = new TaskWriter({
+      ledger,
+      gates,
+      owner,
+      isStopped: () => activity.isStopped,
+      onGroupChanged: (changes) => this.groupChanged(changes),
+    })
     const { slots, events, admission, writer, holds } = this
     const clock = new LedgerClock(environment)
     const common = { ledger, environment, gates, holds, slots, events, admission, writer, activity, clock, onFailure }
@@ -258,6 +264,22 @@ export class Worker {
   private rested(task: TaskRecord): void {
     if (isOver(task)) this.ports.waiters.settled(task)
     else if (task.status === 'waiting') this.due.scheduleIn((task.dueAtMs ?? 0) - task.updatedAtMs)
+  }
+
+  /** Tasks that a group has changed or created are treated like any others. */
+  private groupChanged({ created = [], tasks = [] }: Changes): void {
+    for (const { task } of created) {
+      const definition = this.definitions.get(task.queue)
+      if (definition !== undefined) this.events.created(definition, task)
+    }
+    for (const task of tasks) {
+      if (!isOver(task)) continue
+      const definition = this.definitions.get(task.queue)
+      if (task.status === 'cancelled') this.abandon(task)
+      if (definition !== undefined) this.events.followed(definition, task)
+      this.ports.waiters.settled(task)
+    }
+    if (created.length + tasks.length > 0) this.wake()
   }
 
   private over(definition: Definition, task: TaskRecord): void {

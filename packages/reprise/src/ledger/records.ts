@@ -75,6 +75,8 @@ export interface FailureRecord {
   readonly code?: string
   /** The exit code of a command; absent if there is none. */
   readonly exitCode?: number
+  /** The error itself said that no further attempt will help; absent if it said nothing. */
+  readonly retryable?: false
 }
 
 /** How far the attempt in flight is known to have come. */
@@ -117,6 +119,10 @@ export interface TaskProgress {
   readonly resumeId?: string
   /** Set by `retryNow`: the next attempt may start before its time. */
   readonly startEarly?: boolean
+  /** Retries that were charged to the allotment of the task, over all its generations. */
+  readonly allotted?: number
+  /** Why a budget denied the attempt that did not come, in its own word; the stop reason is `budget_denied` then. */
+  readonly budgetReason?: string
 }
 
 /** A task as the ledger has it. */

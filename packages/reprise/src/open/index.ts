@@ -5,7 +5,6 @@
 export type { RefusedTask, SkippedTask } from '../durable/adoption.js'
 export type { JsonOf, Recordable, TaskFunction, VerifyAnswer, VerifyFunction } from '../durable/definition.js'
 export type { Durable, ResumeOptions, Resumption } from '../durable/durable.js'
-export type { TaskOptions } from '../durable/task-options.js'
 export {
   GateRefusedError,
   type GateRefusal,
@@ -27,7 +26,10 @@ export {
   type TripOptions,
   tripBreaker,
 } from '../durable/gate-control.js'
+export type { Allotment } from '../durable/allotment.js'
+export type { TaskGroup } from '../durable/group.js'
 export type { RetentionInput, Swept } from '../durable/retention.js'
+export type { TaskOptions } from '../durable/task-options.js'
 export type { StartInput, TaskHandle, TaskStartOptions, TaskState } from '../durable/tasks.js'
 export type {
   AnalyticsFilter,

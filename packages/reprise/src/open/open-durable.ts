@@ -186,9 +186,16 @@ async function ledgerAt(
     const { openPostgres } = await import('../postgres/open-postgres.js')
     return openPostgres(address, { create: create && !readOnly, migrate: !readOnly })
   }
-  const known = file === ':memory:' ? 'memory:' : 'sqlite:PATH, such as sqlite:./tasks.db, postgres://…, or memory:'
+  const known = PATH.test(address)
+    ? `sqlite:${address}`
+    : file === ':memory:'
+      ? 'memory:'
+      : 'sqlite:PATH, such as sqlite:./tasks.db, postgres://…, or memory:'
   throw new LedgerError('unusable', `There is no ledger at ${JSON.stringify(hidePassword(address))}: say ${known}`)
 }
+
+/** A path without `sqlite:` before it. */
+const PATH = /^(?=.*[./])[^:?@=\s\0]+$/
 
 const POSTGRES = /^postgres(?:ql)?:\/\//
 

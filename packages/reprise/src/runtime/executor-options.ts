@@ -128,8 +128,8 @@ export function environmentOf(options: ExecutorOptions, subject = 'createExecuto
 /** A registry of another copy of the library is one all the same. */
 /** Where a policy belongs that stands among the options of a function. */
 const IN_OPTIONS: Readonly<Record<string, string>> = {
-  retry: 'the policy is the argument before: `retry(operation, policy, options)`',
-  createExecutor: 'policies are given as `{policies: {key: {attempts: 5}}}` or `{defaultPolicy: {attempts: 5}}`',
+  retry: 'it belongs to the policy: `retry(operation, policy, options)`',
+  createExecutor: 'it belongs to `policies` or `defaultPolicy`',
 }
 
 function placed(problems: readonly OptionProblem[], suggestion: string | undefined): readonly OptionProblem[] {
@@ -145,7 +145,7 @@ export function expectCallOptions(options: object | undefined): void {
   for (const name in options) {
     if (name === 'signal' || name === 'policy') continue
     const problems = optionProblems(options, {}, { others: ['signal', 'policy'] })
-    expectNone('a call', placed(problems, 'the policy of one call is given as `{policy: {attempts: 5}}`'))
+    expectNone('a call', placed(problems, 'it belongs to `policy`'))
   }
 }
 

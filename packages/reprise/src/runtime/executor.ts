@@ -185,18 +185,8 @@ export function createExecutor(options?: ExecutorOptions): Executor {
 }
 
 function notAFunction(operation: unknown, key?: unknown): TypeError {
-  return new TypeError(`The operation must be a function, not ${kindOf(operation)}${cureFor(operation, key)}`)
-}
-
-function kindOf(operation: unknown): string {
-  return isPromise(operation) ? 'a promise' : operation === null ? 'null' : typeof operation
-}
-
-function isPromise(value: unknown): boolean {
-  return value instanceof Promise
-}
-
-function cureFor(operation: unknown, key: unknown): string {
-  if (typeof key === 'function') return ": the key comes first, as in `run('price.read', () => readPrice())`"
-  return isPromise(operation) ? ': a promise cannot be started again, so write `() => fetch(url)`' : ''
+  const isPromise = operation instanceof Promise
+  const kind = isPromise ? 'a promise' : operation === null ? 'null' : typeof operation
+  const cure = typeof key === 'function' ? ': the key comes first' : isPromise ? ': write `() => fetch(url)`' : ''
+  return new TypeError(`The operation must be a function, not ${kind}${cure}`)
 }

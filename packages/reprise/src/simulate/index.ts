@@ -2,8 +2,6 @@
 export { SERVICE_SHAPES, type ServiceShape } from './chance.js'
 export type { Report } from './report.js'
 export {
-  type CompleteScenario,
-  completeScenario,
   FAULT_KINDS,
   type FaultKind,
   type ScenarioInput,

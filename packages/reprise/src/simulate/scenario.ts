@@ -92,25 +92,14 @@ export interface ScenarioInput {
 }
 
 /** A scenario with nothing left out, its durations in milliseconds. `amount` is there for faults that have one. */
-export interface CompleteScenario extends ScenarioInput {
-  readonly clients: number
-  readonly load: number
-  readonly capacity: number
-  readonly serviceTime: number
-  readonly serviceShape: ServiceShape
-  readonly queue: number
-  readonly fault: FaultKind
-  readonly before: number
-  readonly during: number
-  readonly after: number
-  readonly errorRate: number
-  readonly faultShare: number
-  readonly keyed: boolean
-  readonly burst: number
-  readonly restartAt: number
-  readonly ignoresSignal: boolean
-  readonly neighbours: number
-}
+export type CompleteScenario = ScenarioInput &
+  Readonly<Record<'serviceShape', ServiceShape> & Record<'fault', FaultKind>> &
+  Readonly<Record<'keyed' | 'ignoresSignal', boolean>> &
+  Readonly<Record<CompletedNumber, number>>
+
+type CompletedNumber =
+  | ('clients' | 'load' | 'capacity' | 'serviceTime' | 'queue' | 'before' | 'during' | 'after')
+  | ('errorRate' | 'faultShare' | 'burst' | 'restartAt' | 'neighbours')
 
 export interface Scenario {
   readonly clients: number

@@ -5,8 +5,10 @@
  * follows: the last two find their native file beside their own code.
  */
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { LedgerError } from '../ledger/errors.js'
 import type { SqlValue } from '../ledger/rows.js'
+import { isGlobalInstall } from './global-install.js'
 import { type ConnectionClass, PrebuiltHandle } from './prebuilt-handle.js'
 
 export interface SqliteStatement {
@@ -86,9 +88,9 @@ function missingDriver(refusals: readonly Refusal[]): MissingDriverError {
     return (refusal && byReason[refusal.reason]) ?? []
   })
   const cure = cures.length > 0 ? cures.join(', or ') : `${INSTALL_BETTER}, or ${NEWER_NODE}`
-  const isGlobal = cure.includes('npm install') ? '; add `--global` where the program is installed globally' : ''
+  const flag = isGlobalInstall(fileURLToPath(import.meta.url)) ? ' --global' : ''
   const tried = refusals.map(({ driver, reason, error }) => ({ driver, reason: reasonText(driver, reason, error) }))
-  return new MissingDriverError(`${cure}${isGlobal}`, tried, refusals.at(-1)?.error)
+  return new MissingDriverError(cure.replaceAll(/npm (?:install|rebuild)/g, `$&${flag}`), tried, refusals.at(-1)?.error)
 }
 
 /** No driver can be used. */

@@ -4,7 +4,7 @@
  *
  * Invariant: a copy is there as a whole or not at all, and takes nobody's place.
  */
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { TASK_STATUSES, type OwnerRecord } from '../ledger/records.js'
 import {
   COPIED_TABLES,
@@ -18,6 +18,7 @@ import {
 import { LedgerError } from '../ledger/errors.js'
 import { parse, type SqlRow, type SqlValue } from '../ledger/rows.js'
 import type { StoreContent, StoreFacts, TableFacts } from '../ledger/store-facts.js'
+import { isAbsent } from './absent-file.js'
 import { openDatabase, type SqliteDatabase } from './driver.js'
 import { ledgerFailure } from './failures.js'
 import { APPLICATION_ID, expectOurs, migrate, MIGRATIONS, SCHEMA_VERSION, schemaVersion } from './migrations.js'
@@ -28,7 +29,7 @@ import { RESULT_CODES, resultCode } from './result-codes.js'
 /** Opens it to look, whatever version it has; makes nothing. */
 async function looking<T>(file: string, look: (database: SqliteDatabase, name: string) => Promise<T> | T): Promise<T> {
   const name = `sqlite:${file}`
-  if (!existsSync(file)) throw new LedgerError('missing', `There is no ledger ${name}`)
+  if (isAbsent(file)) throw new LedgerError('missing', `There is no ledger ${name}`)
   let database: SqliteDatabase | undefined
   try {
     database = await openDatabase(file)
@@ -115,7 +116,7 @@ function pairOf(row: SqlRow): [string, number] {
 
 /** What a migration would execute; empty if there is nothing to do. */
 export async function pendingSqliteSql(file: string): Promise<readonly string[]> {
-  const version = existsSync(file) ? await looking(file, schemaVersion) : 0
+  const version = isAbsent(file) ? 0 : await looking(file, schemaVersion)
   if (version >= SCHEMA_VERSION) return []
   const marks = [`PRAGMA application_id = ${APPLICATION_ID}`, `PRAGMA user_version = ${SCHEMA_VERSION}`]
   return ['BEGIN IMMEDIATE', ...MIGRATIONS.slice(version), ...marks, 'COMMIT']

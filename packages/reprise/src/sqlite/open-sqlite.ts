@@ -2,11 +2,12 @@
  * Opens a SQLite file as a ledger: the driver, the settings that durability needs, the version check, the schema.
  * Imports core, the ledger's port and its own layer.
  */
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { CLOCK, expectOptions, FLAG, type OptionCheck } from '../core/options.js'
 import type { Clock } from '../core/time.js'
 import { LedgerError } from '../ledger/errors.js'
 import { LedgerTime } from '../ledger/ledger-time.js'
+import { isAbsent } from './absent-file.js'
 import { openDatabase, SQLITE_DRIVERS, type SqliteDatabase, type SqliteDriverName } from './driver.js'
 import { ledgerFailure, MAX_WAIT_MS } from './failures.js'
 import { expectCurrent, migrate } from './migrations.js'
@@ -68,7 +69,7 @@ const MAX_LOG_BYTES = 16 * 1024 * 1024
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<SqliteLedger> {
   expectOptions('openSqlite', options, CHECKS)
   const name = `sqlite:${file}`
-  if ((options.create === false || options.readOnly === true) && !existsSync(file)) {
+  if ((options.create === false || options.readOnly === true) && isAbsent(file)) {
     throw new LedgerError('missing', `There is no ledger ${name}`)
   }
   if (options.readOnly === true) return openReadOnly(file, name, options)

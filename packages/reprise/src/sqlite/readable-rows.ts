@@ -6,11 +6,11 @@
  * one. From there the rows are read backwards up to the damage, so that only rows on damaged pages are lost. Nothing is
  * written: the file is opened read-only.
  */
-import { existsSync } from 'node:fs'
 import { COPIED_TABLES, type CopiedRows, type CopiedTable, portionsOf, ROWS_AT_ONCE } from '../ledger/copied-tables.js'
 import { LedgerError } from '../ledger/errors.js'
 import { type LostRows, rowPlace } from '../ledger/row-check.js'
 import type { SqlRow, SqlValue } from '../ledger/rows.js'
+import { isAbsent } from './absent-file.js'
 import { openDatabase, type SqliteDatabase } from './driver.js'
 import { ledgerFailure, unreadableTables } from './failures.js'
 import { expectOurs, SCHEMA_VERSION, schemaVersion } from './migrations.js'
@@ -35,7 +35,7 @@ function isDamage(error: unknown): boolean {
 /** Opens a ledger read-only, whatever version of the schema it has, up to that of this program. */
 export async function readingSqlite<T>(file: string, read: (database: SqliteDatabase) => T | Promise<T>): Promise<T> {
   const name = `sqlite:${file}`
-  if (!existsSync(file)) throw new LedgerError('missing', `There is no ledger ${name}`)
+  if (isAbsent(file)) throw new LedgerError('missing', `There is no ledger ${name}`)
   try {
     // By SQLite alone: to close any other handle of the file would drop the locks that this process has on it.
     const database = await openDatabase(file, undefined, undefined, true)

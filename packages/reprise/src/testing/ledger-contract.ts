@@ -7,6 +7,7 @@ import type { AttemptRow, OwnerRecord, TaskRecord } from '../ledger/records.js'
 import { ANALYTICS_CASES } from './analytics-contract.js'
 import { CLAIM_CASES } from './claim-contract.js'
 import { type Check, isError, rejection, same } from './contract-checks.js'
+import { GROUP_CASES } from './group-contract.js'
 import { RETENTION_CASES } from './retention-contract.js'
 import { RUN_CASES } from './run-contract.js'
 import { newTask, sampleTask } from './sample-task.js'
@@ -39,7 +40,15 @@ export interface ContractCase {
  * for (const { name, run: check } of ledgerContract(open)) await check().catch((error) => console.error(name, error))
  */
 export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly ContractCase[] {
-  const cases = { ...CASES, ...ANALYTICS_CASES, ...CLAIM_CASES, ...RETENTION_CASES, ...RUN_CASES, ...SCOPE_CASES }
+  const cases = {
+    ...CASES,
+    ...ANALYTICS_CASES,
+    ...CLAIM_CASES,
+    ...GROUP_CASES,
+    ...RETENTION_CASES,
+    ...RUN_CASES,
+    ...SCOPE_CASES,
+  }
   return Object.entries(cases).map(([name, check]) => ({
     name,
     run: async () => {

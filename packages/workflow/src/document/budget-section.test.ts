@@ -129,7 +129,9 @@ test('a flag has no lines, but says which of its options is wrong', () => {
   expect(problemsOf(() => readBudgetFlag('--budget', '{type: count, total: x}'))).toEqual([
     { message: '--budget total: "x" is not a whole number of 0 or more such as 20' },
   ])
-  expect(problemsOf(() => readBudgetFlag('--budget', '{type: count'))[0]?.message).toMatch(/^--budget: flow map/)
+  expect(problemsOf(() => readBudgetFlag('--budget', '{type: count'))[0]?.message).toMatch(
+    /^--budget: a `{` is not closed/,
+  )
 })
 
 // ── beside the policy ────────────────────────────────────────────────────────────────────────────

@@ -83,6 +83,7 @@ test.each([
   ['retry: 3', 'did you mean `retry_defaults`?'],
   ['jobs: []', 'did you mean `steps`?'],
   ['timeout: 5m', 'a step has a limit: write `attempt_timeout` there, or under `retry_defaults:`'],
+  ['description: nightly import', 'nothing reads it: write it as a comment, `# …`'],
   ['attempts: 5', 'write it under `retry_defaults:`: `retry_defaults: {attempts: …}`'],
   ['env: [REGION=eu]', 'write `{REGION: eu}`'],
   ['params: [region, day]', 'write `{region: , day: }`: empty ones must be given'],
@@ -105,8 +106,21 @@ test.each([
   ['{run: [x, 1.10]}', "write it in quotes: '1.10'"],
   ['{shell: x, cwd: /tmp}', 'did you mean `working_dir`?'],
   ['{shell: x, attempts: 5}', 'write it under `retry:`: `retry: {attempts: …}`'],
+  ['{shell: x, retries: 3}', 'write `retry: {attempts: 4}`: `attempts` counts the first execution as well'],
+  ['{shell: x, max-retries: 0}', 'write `retry: {attempts: 1}`: `attempts` counts the first execution as well'],
+  ['{shell: x, maxAttempts: 3}', 'write `retry: {attempts: 3}`'],
+  ['{shell: x, retries: {times: 3}}', 'write `retry: {attempts: …}`: `attempts` counts the first execution as well'],
+  ['{shell: x, retry_delay: 5s}', 'write it under `retry:`: `retry: {initial_delay: …}`'],
   ['{shell: x, on_failure: continue}', 'write it under `retry:`: `retry: {on_failure: …}`'],
   ['{shell: x, continue-on-error: true}', 'did you mean `retry: {on_failure: continue}`?'],
+  ['{shell: x, on_error: continue}', 'did you mean `retry: {on_failure: continue}`?'],
+  ['{shell: x, timeout: 5 minutes}', 'did you mean `5m`?'],
+  ['{shell: x, retry: {initial_delay: 500 ms}}', 'did you mean `500ms`?'],
+  ['{shell: x, retry: {retry_on: ["exit_code:75"]}}', 'did you mean `exit:75`?'],
+  [
+    '{shell: x, capture: {out: stdout}}',
+    'it is a name alone: `capture: answer`; JSON has `capture_format: json` beside it',
+  ],
   ['{shell: x, depends_on: [y]}', 'steps run one after the other, in the order of the file'],
   ['{shell: x, if: y}', 'did you mean `when`?'],
   ['{shell: x, secrets: [A]}', 'it belongs to the document: write it beside `steps`'],
@@ -138,15 +152,26 @@ test.each([
 })
 
 test.each([
+  ['steps by name', 'steps: {fetch: {shell: x}}', 'begin each step with `- `: `- shell: …`'],
   ['a list of steps alone', '- shell: x', 'write the list under `steps:`'],
   ['nothing', '', 'a workflow is as short as `steps: [{shell: ./fetch}]`'],
+  [
+    'a number of retries',
+    'retries: 2\nsteps: [{shell: x}]',
+    'write `retry_defaults: {attempts: 3}`: `attempts` counts the first execution as well',
+  ],
+  ['steps that are no list', 'steps: {name: a, shell: x}', 'begin each step with `- `: `- shell: …`'],
+  ['a step without a space', 'steps: {-shell: x}', 'a space is missing behind `-`: `- shell: …`'],
+  ['variables as a list', 'env: [{A: b}]\nsteps: [{shell: x}]', 'leave out the `- ` before each field'],
   ['no steps', 'name: x', 'such as `{steps: [{shell: ./fetch}]}`'],
 ])('%s is told what a workflow is', (_, text, suggestion) => {
   expect(problemsOf(text)).toMatchObject([{ suggestion }])
 })
 
-test.each(['params: {env: 1}', 'params: {package: 1}', 'params: {in: 1}'])('%s: the name is taken', (text) => {
-  expect(problemsOf(`${text}\nsteps: [{shell: x}]`)).toMatchObject([{ message: expect.stringContaining('is taken') }])
+test.each(['params: {env: 1}', 'params: {package: 1}', 'params: {in: 1}'])('%s: the name is reserved', (text) => {
+  expect(problemsOf(`${text}\nsteps: [{shell: x}]`)).toMatchObject([
+    { message: expect.stringContaining('is a reserved word') },
+  ])
 })
 
 test('very many keys that nobody knows take no time, and the first are told a cure', () => {

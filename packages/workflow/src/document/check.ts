@@ -5,7 +5,7 @@
  * is called or changed. Imports shapes, spots and findings.
  */
 import { nearest } from 'reprise/internal'
-import { faultOfDuration } from './duration-fault.js'
+import { faultOfDuration, shortForm } from './duration-fault.js'
 import type { Findings } from './findings.js'
 import { hintForKey, hintForValue } from './hints.js'
 import { faultOfName, mendedName, type NameRule } from './names.js'
@@ -56,7 +56,7 @@ export class ShapeCheck {
         return this.number(spot, shape)
       case 'duration': {
         const fault = faultOfDuration(spot.data)
-        if (fault !== undefined) this.findings.fail(spot, fault)
+        if (fault !== undefined) this.findings.fail(spot, fault, shortForm(spot.data))
         return
       }
       case 'data':
@@ -159,7 +159,7 @@ export class ShapeCheck {
       const place = this.fieldAt(spot, key)
       const field = fieldFor(shape, key)
       if (field === undefined) {
-        const suggestion = this.suggestKey(key, shape)
+        const suggestion = this.suggestKey(key, place.data, shape)
         for (const [, name = ''] of suggestion?.matchAll(/`(\w+)/g) ?? []) meant.push(name)
         this.findings.fail(place, 'unknown field', suggestion, true)
         continue
@@ -217,9 +217,9 @@ export class ShapeCheck {
     else this.findings.fail(spot, `${describeValue(spot.data)} is not ${expectedOf(shape)}`, hint)
   }
 
-  private suggestKey(key: string, shape: FieldsShape): string | undefined {
+  private suggestKey(key: string, value: unknown, shape: FieldsShape): string | undefined {
     if (this.findings.problems.length >= MAX_SUGGESTIONS) return undefined
-    const known = hintForKey(key, shape.title)
+    const known = hintForKey(key, shape.title, value)
     if (known !== undefined) return known
     const near = nearest(
       key,

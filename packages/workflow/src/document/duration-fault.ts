@@ -10,3 +10,13 @@ export function faultOfDuration(value: unknown): string | undefined {
     throw error
   }
 }
+
+const LONG_FORM = /^\s*([\d.]+)\s*(ms|millisec|s|sec|m|min|h|hr|hour|d|day)(?:ond|ute)?s?\s*$/i
+
+/** `5 minutes` is written `5m`. */
+export function shortForm(value: unknown): string | undefined {
+  const [, count = '', unitName = ''] = (typeof value === 'string' && LONG_FORM.exec(value)) || []
+  if (count === '') return undefined
+  const unit = /^m(s|il)/i.test(unitName) ? 'ms' : unitName.charAt(0).toLowerCase()
+  return `did you mean \`${count}${unit}\`?`
+}

@@ -4,6 +4,7 @@
  */
 import type { PolicyProblem } from 'reprise'
 import { nearest } from 'reprise/internal'
+import { shortForm } from './duration-fault.js'
 import { camelCase, snakeCase } from './spelling.js'
 import { hasFields } from './spot.js'
 
@@ -46,10 +47,13 @@ const ACCEPTED: Readonly<Record<string, string>> = {
   hedge: 'give `{delay: 500ms}` or `{percentile: 95}`',
 }
 const NAMED_BREAKER = 'give the name of one under `breakers:`, or fields such as `{failure_threshold: 5}`'
+const DURATIONS = /(^|[._])(delay|timeout|after|budget|increment|delays)$/
 const LISTS = /(^|\.)(retry_on|exit_code|delays)$/
 const NUMBERS =
   /^$|(^|\.)(attempts|jitter_factor|base|cost|failure_threshold|half_open_max_calls|max_hedges|percentile)$/
 const MAX_SHOWN = 40
+/** `exit 75`, `exit_code:75`, `exit code 75`. */
+const EXIT_CODE = /^exit(?:[ _-]?code)?[ :=]*(\d{1,3})$/i
 
 /** Where a problem stands. */
 interface Around {
@@ -109,11 +113,15 @@ function forValue(field: string, { value, isWorkflow }: Around, isItem: boolean)
   if (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) && NUMBERS.test(field)) {
     return `write it without quotes: \`${shown(value)}\``
   }
+  const exitCode = field === 'retry_on' && typeof value === 'string' ? EXIT_CODE.exec(value)?.[1] : undefined
+  if (exitCode !== undefined) return `did you mean \`exit:${exitCode}\`?`
   if (field === 'retry_on' && value === 429) return 'did you mean `rate_limit`?'
   if (field === 'retry_on' && typeof value === 'number' && value >= 500 && value < 600) return 'did you mean `5xx`?'
   if (!isItem && LISTS.test(field) && (typeof value === 'string' || typeof value === 'number')) {
     return `write it as a list: \`[${shown(value)}]\``
   }
+  const short = DURATIONS.test(field) ? shortForm(value) : undefined
+  if (short !== undefined) return short
   if (Object.hasOwn(ACCEPTED, field) && !hasFields(value) && (field === '' || typeof value !== 'string')) {
     return isWorkflow && field === 'breaker' ? NAMED_BREAKER : ACCEPTED[field]
   }

@@ -28,16 +28,17 @@ const STEP_KEYS: Hints = {
   ...meaning('capture', 'output outputs register save as captureoutput stdout'),
   ...meaning('when', 'if condition only unless'),
   ...meaning('attempt_timeout', 'attempttimeout timeoutseconds timeoutminutes timeoutms deadline'),
-  ...meaning('retry', 'retries maxretries maxattempts retrypolicy'),
+  ...meaning('retry', 'retrypolicy'),
+  ...under('retry', 'initial_delay', 'retrydelay retryinterval retrywait delay backoffdelay'),
   ...meaning('name', 'title label description'),
   ...meaning('write_file', 'file write copy'),
   ...under('retry', UNDER_RETRY.replace('attempt_timeout ', '')),
-  ...meaning('retry: {on_failure: continue}', 'continueonerror allowfailure ignoreerrors'),
+  ...meaning('retry: {on_failure: continue}', 'continueonerror allowfailure ignoreerrors onerror'),
   ...said('steps run one after the other, in the order of the file', 'needs dependson after before parallel'),
   ...said('write it under `http:`: `http: {url: …}`', 'method headers body'),
   ...said('it belongs to the document: write it beside `steps`', 'secrets params breakers budgets retrydefaults'),
   ...said('write it under `on_interrupt:`: `on_interrupt: {verify: …}`', 'verify'),
-  ...said('write it under `retry:`: `retry: {on_failure: {fallback: {command: …}}}`', 'fallback onerror'),
+  ...said('write it under `retry:`: `retry: {on_failure: {fallback: {command: …}}}`', 'fallback'),
 }
 
 /** For what was meant to be the steps. */
@@ -48,10 +49,11 @@ const WORKFLOW_KEYS: Hints = {
   ...meaning('params', 'parameters inputs args arguments vars variables'),
   ...meaning('env', 'environment'),
   ...meaning('secrets', 'secret'),
-  ...meaning('retry_defaults', 'retry retryconfig defaults retrypolicy retries'),
+  ...meaning('retry_defaults', 'retry retryconfig defaults retrypolicy'),
   ...meaning('breakers', 'breaker circuitbreaker circuitbreakers'),
   ...meaning('budgets', 'budget'),
   ...meaning('name', 'title id'),
+  ...said('nothing reads it: write it as a comment, `# …`', 'description version'),
   ...said('a step has a limit: write `attempt_timeout` there, or under `retry_defaults:`', 'timeout'),
   ...under('retry_defaults', UNDER_RETRY.replace('budget breaker ', '')),
 }
@@ -75,10 +77,27 @@ const KEYS: Readonly<Record<string, Hints>> = {
   breaker: said('the name of a breaker is its key', 'key name'),
 }
 
+/** Keys of other tools that count retries, or attempts, and stand where we have `retry` or `retry_defaults`. */
+const COUNTS_RETRIES: ReadonlySet<string> = new Set(['retries', 'maxretries', 'retrycount', 'retrytimes', 'retrylimit'])
+const COUNTS_ATTEMPTS: ReadonlySet<string> = new Set(['maxattempts', 'tries', 'maxtries'])
+const RETRY_OF: Hints = { step: 'retry', workflow: 'retry_defaults' }
+
+/** A number of retries is one less than `attempts`, which counts the first execution. */
+function hintForCount(word: string, value: unknown, title: string): string | undefined {
+  const owner = Object.hasOwn(RETRY_OF, title) ? RETRY_OF[title] : undefined
+  const counted = COUNTS_RETRIES.has(word) ? 1 : COUNTS_ATTEMPTS.has(word) ? 0 : undefined
+  if (owner === undefined || counted === undefined) return undefined
+  const attempts = Number.isSafeInteger(value) ? (value as number) + counted : undefined
+  const first = counted === 1 ? ': `attempts` counts the first execution as well' : ''
+  return `write \`${owner}: {attempts: ${attempts ?? '…'}}\`${first}`
+}
+
 /** A cure for a key that nobody knows. */
-export function hintForKey(key: string, title: string): string | undefined {
+export function hintForKey(key: string, title: string, value?: unknown): string | undefined {
   const hints = KEYS[title] ?? {}
   const word = key.replaceAll(/[-_]/g, '').toLowerCase()
+  const count = hintForCount(word, value, title)
+  if (count !== undefined) return count
   if (Object.hasOwn(hints, word)) return hints[word]
   // A slip in a word of some other tool; short words are near to everything.
   const near = word.length < MIN_FUZZY ? undefined : nearest(word, Object.keys(hints))
@@ -101,6 +120,8 @@ export function hintForValue(value: unknown, shape: Shape, owner: string): strin
     if (kind === 'fields' && shape.kind === 'text') return 'text that holds `: ` needs quotes'
   }
   if (kind === 'list' && shape.kind === 'fields' && shape.title === 'workflow') return 'write the list under `steps:`'
+  if (kind === 'list' && (shape.kind === 'fields' || shape.kind === 'named'))
+    return 'leave out the `- ` before each field'
   return value === null ? EMPTY[owner] : undefined
 }
 
@@ -123,7 +144,9 @@ const FORMS: Readonly<Record<string, Form>> = {
     Array.isArray(value)
       ? `write \`{${value.map((name) => `${String(name)}: `).join(', ')}}\`: empty ones must be given`
       : undefined,
-  'workflow.steps': text((value) => `write \`- shell: ${value}\``),
+  'workflow.steps': (value, kind) => (kind === 'fields' ? stepsAsList(value) : writeShell(value, kind)),
+  'step.capture': (_, kind) =>
+    kind === 'fields' ? 'it is a name alone: `capture: answer`; JSON has `capture_format: json` beside it' : undefined,
   'step.write_file': text((value) => `write \`{path: ${value}, content: …}\``),
   'on_failure.fallback': text((value) => `write \`{command: ${value}}\``),
   'http.expect': (value, kind) =>
@@ -133,6 +156,15 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 function text(write: (value: string) => string): Form {
   return (value) => (typeof value === 'string' && value.length <= MAX_FORM ? write(value) : undefined)
+}
+
+const writeShell = text((value) => `write \`- shell: ${value}\``)
+
+/** Steps without the `- ` of a list, or without its space. */
+function stepsAsList(value: unknown): string {
+  const stuck = Object.keys(value as object).find((key) => /^-\w/.test(key))
+  if (stuck !== undefined) return `a space is missing behind \`-\`: \`- ${shortened(stuck.slice(1))}: …\``
+  return 'begin each step with `- `: `- shell: …`'
 }
 
 /** `NAME=value` is how a shell has them. */
@@ -152,7 +184,9 @@ function meaning(name: string, aliases: string): Hints {
   return said(`did you mean \`${name}\`?`, aliases)
 }
 
-function under(parent: string, names: string): Hints {
+/** `aliases`: other words for the one name. */
+function under(parent: string, names: string, aliases?: string): Hints {
+  if (aliases !== undefined) return said(`write it under \`${parent}:\`: \`${parent}: {${names}: …}\``, aliases)
   const entries = names.split(' ').map((name): [string, string] => {
     return [name.replaceAll('_', ''), `write it under \`${parent}:\`: \`${parent}: {${name}: …}\``]
   })

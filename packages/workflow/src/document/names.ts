@@ -5,7 +5,7 @@ import { shortened } from './shortened.js'
 export interface NameRule {
   readonly pattern: string
   readonly said: string
-  /** Names that fit the pattern and are taken. */
+  /** Names that fit the pattern, and that have a meaning of their own. */
   readonly reserved?: readonly string[]
   /** Ids that end so are ours to give; the pattern says it too. */
   readonly reservedEnd?: string
@@ -77,7 +77,7 @@ function patternOf(rule: NameRule): RegExp {
 /** What is wrong with a name, if anything is. */
 export function faultOfName(name: string, rule: NameRule): string | undefined {
   const { said, reserved = [], reservedEnd } = rule
-  if (reserved.includes(name)) return `\`${name}\` is taken: choose another name`
+  if (reserved.includes(name)) return `\`${name}\` is a reserved word: choose another name`
   if (reservedEnd !== undefined && name.endsWith(reservedEnd)) return `names that end in \`${reservedEnd}\` are taken`
   return patternOf(rule).test(name) ? undefined : `${JSON.stringify(shortened(name))} is not ${said}`
 }

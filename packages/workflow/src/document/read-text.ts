@@ -9,9 +9,11 @@ import { InputError } from './problem.js'
 /** How messages call what came from stdin. */
 export const STDIN = '<stdin>'
 
+export const NO_FILE = 'no such file'
+
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  ENOTDIR: 'no such file',
+  ENOENT: NO_FILE,
+  ENOTDIR: NO_FILE,
   EISDIR: 'this is a directory, not a file',
   EACCES: 'no permission to read it',
   EPERM: 'no permission to read it',

@@ -1,12 +1,15 @@
 /** What the parser accepts and we do not, because two readers could take it for two things. Imports the `yaml` package. */
 import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, type YAMLMap } from 'yaml'
 import { MAX_VALUES } from './limits.js'
+import { shortened } from './shortened.js'
 
 interface Slip {
   /** Absent: the text as a whole. */
   readonly node?: Node
   readonly message: string
   readonly suggestion?: string
+  /** Of a key that is given twice: where it was given first. */
+  readonly first?: Node
 }
 
 /** Keys that stand twice, aliases of nothing, merge keys, other versions of YAML, more values than we take. */
@@ -50,12 +53,14 @@ function danglingSlip(node: Alias): Slip {
 
 function slipsOfKeys(map: YAMLMap): Slip[] {
   const slips: Slip[] = []
-  const keys = new Set<unknown>()
+  const keys = new Map<unknown, Node>()
   for (const { key } of map.items) {
     if (!isScalar(key)) continue
-    if (keys.has(key.value)) slips.push({ node: key, message: 'this key stands here twice' })
+    const first = keys.get(key.value)
+    if (first !== undefined)
+      slips.push({ node: key, message: `\`${shortened(String(key.value))}\` is given twice`, first })
     if (isMergeKey(key)) slips.push(mergeKeySlip(key))
-    keys.add(key.value)
+    if (first === undefined) keys.set(key.value, key)
   }
   return slips
 }

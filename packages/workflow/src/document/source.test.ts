@@ -29,7 +29,9 @@ test('every fault of the syntax is told with its place, in the order of the file
 
 test('a key that stands twice is found in a large map at once', () => {
   const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1\n`).join('')
-  expect(problemsOf(`${keys}k7: 2\n`)).toMatchObject([{ line: 20_001, message: 'this key stands here twice' }])
+  expect(problemsOf(`${keys}k7: 2\n`)).toMatchObject([
+    { line: 20_001, message: '`k7` is given twice', suggestion: 'keep one of them; the first is in line 8' },
+  ])
 })
 
 test.each([
@@ -72,4 +74,62 @@ test.each([
   ['a: {<<: {b: 1}}\n', 'write the fields out; what many steps share goes under `retry_defaults:` or `env:`'],
 ])('%j: the cure is said', (text, suggestion) => {
   expect(problemsOf(text)).toMatchObject([{ suggestion }])
+})
+
+test.each([
+  ['steps:\n\t- x\n', [2, 1], 'a tab stands in the indentation', 'indent with spaces'],
+  [
+    'steps:\n  - name: a\n   shell: x\n',
+    [3, 4],
+    'this line is indented neither as a field of the item above nor as the next item',
+    'indent it as the other fields of the item, or begin it with `- `',
+  ],
+  [
+    'steps:\n  - name: a\n      shell: x\n',
+    [3, 7],
+    'this line is indented deeper than the field above, which has a value already',
+    'indent it as the field above',
+  ],
+  [
+    'name: x\n steps: []\n',
+    [2, 2],
+    'this line is indented deeper than the field above, which has a value already',
+    'indent it as the field above',
+  ],
+  ['a:\n  - b: "x \\" y\n    c: 1\n', [2, 8], 'a quote is not closed', 'close it with `"`'],
+  ["a: 'it''s\nb: 1\n", [1, 4], 'a quote is not closed', "close it with `'`; a `'` within the text is written `''`"],
+  ['a: 1\nb: 2\na: 3\n', [3, 1], '`a` is given twice', 'keep one of them; the first is in line 1'],
+  ['name:x\nb: 1\n', [1, 6], 'a space is missing behind `name:`', 'write `name: x`'],
+  ['a:\n  - b: 1\n    shell:echo hi\n', [3, 11], 'a space is missing behind `shell:`', 'write `shell: echo hi`'],
+  ['name: x\nsteps\n  - a\n', [2, 1], 'a `:` is missing behind `steps`', 'write `steps:`'],
+  [
+    'a: echo result: ok\n',
+    [1, 15],
+    '`: ` stands within a text without quotes',
+    'text that holds `: ` needs quotes, or a line of its own after `|`',
+  ],
+  ['a: {b: 1, c: [2, 3]\nd: 1\n', [1, 4], 'a `{` is not closed', 'close it with `}`'],
+  ['a:\n  b: [x, "]"\n  c: 1\n', [2, 6], 'a `[` is not closed', 'close it with `]`'],
+  ['{"a": [1, 2]\n', [1, 1], 'a `{` is not closed', 'close it with `}`'],
+  [
+    'a: "echo" hi\n',
+    [1, 11],
+    'text stands behind the closing quote',
+    'put all of the text within quotes of the other kind, or in a line of its own after `|`',
+  ],
+  [
+    'a: "\\d+"\n',
+    [1, 5],
+    '`\\d` means nothing within double quotes',
+    'write `\\\\d`, or put the text in single quotes',
+  ],
+  ['a: @x\n', [1, 4], 'text without quotes cannot begin with "@"', 'text that begins so needs quotes'],
+  [
+    'a: | echo\n  b\n',
+    [1, 6],
+    'text stands behind `|` or `>` in the same line',
+    'write it in the lines below, indented deeper than the key',
+  ],
+])('%j is refused at the place to mend, in plain words', (text, [line, column], message, suggestion) => {
+  expect(problemsOf(text)).toContainEqual({ file: 'f.yaml', line, column, message, suggestion })
 })

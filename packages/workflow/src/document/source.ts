@@ -4,21 +4,12 @@
  * Invariants: limits are checked before the parser sees the text; every fault of the syntax is told at once; keys are
  * strings, each at most once in its map; what the text says depends on no setting in it. Imports the `yaml` package.
  */
-import {
-  type Document,
-  type ErrorCode,
-  isAlias,
-  isMap,
-  isScalar,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-} from 'yaml'
+import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
 import { findExpansion } from './expansion.js'
 import { findExcess, MAX_ALIASES } from './limits.js'
 import { byPlace, InputError, type Problem } from './problem.js'
 import { findSlips } from './slips.js'
+import { explainFaults } from './yaml-faults.js'
 
 const OPTIONS = {
   // The parser compares each key with all before it: a map of 100 000 keys takes minutes. We look for twins ourselves.
@@ -29,17 +20,7 @@ const OPTIONS = {
   resolveKnownTags: false,
 } as const
 
-/** By the parser's code, for slips that its words do not explain. */
-const CURES: Partial<Record<ErrorCode, string>> = {
-  BLOCK_AS_IMPLICIT_KEY: 'text that holds `: ` needs quotes, or a line of its own after `|`',
-  TAB_AS_INDENT: 'indent with spaces',
-  BAD_INDENT: 'look at the brackets and the indentation above',
-  BAD_SCALAR_START: 'text that begins so needs quotes',
-  TAG_RESOLVE_FAILED: 'text that begins with `!` needs quotes',
-  MULTIPLE_DOCS: 'a file holds one: split it at `---`',
-}
-
-/** Of the syntax: who has more has another kind of file. */
+/** A file with more errors of syntax is of another kind. */
 const MAX_FAULTS = 1000
 
 export interface Source {
@@ -50,7 +31,8 @@ export interface Source {
   readonly root: Node | null
   /** The node that an alias stands for; any other node itself. */
   resolve(node: unknown): Node | undefined
-  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>): Problem
+  /** At the start of the node, or so many characters behind it. */
+  problemAt(node: Node | undefined, details: Omit<Problem, 'file' | 'line' | 'column'>, skip?: number): Problem
 }
 
 export function parseSource(file: string, text: string): Source {
@@ -60,14 +42,16 @@ export function parseSource(file: string, text: string): Source {
     const place = { file, line: Math.max(1, line), column: Math.max(1, col) }
     return { ...place, message, ...(suggestion !== undefined && { suggestion }) }
   }
+  const lineOf = (node: Node): number => at(node.range?.[0] ?? 0, '').line ?? 1
   const excess = findExcess(text)
   if (excess !== undefined) throw new InputError([{ file, message: excess.message }], text)
 
   const document = parseDocument(text, { ...OPTIONS, lineCounter })
   const broken = [...document.errors, ...document.warnings].slice(0, MAX_FAULTS)
-  const faults = broken.map(({ code, pos, message }) => at(pos[0], tidy(message), CURES[code]))
-  for (const { node, message, suggestion } of findSlips(document)) {
-    faults.push(at(node?.range?.[0] ?? 0, message, suggestion))
+  const faults = explainFaults(broken, text).map(({ offset, message, suggestion }) => at(offset, message, suggestion))
+  for (const { node, message, suggestion, first } of findSlips(document)) {
+    const before = first === undefined ? undefined : `keep one of them; the first is in line ${lineOf(first)}`
+    faults.push(at(node?.range?.[0] ?? 0, message, suggestion ?? before))
   }
   if (faults.length > 0) throw new InputError(faults.toSorted(byPlace), text)
 
@@ -80,7 +64,7 @@ export function parseSource(file: string, text: string): Source {
     value,
     root: document.contents,
     resolve: resolverOf(document),
-    problemAt: (node, details) => ({ ...at(node?.range?.[0] ?? 0, ''), ...details }),
+    problemAt: (node, details, skip = 0) => ({ ...at((node?.range?.[0] ?? 0) + skip, ''), ...details }),
   }
 }
 
@@ -136,12 +120,6 @@ function toPlain(document: Document, file: string, text: string): unknown {
       throw new InputError([{ file, message: 'aliases multiply beyond measure' }], text)
     throw error
   }
-}
-
-/** The parser's messages begin with a capital and may end with a stop; ours follow a colon. */
-function tidy(message: string): string {
-  if (message.startsWith('Source contains multiple documents')) return 'holds more than one document'
-  return message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '')
 }
 
 export { isCollection, type Node } from 'yaml'

@@ -117,6 +117,28 @@ export function problemOf(source: Source, spot: Spot, message: string, suggestio
   return source.problemAt(node, spot.path === '' ? details : { path: spot.path, ...details })
 }
 
+/** A part of a text: what is written there, and how far behind its start the problem is. */
+export interface TextPart {
+  readonly written: string
+  readonly offset: number
+}
+
+/** A problem at a part of a text; undefined if that part does not stand in the file as it is: folded, or with escapes. */
+export function problemWithin(
+  source: Source,
+  spot: Spot,
+  { written, offset }: TextPart,
+  message: string,
+  suggestion?: string,
+): Problem | undefined {
+  const range = spot.node?.range
+  if (!range || isCollection(spot.node)) return undefined
+  const index = source.text.slice(range[0], range[1]).indexOf(written)
+  if (index === -1) return undefined
+  const details = { path: spot.path, message, ...(suggestion !== undefined && { suggestion }) }
+  return source.problemAt(spot.node, details, index + offset)
+}
+
 /** How the key of this spot is spelt. */
 export function keyOf(spot: Spot | undefined): string {
   return spot?.name ?? ''

@@ -4,7 +4,7 @@
  */
 import type { Policy, StopReason } from 'reprise'
 import type { FoundPolicy } from '../plan/found-policies.js'
-import { type AttemptRow, type Facts, gatherFacts } from './facts.js'
+import { type ExplainedAttempt, type Facts, gatherFacts } from './facts.js'
 import { type Hint, hintsFor } from './hints.js'
 import { stopSentence } from './stop-sentence.js'
 import { summarize } from './summary.js'
@@ -23,7 +23,7 @@ export interface Explanation {
   readonly step: string | null
   readonly summary: string
   readonly policy: Policy
-  readonly attempts: readonly AttemptRow[]
+  readonly attempts: readonly ExplainedAttempt[]
   readonly stop: Stop
   /** More than all waits together never add up to, `Retry-After` apart. */
   readonly mostWaitedMs: number

@@ -5,7 +5,7 @@
 import { delayAfter, type Policy } from 'reprise'
 import { plainChance, type Walk, walk } from './walk.js'
 
-export interface AttemptRow {
+export interface ExplainedAttempt {
   readonly attempt: number
   /** Before this attempt, without jitter; of `decorrelated` the longest. */
   readonly waitMs: number
@@ -21,7 +21,7 @@ export interface AttemptRow {
 
 export interface Facts {
   readonly policy: Policy
-  readonly rows: readonly AttemptRow[]
+  readonly rows: readonly ExplainedAttempt[]
   readonly plain: Walk
   /** Every draw as low, and as high, as it can be. */
   readonly shortest: Walk
@@ -53,8 +53,8 @@ export function waitLimitMs({ retryBudgetMs, timeoutMs }: Policy): number {
   return Math.min(retryBudgetMs ?? Infinity, timeoutMs ?? Infinity)
 }
 
-function makeRows(policy: Policy, attempts: number): AttemptRow[] {
-  const rows: AttemptRow[] = []
+function makeRows(policy: Policy, attempts: number): ExplainedAttempt[] {
+  const rows: ExplainedAttempt[] = []
   let [waitedMs, minWaitedMs, maxWaitedMs] = [0, 0, 0]
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const waitMs = delayAfter(policy, attempt - 1)

@@ -8,7 +8,7 @@ import { isWorkflow, readPolicyFile } from '../document/policy-file.js'
 import { hasFields } from '../document/spot.js'
 import { spellingsOf } from '../document/shape.js'
 import type { Source } from '../document/source.js'
-import { stepsOf } from './plan.js'
+import { type Plan, stepsOf } from './plan.js'
 import { planOf } from './plan-of.js'
 import type { Readers } from './readers.js'
 
@@ -31,13 +31,25 @@ export function readPolicies(source: Source, readers: Readers): PolicyFile {
     const { unread, ...found } = readPolicyFile(source)
     return { isWorkflow: false, policies: [{ step: null, name: null, ...found }], unread }
   }
-  const steps = stepsOf(planOf(source, readers))
+  return { isWorkflow: true, policies: policiesOf(source, planOf(source, readers)), unread: [] }
+}
+
+/** Those of the steps of a plan that was made of this source. */
+function policiesOf(source: Source, plan: Plan): readonly FoundPolicy[] {
   const written = writtenSteps(source)
-  const policies = steps.map(({ id, name, policy: input }, index) => {
+  return stepsOf(plan).map(({ id, name, policy: input }, index) => {
     const { policy, notes } = normalizePolicy(input)
     return { step: id, name, policy, notes: [...notes, ...timeoutNotes(written[index], policy)] }
   })
-  return { isWorkflow: true, policies, unread: [] }
+}
+
+/** What is allowed but odd in a plan that was made of this source, in sentences that name the step. */
+export function notesOf(source: Source, plan: Plan): string[] {
+  return stepNotes(policiesOf(source, plan))
+}
+
+export function stepNotes(policies: readonly FoundPolicy[]): string[] {
+  return policies.flatMap(({ step, notes }) => notes.map((note) => `Step ${step ?? ''}: ${note}`))
 }
 
 /** In the file's own spelling. */

@@ -11,7 +11,13 @@ import { fieldOf, hasFields, itemsOf, type Spot, wholeOf } from '../document/spo
 import { type Shape, spellingsOf } from '../document/shape.js'
 import { GateCheck } from './gate-check.js'
 import type { Readers, References } from './readers.js'
-import { faultOfReference, type Scope } from './reference-check.js'
+import {
+  faultOfNumeric,
+  faultOfReference,
+  faultOfShellName,
+  type ReferenceFault,
+  type Scope,
+} from './reference-check.js'
 import { checkStep } from './step-check.js'
 import { stepIds } from './step-ids.js'
 
@@ -19,6 +25,8 @@ interface StepSpot {
   readonly spot: Spot
   readonly id: string
   readonly capture: string | undefined
+  /** Whether the output is captured as text. */
+  readonly isText: boolean
 }
 
 export function checkMeaning(findings: Findings, readers: Readers): void {
@@ -30,9 +38,13 @@ export function checkMeaning(findings: Findings, readers: Readers): void {
   checkCaptures(findings, params, steps)
 
   const gates = new GateCheck(findings, whole)
-  const scopes = readers.isBlind === true ? undefined : new Scopes(params, steps)
+  const variables = new Set([...namesUnder(findings, whole, 'env'), ...secretsOf(findings, whole)])
+  const scopes = readers.isBlind === true ? undefined : new Scopes(params, steps, variables)
   const read = (spot: Spot, shape: Shape): void => {
-    if (scopes !== undefined) checkTexts(findings, readers, textsIn(source, spot, shape), scopes.now)
+    if (scopes === undefined) return
+    const own = namesUnder(findings, spot, 'env')
+    const scope = own.size === 0 ? scopes.now : { ...scopes.now, variables: new Set([...variables, ...own]) }
+    checkTexts(findings, readers, textsIn(source, spot, shape), scope)
   }
   const env = fieldOf(source, whole, 'env')
   if (env !== undefined) read(env, ENV)
@@ -55,8 +67,11 @@ class Scopes {
   private readonly steps = new Set<string>()
   private readonly laterValues: Map<string, string>
   private readonly laterSteps: Set<string>
+  private readonly texts = new Map<string, string>()
+  private readonly variables: ReadonlySet<string>
 
-  constructor(params: ReadonlySet<string>, steps: readonly StepSpot[]) {
+  constructor(params: ReadonlySet<string>, steps: readonly StepSpot[], variables: ReadonlySet<string>) {
+    this.variables = variables
     const captures = steps.flatMap(({ capture, id }) => (capture === undefined ? [] : [[capture, id] as const]))
     this.values = new Set(params)
     // The first step that captures it is named.
@@ -65,25 +80,42 @@ class Scopes {
   }
 
   get now(): Scope {
-    return { values: this.values, steps: this.steps, laterValues: this.laterValues, laterSteps: this.laterSteps }
+    const { values, steps, laterValues, laterSteps, texts, variables } = this
+    return { values, steps, laterValues, laterSteps, texts, variables }
   }
 
-  pass({ id, capture }: StepSpot): void {
+  pass({ id, capture, isText }: StepSpot): void {
     this.steps.add(id)
     this.laterSteps.delete(id)
-    if (capture !== undefined) this.values.add(capture)
+    if (capture === undefined) return
+    // Two steps may capture one name: it is known to be text only if both do.
+    if (!isText) this.texts.delete(capture)
+    else if (!this.values.has(capture)) this.texts.set(capture, id)
+    this.values.add(capture)
   }
 }
 
 function checkTexts(findings: Findings, readers: Readers, texts: readonly FoundText[], scope: Scope): void {
   for (const { spot, text, reading } of texts) {
-    const { names, problem }: References =
+    const { names, unset, numeric, problem }: References =
       reading === 'expression' ? readers.checkExpression(text) : readers[reading].referencesIn(text)
-    if (problem !== undefined) findings.fail(spot, problem)
-    for (const name of new Set(names)) {
-      const fault = faultOfReference(name, reading, scope)
-      if (fault !== undefined) findings.fail(spot, fault.message, fault.suggestion)
+    if (problem !== undefined) {
+      const { message, offset, suggestion } = problem
+      // The last line break of a block is not part of what stands in the file.
+      const part = { written: text.trimEnd(), offset }
+      findings.failWithin(spot, part, message, suggestion, ` (at character ${offset + 1})`)
     }
+    const sign = reading === 'expression' ? '' : '${'
+    const check = (all: readonly string[] | undefined, fault: (name: string) => ReferenceFault | undefined): void => {
+      for (const name of new Set(all)) {
+        const found = fault(name)
+        const part = { written: sign + name, offset: 0 }
+        if (found !== undefined) findings.failWithin(spot, part, found.message, found.suggestion)
+      }
+    }
+    check(names, (name) => faultOfReference(name, reading, scope))
+    check(unset, (name) => faultOfShellName(name, scope))
+    check(numeric, (name) => faultOfNumeric(name, scope))
   }
 }
 
@@ -93,7 +125,17 @@ function stepsOf({ source }: Findings, whole: Spot): StepSpot[] {
   const list = names.flatMap((name) => fieldOf(source, whole, name) ?? [])[0]
   const spots = list === undefined ? [] : itemsOf(source, list)
   const ids = stepIds(spots.map(({ data }) => ({ id: textOf(data, 'id'), name: textOf(data, 'name') })))
-  return spots.map((spot, index) => ({ spot, id: ids[index] ?? '', capture: textOf(spot.data, 'capture') }))
+  return spots.map((spot, index) => {
+    const format = textOf(spot.data, 'capture_format')
+    // A script hands on what it returns, whatever that is.
+    const isText = (format === undefined || format === 'text') && fieldOf(source, spot, 'script') === undefined
+    return { spot, id: ids[index] ?? '', capture: textOf(spot.data, 'capture'), isText }
+  })
+}
+
+function secretsOf({ source }: Findings, whole: Spot): readonly string[] {
+  const list = fieldOf(source, whole, 'secrets')
+  return list === undefined ? [] : itemsOf(source, list).flatMap(({ data }) => (typeof data === 'string' ? data : []))
 }
 
 function checkIds(findings: Findings, steps: readonly StepSpot[]): void {

@@ -3,8 +3,19 @@
 export interface References {
   /** As written: `items`, `item.id`, `env.HOME`, `steps.fetch.exit_code`. */
   readonly names: readonly string[]
-  /** What is wrong with the text, if it cannot be read. */
-  readonly problem?: string
+  /** Of shell text: names in `${name}` that the text itself does not set. */
+  readonly unset?: readonly string[]
+  /** Of an expression: names that it compares with a number. */
+  readonly numeric?: readonly string[]
+  /** Present if the text cannot be read. */
+  readonly problem?: TextProblem
+}
+
+interface TextProblem {
+  readonly message: string
+  /** In UTF-16 units from the start of the text. */
+  readonly offset: number
+  readonly suggestion?: string | undefined
 }
 
 export interface TextReader {

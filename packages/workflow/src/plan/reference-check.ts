@@ -15,6 +15,10 @@ export interface Scope {
   readonly laterValues: ReadonlyMap<string, string>
   /** Ids of this step and of later ones. */
   readonly laterSteps: ReadonlySet<string>
+  /** Captures of earlier steps that are text, with the step. */
+  readonly texts: ReadonlyMap<string, string>
+  /** Variables that the document puts into the environment. */
+  readonly variables: ReadonlySet<string>
 }
 
 export interface ReferenceFault {
@@ -31,6 +35,19 @@ export const RUN_VALUES = ['id', 'name'] as const
 const MAX_COMPARED = 500
 const MAX_LISTED = 8
 
+/** Shorter names are near to everything. */
+const MIN_SHELL_NAME = 3
+
+/** Constants of other languages, as expressions write them. */
+const CONSTANTS: Readonly<Record<string, string>> = {
+  nil: 'null',
+  none: 'null',
+  undefined: 'null',
+  null: 'null',
+  true: 'true',
+  false: 'false',
+}
+
 const ROOTS = ['env', 'run', 'steps']
 
 /** Undefined if it is known, or is none of ours: in shell text `${HOME}` is the shell's. */
@@ -45,15 +62,46 @@ export function faultOfReference(name: string, reading: Reading, scope: Scope): 
   if (scope.values.has(root)) return undefined
   // `${a.b}` means nothing to a shell.
   if (reading === 'shell' && !rest.startsWith('.')) return undefined
-  return unknownValue(root, rest, scope)
+  return unknownValue(root, rest, reading, scope)
 }
 
-function unknownValue(root: string, rest: string, { values, laterValues }: Scope): ReferenceFault {
+/** Of `${name}` in shell text, where the text does not set the name: undefined if it may well be the shell's own. */
+export function faultOfShellName(name: string, { values, laterValues, variables }: Scope): ReferenceFault | undefined {
+  if (values.has(name) || variables.has(name)) return undefined
+  const own = ` (a variable of the shell is written \`$${name}\`)`
+  const later = laterValues.get(name)
+  if (later !== undefined) return laterValue(name, later, own)
+  // Variables of the environment are written in capitals.
+  const candidates = [...values].slice(0, MAX_COMPARED).filter((value) => isCapital(value) || !isCapital(name))
+  const near = name.length < MIN_SHELL_NAME ? undefined : nearest(name, candidates)
+  return near === undefined ? undefined : unknown(name, `did you mean \`\${${near}}\`?${own}`)
+}
+
+function isCapital(name: string): boolean {
+  return name === name.toUpperCase()
+}
+
+/** Of a name that an expression compares with a number: text equals no number, and cannot be ordered with one. */
+export function faultOfNumeric(name: string, { texts }: Scope): ReferenceFault | undefined {
+  const step = texts.get(name)
+  if (step === undefined && !/^env[.[]/.test(name)) return undefined
+  const cure =
+    step === undefined
+      ? `\`int(${name})\` makes a number of it`
+      : `\`capture_format: number\` in step ${step} makes a number of it`
+  return { message: `\`${name}\` is text, and is compared with a number`, suggestion: cure }
+}
+
+function laterValue(name: string, step: string, more = ''): ReferenceFault {
+  const message = `\`${name}\` is captured by step ${step}, which has not run then`
+  return { message, suggestion: `a reference is to an earlier step${more}` }
+}
+
+function unknownValue(root: string, rest: string, reading: Reading, { values, laterValues }: Scope): ReferenceFault {
   const later = laterValues.get(root)
-  if (later !== undefined) {
-    const message = `\`${root}\` is captured by step ${later}, which has not run then`
-    return { message, suggestion: 'a reference is to an earlier step' }
-  }
+  if (later !== undefined) return laterValue(root, later)
+  const word = reading === 'expression' ? CONSTANTS[root.toLowerCase()] : undefined
+  if (word !== undefined) return unknown(root, `write \`${word}\``)
   const inner = firstOf(rest)
   if (root === 'params' && inner !== '') return unknown(`params.${inner}`, `write \`\${${inner}}\``)
   const near = nearest(root, [...[...values].slice(0, MAX_COMPARED), ...ROOTS])

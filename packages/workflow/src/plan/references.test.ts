@@ -7,14 +7,17 @@ import type { Readers, References } from './readers.js'
 /** References as `${name}`; of an expression every dotted name. */
 function find(text: string, pattern: RegExp): References {
   const names = [...text.matchAll(pattern)].map((match) => match[1] ?? '')
-  return text.includes('${}') ? { names, problem: 'an empty reference' } : { names }
+  return text.includes('${}') ? { names, problem: { message: 'an empty reference', offset: 0 } } : { names }
 }
 const IN_TEXT = /\$\{([^}]*)\}/g
-const reader = { referencesIn: (text: string) => find(text, IN_TEXT) }
 const READERS: Readers = {
-  template: reader,
-  shell: reader,
-  checkExpression: (text) => find(text, /([A-Za-z_][\w.[\]"-]*)/g),
+  template: { referencesIn: (text) => find(text, IN_TEXT) },
+  // Every plain `${name}` counts as one that the text does not set.
+  shell: { referencesIn: (text) => ({ ...find(text, IN_TEXT), unset: find(text, /\$\{(\w+)\}/g).names }) },
+  checkExpression: (text) => ({
+    ...find(text, /([A-Za-z_][\w.[\]"-]*)/g),
+    numeric: find(text, /([A-Za-z_][\w.]*) > \d/g).names,
+  }),
 }
 
 function problemsOf(text: string): readonly Problem[] {
@@ -50,7 +53,9 @@ test.each([
   '{shell: x, when: region == items.count}',
   '{shell: x, when: \'steps["a.b-c"].exit_code\'}',
   // In shell text what we do not know is the shell's.
-  '{shell: "echo ${HOME} ${report} ${x[0]}"}',
+  '{shell: "echo ${HOME} ${x[0]} ${unlike}"}',
+  // Variables of the environment, although they are near to `items` and `region`.
+  '{shell: "echo ${itms} ${REGIONS} ${LOGS}", env: {itms: x}}',
 ])('%s refers to what is known there', (step) => {
   expect(problemsOf(around(step))).toEqual([])
 })
@@ -79,7 +84,20 @@ test.each([
   ['{shell: "echo ${steps.fetsh.output}"}', 'no step has this id', 'did you mean `steps.fetch`?'],
   ['{shell: "echo ${itmes.count}"}', '`itmes` is unknown', 'did you mean `items`?'],
   ['{shell: "echo ${report.count}"}', '`report` is captured by step last', 'a reference is to an earlier step'],
-  ['{shell: x, when: itmes > 0}', '`itmes` is unknown', 'did you mean `items`?'],
+  [
+    '{shell: "echo ${itmes}"}',
+    '`itmes` is unknown: no parameter and no earlier step has this name',
+    'did you mean `${items}`? (a variable of the shell is written `$itmes`)',
+  ],
+  ['{shell: "echo ${report}"}', '`report` is captured by step last', 'written `$report`'],
+  ['{shell: x, when: itmes}', '`itmes` is unknown', 'did you mean `items`?'],
+  ['{shell: x, when: region == None}', '`None` is unknown', 'write `null`'],
+  [
+    '{shell: x, when: items > 3}',
+    '`items` is text, and is compared with a number',
+    '`capture_format: number` in step fetch',
+  ],
+  ['{shell: x, when: env.LOG > 3}', '`env.LOG` is text, and is compared with a number', '`int(env.LOG)`'],
   ['{shell: x, env: {A: "${nope_nope}"}}', '`nope_nope` is unknown', 'known here: region, day, items'],
 ])('%s refers to nothing', (step, message, suggestion) => {
   const problems = problemsOf(around(step)).filter(
@@ -97,6 +115,7 @@ steps: [{id: a, shell: x, capture: items}]`
   expect(problemsOf(text).map(({ message }) => message)).toEqual([
     '`items` is captured by step a, which has not run then',
     'step a has not run then',
+    '`items` is captured by step a, which has not run then',
   ])
 })
 
@@ -109,5 +128,32 @@ test('references are checked although the document has other problems', () => {
     'steps[2].shell',
     'steps[2].claude',
     'steps[2].claude',
+  ])
+})
+
+test.each([
+  ['{shell: x, capture: n, capture_format: number}', 'n > 3'],
+  ['{shell: x, capture: n, capture_format: json}', 'n > 3'],
+  ['{script: {module: ./x.mjs}, capture: n}', 'n > 3'],
+  ['{shell: x, capture: n}', 'n > x'],
+])('after %s the condition %s may be true', (step, when) => {
+  const text = `params: {x: 1}\nsteps:\n  - ${step}\n  - {shell: x, when: ${when}}\n`
+  expect(problemsOf(text)).toEqual([])
+})
+
+test('a problem with a reference is placed at the reference, in a block of many lines too', () => {
+  const text = `steps:
+  - {shell: x, capture: items}
+  - run: [echo, "a", "x \${itmes} y"]
+  - shell: |
+      echo a
+      echo "\${itmes}"
+  - shell: x
+    when: items != itmes
+`
+  expect(problemsOf(text).map(({ line, column }) => [line, column])).toEqual([
+    [3, 25],
+    [6, 13],
+    [8, 20],
   ])
 })

@@ -27,7 +27,10 @@ export function explainSpawnError(command: Pick<Command, 'argv' | 'env' | 'cwd'>
   const isPath = program.includes('/')
   // The system says the latter if it may not look into one of the directories.
   if (code === 'ENOENT' || (code === 'EACCES' && !isPath && !isInPath(program, command.env['PATH'] ?? ''))) {
-    return refusal('ENOENT', `${program}: no such program${isPath ? '' : ' in PATH'}`)
+    // A whole line in one word was meant for a shell.
+    const isLine = command.argv.length === 1 && /\s/.test(program)
+    const cure = isLine ? " (a line with arguments or operators needs a shell: sh -c '…')" : ''
+    return refusal('ENOENT', `${program}: no such program${isPath ? '' : ' in PATH'}${cure}`)
   }
   if (code === 'EACCES') return refusal(code, `${program}: no permission to run it (is it a program? chmod +x)`)
   return Object.assign(refusal(code, `${program}: ${REASONS[code] ?? message}`), { cause: error })

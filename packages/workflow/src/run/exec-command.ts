@@ -17,7 +17,7 @@ export interface ExecInput {
   /** From asking the command to end to making it. */
   readonly grace: DurationInput
   readonly signal: AbortSignal
-  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
+  readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>
   readonly observer: Observer
   /** What each attempt reads; absent: nothing. */
   readonly openStdin?: () => Promise<AttemptInput>
@@ -41,7 +41,7 @@ export async function execCommand(input: ExecInput): Promise<void> {
       signal: aborted,
       graceMs: parseDuration(grace),
       keepStdoutBytes: 0,
-      onOutput,
+      onOutput: (stream, bytes) => onOutput(stream, bytes, attempt),
       ...(stdin !== undefined && { stdin: stdin.input }),
     }).finally(() => stdin?.close())
     // What it rejects with is the attempt's to tell.

@@ -38,7 +38,9 @@ export interface PerformerParts {
   readonly state: StateDirectory
   readonly masker: Masker
   readonly tools: StepTools
-  readonly onOutput: ((stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>) | undefined
+  readonly onOutput:
+    | ((stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>)
+    | undefined
   readonly output: OutputListener | undefined
   readonly onLine: (step: string, attempt: number, line: string) => void
   /** Told before the attempt ends: what cannot be kept is not the attempt's failure, and nothing more is begun. */
@@ -152,7 +154,7 @@ export class Performer {
       graceMs,
       captureBytes: step.capture === null ? 0 : CAPTURE_BYTES,
       log: async (stream, bytes) => {
-        await Promise.all([sink.write(stream, bytes), this.parts.onOutput?.(stream, bytes)])
+        await Promise.all([sink.write(stream, bytes), this.parts.onOutput?.(stream, bytes, attempt)])
       },
     }
   }

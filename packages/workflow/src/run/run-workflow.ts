@@ -6,6 +6,8 @@ import path from 'node:path'
 import { type DurationInput, RepriseError } from 'reprise'
 import { type Durable, type Json, openLedger, TaskRefusedError } from 'reprise/durable'
 import { durationCheck, expectOptions, type OptionCheck, sharedLedger } from 'reprise/internal'
+import { InputError } from '../document/problem.js'
+import { faultOfSecrets } from '../masking/secret-fault.js'
 import type { Plan } from '../plan/plan.js'
 import type { OutputListener } from './attempt-output.js'
 import type { RunEnd } from './conductor.js'
@@ -121,7 +123,7 @@ const RESUME_CHECKS = {
 
 /**
  * Runs a plan to its end. A step that fails ends the run and is no error: see `state`. Rejects with an `OptionsError`
- * for wrong options or parameters.
+ * for wrong options or parameters, and with an `InputError` if a secret of the plan is missing.
  * @example
  * const { state, failedStep } = await runWorkflow(plan, { durable: 'sqlite:./runs.db', params: { region: 'eu' } })
  */
@@ -129,6 +131,7 @@ export async function runWorkflow(plan: Plan, options: RunWorkflowOptions): Prom
   expectOptions('runWorkflow', options, RUN_CHECKS, { required: ['durable'] })
   const { runId = newRunId(plan.name, new Date()), params = {} } = options
   expectParams(plan, params)
+  expectSecrets(plan, options)
   const documentDir = plan.file === null ? process.cwd() : path.dirname(plan.file)
   return startRun(plan, { runId, params, cwd: documentDir, documentDir }, settingsOf(options))
 }
@@ -145,6 +148,7 @@ export async function resumeWorkflow(plan: Plan, runId: string, options: ResumeW
   const check = await lookAt(plan, runId, options, choices)
   if (check.isDone) return { state: 'succeeded', stopReason: null, failedStep: null, undecided: [] }
   if (check.refusals.length > 0) throw new ResumeRefusedError(runId, check.refusals)
+  expectSecrets(plan, options)
   return resumeRun(plan, runId, { choices, check }, settingsOf(options))
 }
 
@@ -153,6 +157,11 @@ function expectParams({ name, params }: Plan, given: Readonly<Record<string, Jso
   const checks = Object.fromEntries(Object.keys(params).map((param) => [param, [() => true, 'a value'] as const]))
   const required = Object.keys(params).filter((param) => params[param] === null)
   expectOptions(`the workflow ${name}`, given, checks, { required })
+}
+
+function expectSecrets({ secrets }: Plan, { env = process.env }: WorkflowOptions): void {
+  const fault = faultOfSecrets(secrets, env)
+  if (fault !== undefined) throw new InputError([{ message: fault.message, suggestion: fault.suggestion }])
 }
 
 async function lookAt(

@@ -46,7 +46,7 @@ export interface RunSettings {
   /** Hears what attempts write as it is in their logs, and when a log is complete. */
   readonly output?: OutputListener
   /** Hears what commands write, as they write it and not masked; what it returns is waited for. */
-  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
+  readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>
   /** Looks at what was written, before the ledger is closed. */
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>
   /** Stop and save. */

@@ -1,6 +1,7 @@
 /** What is to be known about a policy and a scenario before its figures are believed. Imports types and durations. */
 import { formatDuration, type Policy } from 'reprise'
-import type { CompleteScenario, FaultKind } from 'reprise/simulate'
+import type { FaultKind } from 'reprise/simulate'
+import type { CompleteScenario } from 'reprise/internal/simulate'
 import type { FieldWords } from './field-words.js'
 
 /** How calls mostly fail in a fault, in the words of `retry_on`. */

@@ -1,6 +1,7 @@
 /** A scenario in words. Imports durations and numbers. */
 import { formatDuration } from 'reprise'
-import type { CompleteScenario, FaultKind, ScenarioInput } from 'reprise/simulate'
+import type { FaultKind, ScenarioInput } from 'reprise/simulate'
+import type { CompleteScenario } from 'reprise/internal/simulate'
 import { plainNumber } from '../words/figures.js'
 
 /** What happens to the server. */

@@ -1,5 +1,6 @@
 import { normalizePolicy, type PolicyInput } from 'reprise'
-import { completeScenario, type Report, type ScenarioInput, wellKnown } from 'reprise/simulate'
+import { type Report, type ScenarioInput, wellKnown } from 'reprise/simulate'
+import { completeScenario } from 'reprise/internal/simulate'
 import { expect, test } from 'vitest'
 import { readBudgetFlag } from '../document/budget-section.js'
 import { parseSource } from '../document/source.js'

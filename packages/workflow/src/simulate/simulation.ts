@@ -2,14 +2,8 @@
  * A storm, taken through by the policy under test and those it is compared with, as data. `--json` prints exactly this.
  * Invariant: the same arguments give the same data, to the last digit. Imports the simulator.
  */
-import {
-  type CompleteScenario,
-  completeScenario,
-  type Report,
-  type ScenarioInput,
-  simulate,
-  type Subject,
-} from 'reprise/simulate'
+import { type Report, type ScenarioInput, simulate, type Subject } from 'reprise/simulate'
+import { type CompleteScenario, completeScenario } from 'reprise/internal/simulate'
 import type { FieldWords } from './field-words.js'
 import { notesOn } from './notes.js'
 import type { UnderTest } from './under-test.js'

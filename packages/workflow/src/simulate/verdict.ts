@@ -3,7 +3,8 @@
  * Invariant: a sentence claims only what the report shows.
  */
 import { formatDuration } from 'reprise'
-import type { CompleteScenario, Report } from 'reprise/simulate'
+import type { Report } from 'reprise/simulate'
+import type { CompleteScenario } from 'reprise/internal/simulate'
 import { factor, percent, plainNumber, possible } from '../words/figures.js'
 import { meanOf } from '../words/scale.js'
 import { FAULT_NOUNS } from './scenario-words.js'

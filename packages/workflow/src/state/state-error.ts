@@ -34,8 +34,8 @@ export class StateError extends RepriseError {
 }
 
 const PROBLEMS: Readonly<Record<string, readonly [problem: string, cure: string]>> = {
-  EACCES: ['may not be used', 'give this user the permission, or choose another directory'],
-  EPERM: ['may not be used', 'give this user the permission, or choose another directory'],
+  EACCES: ['cannot be used, this user has no permission', 'give the permission, or choose another directory'],
+  EPERM: ['cannot be used, this user has no permission', 'give the permission, or choose another directory'],
   EROFS: ['is on a file system that is read-only', 'make it writable, or choose another directory'],
   ENOSPC: ['cannot be written, the disk is full', 'make room, then resume the run'],
   EDQUOT: ['cannot be written, the quota is used up', 'make room, then resume the run'],

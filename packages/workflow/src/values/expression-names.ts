@@ -14,6 +14,8 @@ export interface ExpressionFacts {
   /** Functions that are called, with the offset. */
   readonly calls: readonly { readonly name: string; readonly offset: number }[]
   readonly edits: readonly Edit[]
+  /** Names that are compared with a number, as in `retries > 3`. */
+  readonly numeric: ReadonlySet<string>
 }
 
 interface Edit {
@@ -62,6 +64,7 @@ class FactReader implements ExpressionFacts {
   readonly roots: Set<string>
   readonly calls: { name: string; offset: number }[]
   readonly edits: Edit[]
+  readonly numeric: Set<string>
   loopDepth: number
   readonly #isBuiltIn: (name: string) => boolean
 
@@ -70,6 +73,7 @@ class FactReader implements ExpressionFacts {
     this.roots = new Set()
     this.calls = []
     this.edits = []
+    this.numeric = new Set()
     this.loopDepth = 0
     this.#isBuiltIn = isBuiltIn
   }
@@ -89,8 +93,15 @@ class FactReader implements ExpressionFacts {
       case 'in':
         if (node.args[1].op !== 'list') this.loopDepth = Math.max(this.loopDepth, place.depth + 1)
         return this.#visitAll(node.args, place)
+      case '<':
+      case '<=':
+      case '>':
+      case '>=':
+        this.#compare(node.args, place)
+        return this.#visitAll(node.args, place)
       case '==':
       case '!=':
+        this.#compare(node.args, place)
         return this.#visitAll(
           node.args.filter((arg) => !(arg.op === 'id' && TYPE_NAMES.has(arg.args) && !place.bound.has(arg.args))),
           place,
@@ -116,6 +127,17 @@ class FactReader implements ExpressionFacts {
     return this.#visitAll(args.slice(1), { ...place, depth, bound: new Set([...place.bound, variable.args]) })
   }
 
+  #compare([left, right]: readonly ASTNode[], { bound }: Place): void {
+    for (const [one, other] of [
+      [left, right],
+      [right, left],
+    ]) {
+      const chain = one === undefined ? undefined : chainOf(one)
+      if (chain === undefined || chain.lengths.length > 0 || bound.has(chain.root.args)) continue
+      if (other !== undefined && isNumber(other)) this.numeric.add(chain.text)
+    }
+  }
+
   #name({ root, text, lengths }: Chain, { bound, isAsked }: Place): void {
     if (!isAsked) this.edits.push(...lengths)
     const name = root.args
@@ -124,6 +146,11 @@ class FactReader implements ExpressionFacts {
     this.roots.add(name)
     if (TYPE_NAMES.has(name)) this.edits.push({ start: root.start, end: root.end, text: nameInLanguage(name) })
   }
+}
+
+function isNumber(node: ASTNode): boolean {
+  if (node.op === '-_') return isNumber(node.args)
+  return node.op === 'value' && (typeof node.args === 'bigint' || typeof node.args === 'number')
 }
 
 /** A name with fields and constant places; undefined for anything else. */

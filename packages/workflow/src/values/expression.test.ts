@@ -52,12 +52,15 @@ describe('a condition', () => {
   })
 
   it.each([
-    ['items.count >', 13, /Unexpected token: EOF/],
-    ['items.count > 0 &&& x', 18, /Unexpected/],
-    ['', 0, /Unexpected/],
-    ['1 + 1', 0, /of type int: compare it/],
-    ['"a" > 1', 0, /no such overload/],
-    ['nope(items)', 0, /overload|function/i],
+    ['items.count >', 13, /^the expression ends where a value is expected$/],
+    ['items.count > 0 &&& x', 18, /`&` is not expected here/],
+    ['', 0, /the expression ends/],
+    ['1 + 1', 0, /^this is a whole number, not true or false$/],
+    ['"a" > 1', 0, /`>` does not go with text and a whole number/],
+    ['nope(items)', 0, /there is no function `nope`/],
+    ['(true', 5, /`\)` is missing before the end/],
+    ['price 2', 6, /`2` is not expected here/],
+    ['text == "x', 8, /a quote that opens here never ends/],
     ['text.matches("(a+)+b")', 0, /`matches` is not available.*`contains`/],
     ['items["__proto__"].matches("x")', 0, /`matches` is not available/],
     [`${'('.repeat(60)}true${')'.repeat(60)}`, 40, /maxDepth/],
@@ -69,12 +72,51 @@ describe('a condition', () => {
   })
 
   it.each([
+    ['price = 2', 6, 'write `==`'],
+    ['price === 2', 6, 'write `==`'],
+    ['price !== 2', 6, 'write `!=`'],
+    ['price <> 2', 6, 'write `!=`'],
+    ['price => 2', 6, 'write `>=`'],
+    ['text =~ "x"', 5, 'use `contains`, `startsWith` or `endsWith`'],
+    ['price > 1 and half < 1', 10, 'write `&&`'],
+    ['(price > 1)OR (half < 1)', 11, 'write `||`'],
+    ['not (price > 1)', 0, 'write `!`'],
+    ['true | false', 5, 'write `||`'],
+    ['true & false', 5, 'write `&&`'],
+    ['none is null', 5, 'write `==`'],
+    ['none is not null', 5, 'write `!=`'],
+    ['price not in [1]', 6, 'write `!(… in …)`'],
+    ['price -eq 2', 6, 'write `==`'],
+    ['price -ge 2', 6, 'write `>=`'],
+    ['${items.count} > 2', 0, 'name the value alone: `items.count`'],
+    ['$price > 2', 0, 'name the value alone: `price`'],
+    ['len(rows) > 1', 0, 'did you mean `size`?'],
+    ['rows.lenght() > 1', 0, 'did you mean `size`?'],
+    ['text.startswith("x")', 0, 'did you mean `startsWith`?'],
+    ['price 2', 6, 'between two values stands an operator: `==`, `&&`, `||`, `+` …'],
+    ['"a" == 1', 0, 'write the number in quotes, or make a number of the text: `int(…)`, or `capture_format: number`'],
+    ['"a" in "abc"', 0, 'part of a text is asked for with `text.contains(part)`'],
+    ['text == "a = b and c" = 1', 22, 'write `==`'],
+  ])('%s is refused with its cure', async (text, offset, suggestion) => {
+    const error: unknown = await compileExpression(text).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(TextError)
+    expect(error).toMatchObject({ offset, suggestion })
+  })
+
+  it('knows which names it compares with a number', async () => {
+    const text = 'price > 1 && -2 <= half && text == "x" && rows.count > 1 && rows.all(r, r.id > 0) && env.N != 1.5'
+    expect((await compileExpression(text)).numeric).toEqual(['price', 'half', 'env.N'])
+  })
+
+  it.each([
     ['itmes.count > 0', /there is no `itmes`; did you mean `items`\?/],
     ['items.total > 0', /No such key: total; `has\(…\)` asks whether it is there/],
     ['items.list.total > 0', /No such key: total/],
     ['text.count > 0', /No such key: count; `capture_format: json` makes data/],
     ['steps.count > 0', /No such key: count; `has/],
-    ['text > 1', /no such overload/],
+    ['text > 1', /`>` does not go with text and a whole number; write the number in quotes, or/],
+    ['text && true', /`&&` and `\|\|` join what is true or false, and this is text/],
+    ['!text', /`!` stands before what is true or false, and this is text; compare it/],
     ['items.count', /is a number, not true or false: compare it, as in `… > 0`/],
     ['items', /is an object, not true or false/],
     ['rows', /is a list, not/],

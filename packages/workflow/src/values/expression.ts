@@ -12,6 +12,7 @@ import { nearest } from 'reprise/internal'
 import type { Json } from 'reprise/durable'
 import type { Values } from '../steps/step-context.js'
 import { type ExpressionFacts, factsOf, LENGTH_CALL, nameInLanguage } from './expression-names.js'
+import { explained, slipIn, typeInWords } from './expression-slips.js'
 import { isList, wordFor } from './reference.js'
 import { SetupError, TextError } from './setup-error.js'
 
@@ -19,6 +20,8 @@ export interface Expression {
   readonly text: string
   /** As written: `steps.fetch.exit_code`. */
   readonly names: readonly string[]
+  /** Of these, names that are compared with a number. */
+  readonly numeric: readonly string[]
   /** Throws a `SetupError` if a value is missing, or if the answer is neither true nor false. */
   evaluateBoolean(values: Values): boolean
 }
@@ -87,21 +90,23 @@ function compile(environment: Environment, text: string): Expression {
   }
   const parsed = parse(environment, edited(text, facts))
   const { valid, type, error } = parsed.check()
-  if (!valid) throw new TextError(plain(error!), Math.min(error!.range?.start ?? 0, text.length))
+  if (!valid) throw textErrorOf(text, error!)
   if (type !== 'bool' && type !== 'dyn') {
-    throw new TextError(
-      `an expression must be true or false, and this is of type ${type}: compare it, as in \`… > 0\``,
-      0,
-    )
+    throw new TextError(`this is ${typeInWords(type ?? 'dyn')}, not true or false`, 0, 'compare it, as in `… > 0`')
   }
-  return { text, names: [...facts.names], evaluateBoolean: (values) => evaluate(text, parsed, facts, values) }
+  return {
+    text,
+    names: [...facts.names],
+    numeric: [...facts.numeric],
+    evaluateBoolean: (values) => evaluate(text, parsed, facts, values),
+  }
 }
 
 function parse(environment: Environment, text: string): ParseResult {
   try {
     return environment.parse(text)
   } catch (error) {
-    throw new TextError(plain(error as ParseError), (error as ParseError).range?.start ?? 0)
+    throw textErrorOf(text, error as LanguageError)
   }
 }
 
@@ -159,16 +164,24 @@ function plainValue(value: unknown): Json {
 }
 
 function failure(error: EvaluationError, values: Values): string {
-  const said = plain(error)
+  const { message: said, suggestion } = explained(error)
   const [, name] = /^Unknown variable: (?:reprise_value_)?(\w+)$/.exec(said) ?? []
   if (name !== undefined) {
     const near = nearest(name, Object.keys(values))
     return `there is no \`${name}\`${near === undefined ? '' : `; did you mean \`${near}\`?`}`
   }
-  return /^No such key: \w+$/.test(said) ? `${said}; \`has(…)\` asks whether it is there` : said
+  if (/^No such key: \w+$/.test(said)) return `${said}; \`has(…)\` asks whether it is there`
+  return suggestion === undefined ? said : `${said}; ${suggestion}`
 }
 
-/** Without the drawing of the place, which is said otherwise. */
-function plain(error: { readonly summary?: string; readonly message: string }): string {
-  return error.summary ?? error.message
+/** Thrown while an expression is read or checked. */
+type LanguageError = Error & Partial<Pick<ParseError, 'range' | 'summary'>>
+
+/** A slip that can be recognised in the text is named; else the words of the language are made plain. */
+function textErrorOf(text: string, error: LanguageError): TextError {
+  const offset = Math.min(error.range?.start ?? 0, text.length)
+  const slip = slipIn(text)
+  if (slip !== undefined) return new TextError(slip.message, slip.offset, slip.suggestion)
+  const { message, suggestion } = explained(error, /^\w+/.exec(text.slice(offset))?.[0])
+  return new TextError(message, offset, suggestion)
 }

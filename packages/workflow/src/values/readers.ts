@@ -4,12 +4,13 @@
 import type { Readers, References, TextReader } from '../plan/readers.js'
 import { type Expressions, loadExpressions } from './expression.js'
 import { TextError } from './setup-error.js'
+import { unsetNamesIn } from './shell-names.js'
 import { compileShell } from './shell-text.js'
 import type { IsKnown } from './shell-reference.js'
 import { parseTemplate } from './template.js'
 
 const templateReader: TextReader = {
-  referencesIn: (text) => read(() => parseTemplate(text).references.map((reference) => reference.text)),
+  referencesIn: (text) => read(() => ({ names: parseTemplate(text).references.map((reference) => reference.text) })),
 }
 
 /** Of shell text the references that are ours: known names, and what only we could mean, such as `${item.id}`. */
@@ -17,14 +18,20 @@ function shellReader(isKnown: IsKnown): TextReader {
   return {
     referencesIn: (text) => {
       const compiled = compileShell(text, isKnown)
-      if ('problem' in compiled) return { names: [], problem: placed(compiled.problem, compiled.offset) }
-      return { names: compiled.variables.map(({ reference }) => reference.text) }
+      if ('problem' in compiled) return { names: [], problem: { message: compiled.problem, offset: compiled.offset } }
+      const names = compiled.variables.map(({ reference }) => reference.text)
+      const unset = unsetNamesIn(text, isKnown)
+      return unset.length === 0 ? { names } : { names, unset }
     },
   }
 }
 
 function expressionChecker(expressions: Expressions): (text: string) => References {
-  return (text) => read(() => expressions.compile(text).names)
+  return (text) =>
+    read(() => {
+      const { names, numeric } = expressions.compile(text)
+      return numeric.length === 0 ? { names } : { names, numeric }
+    })
 }
 
 /** For a document with `text`; the language of expressions is loaded only if it can have one. */
@@ -41,15 +48,12 @@ export async function loadReaders(isKnown: IsKnown, text: string): Promise<Reade
   }
 }
 
-function read(names: () => readonly string[]): References {
+function read(references: () => References): References {
   try {
-    return { names: names() }
+    return references()
   } catch (error) {
     if (!(error instanceof TextError)) throw error
-    return { names: [], problem: placed(error.message, error.offset) }
+    const { message, offset, suggestion } = error
+    return { names: [], problem: { message, offset, suggestion } }
   }
-}
-
-function placed(problem: string, offset: number): string {
-  return `${problem} (at character ${offset + 1})`
 }

@@ -22,10 +22,12 @@ export class SetupError extends Error {
 /** A text of the document that cannot be read; `offset` counts UTF-16 units from 0. */
 export class TextError extends SetupError {
   readonly offset: number
+  readonly suggestion: string | undefined
 
-  constructor(message: string, offset: number) {
+  constructor(message: string, offset: number, suggestion?: string) {
     super('invalid_text', message)
     this.offset = offset
+    this.suggestion = suggestion
   }
 
   override get name(): string {

@@ -19,6 +19,7 @@ const MAX_DEPTH = 40
 const MAX_WORDS = 5000
 /** Characters that are only themselves. */
 const ORDINARY = /[^\s;&|<>()"'`$\\]*/y
+const PLAIN_NAME = /\$\{([A-Za-z_]\w*)\}/y
 const KEYWORDS: ReadonlySet<string> = new Set('if then elif else fi do done while until ! { } time coproc'.split(' '))
 
 /** Throws a `TextError` where a quote or a bracket never ends. */
@@ -28,8 +29,16 @@ export function scanShell(text: string, isKnown: IsKnown): readonly ShellFind[] 
   return scan.finds
 }
 
+/** The names of plain `${name}`, ours or the shell's, where a shell would expand them. Throws as `scanShell` does. */
+export function shellNamesIn(text: string, isKnown: IsKnown): readonly string[] {
+  const scan = new ShellScan(text, isKnown)
+  scan.commands(null, false)
+  return [...scan.names]
+}
+
 class ShellScan {
   readonly finds: ShellFind[]
+  readonly names: Set<string>
   readonly #text: string
   readonly #isKnown: IsKnown
   readonly #lastBracket: number
@@ -45,6 +54,7 @@ class ShellScan {
 
   constructor(text: string, isKnown: IsKnown) {
     this.finds = []
+    this.names = new Set()
     this.#text = text
     this.#isKnown = isKnown
     this.#lastBracket = text.lastIndexOf(']')
@@ -305,6 +315,9 @@ class ShellScan {
   }
 
   #brace(context: ShellContext): void {
+    PLAIN_NAME.lastIndex = this.#at
+    const plainName = LITERAL.has(context) ? undefined : PLAIN_NAME.exec(this.#text)?.[1]
+    if (plainName !== undefined) this.names.add(plainName)
     const found = ourReference(this.#text, this.#at, context, this.#isKnown)
     if (found && found.end <= this.#limit) {
       const find = { start: this.#at, end: found.end, reference: found.reference, context, refusal: null }

@@ -32,14 +32,21 @@ export function failureLines(failure: FailureRecord): string[] {
   ]
 }
 
+/** What the words for a stop reason depend on. */
+export interface Stopped {
+  readonly stopReason: StopReason | null
+  readonly attemptsAllowed?: number
+  readonly failure?: FailureRecord | null
+}
+
 /** Half a sentence on why something ended without success. */
 const STOPS: Readonly<Record<StopReason, string>> = {
   attempts_exhausted: 'every attempt failed',
-  retry_budget_exhausted: 'its retry budget is used up',
+  retry_budget_exhausted: 'another wait would exceed its retry budget',
   not_retryable: 'not retried: the failure matches nothing in `retry_on`',
   breaker_open: 'the breaker is open',
   budget_denied: 'a budget denied the attempt',
-  timeout: 'its time limit has passed',
+  timeout: 'its time limit leaves no time for another attempt',
   aborted: 'it was cancelled',
   retry_after_too_long: 'the server asked to wait longer than is allowed',
   interrupted: 'it was interrupted, and it is not known whether it took effect',
@@ -47,15 +54,29 @@ const STOPS: Readonly<Record<StopReason, string>> = {
 }
 
 /** `every attempt failed (attempts_exhausted)`: the words, and the word for programs. */
-export function stopWords(reason: StopReason | null): string {
-  return reason === null ? '' : `${STOPS[reason]} (${reason})`
+export function stopWords(stopped: Stopped): string {
+  const { stopReason } = stopped
+  return stopReason === null ? '' : `${causeOf(stopReason, stopped)} (${stopReason})`
+}
+
+function causeOf(reason: StopReason, { attemptsAllowed, failure }: Stopped): string {
+  if (reason === 'attempts_exhausted' && attemptsAllowed === 1) return 'its only attempt failed'
+  if (reason === 'not_retryable' && failure?.retryable === false)
+    return 'not retried: another attempt would fail the same way'
+  if (reason === 'timeout' && failure?.code === 'timeout') return 'its time limit has passed'
+  return STOPS[reason]
 }
 
 /** `step send: every attempt failed (attempts_exhausted)`, as far as it is known. */
-export function failureReason(step: string | null, reason: StopReason | null): string {
-  return [step === null ? '' : `step ${plainText(step, 60)}`, stopWords(reason)]
+export function failureReason(step: string | null, stopped: Stopped): string {
+  return [step === null ? '' : `step ${plainText(step, 60)}`, stopWords(stopped)]
     .filter((part) => part !== '')
     .join(': ')
+}
+
+/** A step is skipped when its condition is false, and `skipped, when: size > 0` reads like the opposite. */
+export function skipText(reason: string): string {
+  return reason.replace(/^when: /, '`when` is false: ')
 }
 
 /** `1 attempt`, `5 attempts`. */

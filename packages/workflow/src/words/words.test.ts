@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { roundedDuration } from './duration.js'
-import { failureText } from './failure-words.js'
+import { failureText, stopWords } from './failure-words.js'
 import { byteText, countText, factor, percent, plainNumber, possible } from './figures.js'
 import { resample, roundUp, timeTicks } from './scale.js'
 
@@ -82,4 +82,21 @@ test('ticks stand at round times, however long it takes', () => {
 test('more or fewer parts than values keep their means', () => {
   expect(resample([1, 3, 5, 7], 2)).toEqual([2, 6])
   expect(resample([1, 3], 4)).toEqual([1, 1, 3, 3])
+})
+
+const FAILURE = { name: 'Error', message: 'x' }
+
+test.each([
+  [{ stopReason: 'not_retryable', failure: FAILURE }, 'not retried: the failure matches nothing in `retry_on`'],
+  [
+    { stopReason: 'not_retryable', failure: { ...FAILURE, retryable: false } },
+    'not retried: another attempt would fail the same way',
+  ],
+  [{ stopReason: 'attempts_exhausted', attemptsAllowed: 3 }, 'every attempt failed'],
+  [{ stopReason: 'attempts_exhausted', attemptsAllowed: 1 }, 'its only attempt failed'],
+  [{ stopReason: 'timeout', failure: FAILURE }, 'its time limit leaves no time for another attempt'],
+  [{ stopReason: 'timeout', failure: { ...FAILURE, code: 'timeout' } }, 'its time limit has passed'],
+  [{ stopReason: 'retry_budget_exhausted' }, 'another wait would exceed its retry budget'],
+] as const)('%j is told as: %s', (stopped, words) => {
+  expect(stopWords(stopped)).toBe(`${words} (${stopped.stopReason})`)
 })

@@ -70,7 +70,15 @@ When the run has ended, --json prints it as \`reprise show RUN --json\` does.`,
       ['exec --attempts 5 -- ./upload < dump.sql', 'every attempt reads the file'],
       ['exec --durable import-7 --attempts 5 -- ./import', 'if it is killed, the same command continues it'],
     ],
-    more: `Stdout and stderr are those of the command. Every attempt gets the same stdin: a
+    more: `Without policy flags there are 3 attempts, with random waits of up to 1s and 2s
+(full jitter). With any of them, the rest has these defaults: 3 attempts, backoff
+exponential from 1s, at most 30s, and no jitter unless --jitter is given.
+\`reprise explain\` with the same flags shows the waits.
+
+Stdout and stderr are those of the command. If stdout is not a terminal, it gets
+only the output of the last attempt: that of an attempt that is retried goes to
+stderr. So an attempt that may be retried is written when it has ended, and with
+--attempts 1 all is written as it comes. Every attempt gets the same stdin: a
 file is opened again; a pipe is copied while it is read, up to 1 GiB, into an
 unnamed file in TMPDIR. A terminal and /dev/null are passed on unchanged, and
 with --attempts 1 any stdin is. --durable refuses a file or a pipe.

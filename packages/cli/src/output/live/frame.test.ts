@@ -26,12 +26,22 @@ import  run nightly-7, resumed 1×
 ✓ ok         fetch                 2.4s
 ✓ recovered  load     attempt 3/5  1.2s          waited 3s
 ✗ FAILED     send     attempt 5/5  1.2s          waited 7s           (attempts_exhausted) exit code 75: no route
-- skipped    notify                                                  when is false
+- skipped    notify                                                  \`when\` is false: size(items) > 0
 ▶ running    clean    attempt 1/5  1.4s
 ↻ retrying   report   attempt 2/5  next in 3.2s  waited 2.8s of 12s  connect ECONNREFUSED 10.0.0.1:443
 ‖ parked     archive  attempt 2/5  queued 0.4s                       budget api
 [███████████░░░░░░░░░]  4/7 steps  2.4s  1 FAILED  1 ok  1 recovered  1 skipped
 `)
+})
+
+test('a fallback is counted as part of its step, which is done once the fallback is', () => {
+  const failed = stepEvent('step_finished', 'send', { state: 'failed', continued: true })
+  const running = [runStarted(['fetch', 'send']), failed, stepEvent('attempt_started', 'send.fallback')]
+  const ended = [...running, stepEvent('step_finished', 'send.fallback')]
+  expect([running, ended].map(modelOf).map(({ done, total }) => [done, total])).toEqual([
+    [0, 2],
+    [1, 2],
+  ])
 })
 
 test('a usual window has no space for words beside the figures', () => {
@@ -40,7 +50,7 @@ import  run nightly-7, resumed 1×
 ✓ ok         fetch         2.4s
 ✓ recovered  load     3/5  1.2s          waited 3s
 ✗ FAILED     send     5/5  1.2s          waited 7s    (attempts_exhausted) exi…
-- skipped    notify                                   when is false
+- skipped    notify                                   \`when\` is false: size(it…
 ▶ running    clean    1/5  1.4s
 ↻ retrying   report   2/5  next in 3.2s  2.8s of 12s  connect ECONNREFUSED 10.…
 ‖ parked     archive  2/5  queued 0.4s                budget api
@@ -90,13 +100,13 @@ test('a fallback has a row of its own, and the step that it stands in for stays 
 import  run nightly-7
 ✗ FAILED     send              2/2  1.2s  (attempts_exhausted)
 ▶ running    fallback of send       2.4s  by hand
-[██████████░░░░░░░░░░]  1/2 steps  2.4s  1 FAILED
+[░░░░░░░░░░░░░░░░░░░░]  0/1 steps  2.4s  1 FAILED
 `)
   expect(frame([...story, stepEvent('step_finished', fallback.id, { attempts: 1 })], 80)).toBe(`
 import  run nightly-7
 ✗ FAILED     send              2/2  1.2s  (attempts_exhausted)
 ✓ ok         fallback of send       1.2s
-[████████████████████]  2/2 steps  2.4s  1 FAILED  1 ok
+[████████████████████]  1/1 steps  2.4s  1 FAILED  1 ok
 `)
 })
 

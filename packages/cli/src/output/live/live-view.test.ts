@@ -127,7 +127,7 @@ test('at the end plain lines stay, and no timer', () => {
     '✓ ok         fetch         2.4s',
     '✓ recovered  load     3/5  1.2s          waited 3s',
     '✗ FAILED     send     5/5  1.2s          waited 7s    (attempts_exhausted) exi…',
-    '- skipped    notify                                   when is false',
+    '- skipped    notify                                   `when` is false: size(it…',
     '▶ running    clean    1/5  0.0s',
     '↻ retrying   report   2/5  next in 5.5s  0.5s of 12s  connect ECONNREFUSED 10.…',
     '‖ parked     archive  2/5  queued 0.0s                budget api',

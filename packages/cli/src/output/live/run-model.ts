@@ -2,10 +2,10 @@
  * What a live view knows of a run: the steps that run, retry or are parked, the last few that have ended, and counts.
  *
  * Invariants: an event takes the same time however many steps there are; what has ended is counted and soon forgotten,
- * so that memory is that of the steps in hand and of the list the run began with. Imports the clock of a run and types.
+ * so that memory is that of the steps in hand and of the list the run began with. Imports the clock of a run, words and types.
  */
 import type { RunEvent, RunState, StepState } from '@reprise/workflow'
-import { RunClock } from '@reprise/workflow/internal'
+import { isFallbackId, RunClock, skipText } from '@reprise/workflow/internal'
 import type { StopReason } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
 
@@ -73,15 +73,20 @@ export class RunModel {
   readonly ended: EndedStep[] = []
   private names = new Map<string, string>()
   private listed = 0
-  private endedInAll = 0
+  private endedSteps = 0
 
-  /** Steps of the run, as far as they are known. */
+  /** Steps of the run, as far as they are known. A fallback is part of its step, and not counted. */
   get total(): number {
-    return Math.max(this.listed, this.done + this.activeCount)
+    return Math.max(this.listed, this.endedSteps + this.activeCount - this.activeFallbacks)
   }
 
+  /** A step whose fallback is active is not done yet. */
   get done(): number {
-    return this.endedInAll
+    return Math.max(0, this.endedSteps - this.activeFallbacks)
+  }
+
+  private get activeFallbacks(): number {
+    return ACTIVE_STATES.reduce((sum, state) => sum + [...this.active[state].keys()].filter(isFallbackId).length, 0)
   }
 
   get activeCount(): number {
@@ -119,7 +124,7 @@ export class RunModel {
       case 'step_finished':
         return this.finish(event)
       case 'step_skipped':
-        return this.end({ ...UNKNOWN_END, ...stepOf(event), state: 'skipped', note: event.reason })
+        return this.end({ ...UNKNOWN_END, ...stepOf(event), state: 'skipped', note: skipText(event.reason) })
       case 'breaker_changed':
       case 'budget_denied':
         return
@@ -137,13 +142,13 @@ export class RunModel {
     this.ended.length = 0
     this.endedHere = 0
     this.names = new Map(steps.map((step) => [step.id, step.name]))
-    this.listed = steps.length
-    this.endedInAll = 0
+    this.listed = steps.filter(({ id }) => !isFallbackId(id)).length
+    this.endedSteps = 0
     this.counts = {}
-    for (const { state } of steps) {
+    for (const { id, state } of steps) {
       if (!ENDED.has(state)) continue
       this.counts[state] = (this.counts[state] ?? 0) + 1
-      this.endedInAll++
+      if (!isFallbackId(id)) this.endedSteps++
     }
   }
 
@@ -177,7 +182,7 @@ export class RunModel {
   private end(ended: EndedStep): void {
     this.take(ended.step)
     this.counts[ended.state] = (this.counts[ended.state] ?? 0) + 1
-    this.endedInAll++
+    if (!isFallbackId(ended.step)) this.endedSteps++
     this.endedHere++
     this.ended.push(ended)
     if (this.ended.length > MAX_ENDED) this.ended.shift()

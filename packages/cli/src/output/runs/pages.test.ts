@@ -194,6 +194,11 @@ test('colours change nothing but colours', () => {
 
 // ── show RUN STEP ────────────────────────────────────────────────────────────────────────────────
 
+test('a step that was cancelled says so once', () => {
+  const cancelled = stepView('send', { state: 'cancelled', stopReason: 'aborted' })
+  expect(stepPage(RUN, cancelled, NOW, PIPE)[1]).toBe('  # cancelled')
+})
+
 test('a step has every attempt, with what came between them', () => {
   expect(text(stepPage(RUN, send, NOW, PIPE))).toBe(`
 send  shell step of run nightly-7

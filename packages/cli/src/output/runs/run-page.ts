@@ -46,7 +46,8 @@ function runError({ steps, failedStep }: RunDetail, table: readonly string[], lo
 
 function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
   const { state, startedAtMs, endedAtMs, resumes, owner, file, params } = run
-  const why = failureReason(run.failedStep, run.stopReason)
+  const failed = run.steps.find(({ id }) => id === run.failedStep)
+  const why = failureReason(run.failedStep, { ...failed, stopReason: run.stopReason })
   const times = [
     `took ${timeWords(run).join(', ')}`,
     `started ${relativeTime(startedAtMs, nowMs)}`,

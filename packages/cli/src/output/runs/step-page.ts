@@ -62,7 +62,8 @@ function facts(step: StepView, nowMs: number, look: Look): string[] {
     nextAttemptAtMs === null || state === 'interrupted' ? '' : `next in ${countdown(nextAttemptAtMs, nowMs)}`,
   ]
   return [
-    stopReason === null ? label : `${label}: ${stopWords(stopReason)}`,
+    // `cancelled` says it already.
+    stopReason === null || state === 'cancelled' ? label : `${label}: ${stopWords(step)}`,
     counts.filter((text) => text !== '').join(', '),
     ...(step.id === step.name ? [] : [`id ${plainText(step.id)}`]),
   ]

@@ -177,6 +177,9 @@ test('of very many steps the first are named', () => {
 test('an event is a line with its time in full', () => {
   const event = { timeMs: START, type: 'resumed', step: 'send', detail: { by: 'pid 3', attempt: 2 } }
   expect(eventLine(event, PIPE)).toBe('2026-01-31T12:00:00.000Z  resumed           send          by="pid 3" attempt=2')
+  expect(eventLine({ ...event, detail: { delayMs: 298.71990121901035, attempt: 2 } }, PIPE)).toContain(
+    'delayMs=298.72 attempt=2',
+  )
   expect(eventLine({ ...event, step: null, detail: null }, PIPE)).toBe('2026-01-31T12:00:00.000Z  resumed')
 })
 
