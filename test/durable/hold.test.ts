@@ -1,5 +1,5 @@
 /** `whenDenied: 'hold'`: a gate that denies stops the queue, and no task fails or loses an attempt because of it. */
-import { concurrencyBudget, countBudget, tokenBucket } from 'reprise'
+import { concurrencyBudget, countBudget, ratioBudget, tokenBucket } from 'reprise'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RepriseEvent } from '../../packages/reprise/src/core/event.js'
 import { grantBudget, resetBreaker } from '../../packages/reprise/src/durable/gate-control.js'
@@ -202,6 +202,31 @@ describe('without a poll', () => {
     expect((await tasksIn(world, 'failed')).map(({ stopReason }) => stopReason)).toEqual(
       Array.from({ length: 5 }, () => 'attempts_exhausted'),
     )
+    await durable.close()
+  })
+
+  it('first attempts go on while a budget holds the retries, whose deposits they make', async () => {
+    const world = new World()
+    const budgets = { share: ratioBudget({ ratio: 0.5, minPerSecond: 0, window: '10h' }) }
+    const { durable } = await world.open({ budgets, concurrency: 2 })
+    const work = durable.task<string, null>(
+      'work',
+      { ...FIXED, attempts: 2, budget: 'share' },
+      (_id, { attempt }) => {
+        if (attempt === 1) throw new Error('not yet')
+        return null
+      },
+      HOLD,
+    )
+    await work.startAll(inputs(40))
+    // No poll looks for what was deposited meanwhile: somebody has to.
+    for (let look = 0; look < 60; look++) {
+      await pass(world, 200)
+      await work.retryNow('t0000').catch(() => undefined)
+    }
+    expect((await tasksIn(world, 'succeeded')).length).toBe(20)
+    const waiting = await tasksIn(world, 'waiting')
+    expect(waiting.map(({ progress }) => progress.retry.launched)).toEqual(Array.from({ length: 20 }, () => 1))
     await durable.close()
   })
 

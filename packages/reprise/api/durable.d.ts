@@ -350,6 +350,7 @@ export interface QueueRef {
   readonly queue: string;
   readonly policyHash: string;
   readonly most?: number;
+  readonly ranks?: readonly number[];
 }
 
 export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown : {

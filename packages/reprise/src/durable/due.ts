@@ -4,6 +4,7 @@
  * layer.
  */
 import type { Timer } from '../core/time.js'
+import { rankOf } from '../ledger/claim-order.js'
 import { QueueTurns } from '../ledger/fair-share.js'
 import type { Decided, Ledger, QueueRef, View } from '../ledger/ledger.js'
 import { queueKey } from '../ledger/queue-limit.js'
@@ -231,9 +232,8 @@ export class DueTasks implements Timer {
   private noteDenials(claimed: readonly Claimed[], mark: number): void {
     const { holds, environment } = this.ports
     const denied = claimed.filter((one) => 'denial' in one)
-    const queues = new Set(denied.map(({ task }) => task.queue))
     for (const { task, denial } of denied) {
-      if (queues.delete(task.queue) && !holds.deny(task.queue, denial, mark, environment.exactMs())) this.again = true
+      if (!holds.deny(task.queue, rankOf(task), denial, mark, environment.exactMs())) this.again = true
     }
     if (!holds.hasTold) return
     const isDenied = new Set(denied.map(({ task }) => task.queue))
@@ -321,9 +321,9 @@ export class DueTasks implements Timer {
     const { definitions, gates, holds, hasRoomInLine } = this.ports
     const hasRoom = hasRoomInLine()
     const open = [...definitions.values()].filter(
-      (one) => one.conductor?.isStopped !== true && (hasRoom || gates.isShared(one)) && !holds.isHeld(one.queue),
+      (one) => one.conductor?.isStopped !== true && (hasRoom || gates.isShared(one)),
     )
-    return this.turns.inOrder(open.map(refOf))
+    return this.turns.inOrder(open.flatMap((one) => refsOf(one, holds.openRanks(one.queue))))
   }
 
   private except(): readonly TaskKey[] {
@@ -331,6 +331,8 @@ export class DueTasks implements Timer {
   }
 }
 
-function refOf({ queue, record, most }: Definition): QueueRef {
-  return { queue, policyHash: record.hash, ...(most !== undefined && { most }) }
+/** None if all ranks are held. */
+function refsOf({ queue, record, most }: Definition, ranks: readonly number[] | undefined): QueueRef[] {
+  if (ranks?.length === 0) return []
+  return [{ queue, policyHash: record.hash, ...(most !== undefined && { most }), ...(ranks && { ranks }) }]
 }
