@@ -99,22 +99,36 @@ const CLI_FILES = {
   // What every start knows of commands, and some of them read by.
   table: [
     ...['flag-table.', 'output-mode.', 'commands/table/'].map((name) => `packages/cli/src/${name}`),
-    ...['policy-fields.', 'shape.', 'spelling.'].map((name) => `packages/workflow/src/document/${name}`),
+    ...['document/policy-fields.', 'document/shape.', 'document/spelling.', 'operate/store-address.'].map(
+      (name) => `packages/workflow/src/${name}`,
+    ),
   ],
   // What every command prints with, and what policies are made of.
   kernel: [
     'packages/cli/src/output-error.',
-    ...'json look path-from-here problems store-address style table width wrap write-file xml'
+    ...[
+      ...[
+        'fitted-table',
+        'github-commands',
+        'json',
+        'json-times',
+        'look',
+        'next-commands',
+        'no-store',
+        'path-from-here',
+      ],
+      ...['problems', 'relative-time', 'style', 'table', 'width', 'wrap', 'write-file', 'xml'],
+    ].map((name) => `packages/cli/src/output/${name}.`),
+    ...'document/problem. operate/operation-error. plan/attempts. plan/fallback. plan/plan. state/state-error. words/'
       .split(' ')
-      .map((name) => `packages/cli/src/output/${name}.`),
-    ...['document/problem.', 'words/'].map((name) => `packages/workflow/src/${name}`),
+      .map((name) => `packages/workflow/src/${name}`),
     ...['core/', 'runtime/', 'observe/', 'durable/policy-record.', 'durable/json.', 'durable/failure-record.'].map(
       (name) => `packages/reprise/src/${name}`,
     ),
   ],
   // What runs a command.
   process: [
-    ...['process/', 'state/state-error.', 'run/exec-command.'].map((name) => `packages/workflow/src/${name}`),
+    ...['process/', 'run/exec-command.'].map((name) => `packages/workflow/src/${name}`),
     ...['signals.', 'defined-', 'exec-telling.', 'attempt-stdout.', 'exec-stdin.', 'command-exit-code.'].map(
       (name) => `packages/cli/src/runs/${name}`,
     ),
@@ -127,28 +141,39 @@ const CLI_FILES = {
       (name) => `packages/reprise/src/sqlite/${name}`,
     ),
     ...['ledger-check.', 'task-check.', 'gate-check.'].map((name) => `packages/reprise/src/durable/${name}`),
-    ...['runs/store-care.', 'runs/doctor'].map((name) => `packages/cli/src/${name}`),
+    ...['store-care.', 'store-status.', 'left-behind.', 'doctor'].map(
+      (name) => `packages/workflow/src/operate/${name}`,
+    ),
+    'packages/cli/src/runs/doctor',
   ],
   // What looks into a ledger.
   ledger: [
-    ...['ledger/', 'durable/', 'open/', 'sqlite/'].map((name) => `packages/reprise/src/${name}`),
-    ...['view/', 'state/', 'run/run-record.'].map((name) => `packages/workflow/src/${name}`),
-    ...['runs/store.', 'runs/find-run.'].map((name) => `packages/cli/src/${name}`),
-    ...['state-', 'relative-', 'fitted-', 'flat-', 'harmless-'].map((name) => `packages/cli/src/output/${name}`),
+    ...['ledger/', 'durable/', 'open/', 'sqlite/', 'internal/shared-ledger.'].map(
+      (name) => `packages/reprise/src/${name}`,
+    ),
+    ...['view/', 'state/', 'run/run-record.', 'operate/store.'].map((name) => `packages/workflow/src/${name}`),
+    ...['state-', 'flat-', 'harmless-'].map((name) => `packages/cli/src/output/${name}`),
   ],
   // Only where a server is named.
   postgres: ['packages/reprise/src/postgres/', 'packages/reprise/src/internal/postgres.'],
   // What reads a file.
   document: [
-    ...['document/', 'plan/', 'values/'].map((name) => `packages/workflow/src/${name}`),
+    ...['document/', 'plan/', 'values/', 'operate/validate-source.'].map((name) => `packages/workflow/src/${name}`),
     'packages/cli/src/input/open-source.',
     'node_modules/yaml/',
   ],
+  // What finds runs and reads their plans.
+  operate: [
+    ...['operate/find-', 'operate/run-reader.', 'run/recorded-plan.', 'run/places.'].map(
+      (name) => `packages/workflow/src/${name}`,
+    ),
+    ...['run-argument.', 'follow.', 'until-signal.'].map((name) => `packages/cli/src/runs/${name}`),
+  ],
   // What conducts a run.
   runs: [
-    ...['run/', 'steps/', 'masking/'].map((name) => `packages/workflow/src/${name}`),
+    ...['run/', 'steps/', 'masking/', 'operate/'].map((name) => `packages/workflow/src/${name}`),
     'packages/cli/src/runs/',
-    ...'live/ line run- next- attempt- ordered- log- github- step-names junit'
+    ...'live/ line run- attempt-printers. ordered- log- step-names junit'
       .split(' ')
       .map((name) => `packages/cli/src/output/${name}`),
   ],

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import * as workflow from '@reprise/workflow'
 import { InputError, ResumeRefusedError, StateError } from '@reprise/workflow'
 import * as workflowInternal from '@reprise/workflow/internal'
-import { ReportedError, StdinError } from '@reprise/workflow/internal'
+import { OperationError, ReportedError, StdinError } from '@reprise/workflow/internal'
 import * as reprise from 'reprise'
 import {
   type AnyRepriseError,
@@ -93,6 +93,7 @@ const EXAMPLES: { readonly [C in ErrorCode]: Example<ErrorByCode[C]> } = {
   gate_refused: [() => new GateRefusedError('not_found', 'none'), { kind: present }],
   invalid_input: [() => new InputError([]), { problems: present, text: present }],
   resume_refused: [() => new ResumeRefusedError('r', []), { runId: present, refusals: present }],
+  operation: [() => new OperationError('not_found', { code: 'no_runs' }, 'none'), { kind: present, problem: present }],
   state: [() => new StateError('p', 'is gone', 'make it'), { path: present, cure: present }],
   stdin: [() => new StdinError('broken'), { retryable: present }],
   output: [() => new OutputError([]), { problems: present, text: present }],

@@ -6,9 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownIdentity } from '../../packages/reprise/src/durable/identity.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { type OwnerRecord, type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
-import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
-import { resultCode } from '../../packages/reprise/src/sqlite/result-codes.js'
 import { openSqlite } from '../../packages/reprise/src/sqlite/open-sqlite.js'
+import { isLocked } from './file-lock.js'
 import { KINDS } from './load-plan.js'
 import { bundleLoad, type LoadProcess, type Program } from './processes.js'
 import { Scenario } from './scenario.js'
@@ -57,19 +56,6 @@ async function stopBetweenTransactions(scenario: Scenario, life: LoadProcess): P
     if (!(await isLocked(scenario.file))) return
     life.child.kill('SIGCONT')
     await soon()
-  }
-}
-
-async function isLocked(file: string): Promise<boolean> {
-  const database = await openDatabase(file)
-  try {
-    database.exec('BEGIN IMMEDIATE; ROLLBACK')
-    return false
-  } catch (error) {
-    if (resultCode(error) === undefined) throw error
-    return true
-  } finally {
-    database.close()
   }
 }
 

@@ -166,7 +166,7 @@ describe.each<[string, () => Promise<Ledger>]>([
     const first = await process()
     const member = first.task('member', { ...policy, attempts: 5 }, failing, options)
     await member.start(null, { id: 'a' })
-    await until(async () => ((await ledger.get(keyIn(SCOPE, 'a')))?.progress.retry.failures ?? 0) >= 2)
+    await until(async () => ((await ledger.get(keyIn(SCOPE, 'a')))?.progress.retry.failures ?? 0) >= 3)
     await first.close()
     const second = await process({ policyChange: 'accept' })
     const again = second.task('member', { ...policy, attempts: 2 }, failing, options)

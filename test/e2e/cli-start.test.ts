@@ -26,7 +26,7 @@ test('the version is said by a few lines, and Node', () => {
 test('a start loads neither the library nor a parser nor a command', () => {
   const loaded = [...loadedWith('program.js')]
   expect(loaded.filter((id) => id.startsWith('./')).toSorted()).toEqual(
-    ['command-table', 'frame', 'settings', 'table'].map((name) => `./${name}.js`),
+    ['command-table', 'frame', 'table'].map((name) => `./${name}.js`),
   )
   expect(loaded.filter((id) => !id.startsWith('.') && !id.startsWith('node:'))).toEqual([])
 })
@@ -35,6 +35,12 @@ test('a run loads a few files, and not the language of expressions', () => {
   const loaded = [...loadedWith('run.js')].filter((id) => id.startsWith('./'))
   expect(loaded.length).toBeLessThan(10)
   expect(loaded.some((id) => textOf(id.slice(2)).includes('cel-js'))).toBe(false)
+})
+
+test('a list of runs loads neither what reads files nor what conducts runs', () => {
+  const loaded = [...loadedWith('ps.js')].filter((id) => id.startsWith('./'))
+  expect(loaded.length).toBeLessThan(7)
+  for (const name of ['document', 'process', 'runs']) expect(loaded).not.toContain(`./${name}.js`)
 })
 
 test('a command that is not kept loads neither a ledger nor what reads files', () => {

@@ -33,7 +33,7 @@ test('an internal entry is imported by our own packages and tests, and by no pag
     /^(packages\/(workflow|cli)\/src|packages\/\w+\/api|test|bench|scripts)\//.test(file)
   expect(users.filter((file) => !isOwn(file))).toEqual([])
   // Else the pattern finds nothing any more.
-  expect(users).toContain('packages/cli/src/runs/store-care.ts')
+  expect(users).toContain('packages/workflow/src/operate/store-care.ts')
 })
 
 test('the page of entries lists every entry, and says of internal ones that they are not stable', () => {

@@ -13,6 +13,8 @@ type Table = Readonly<Record<string, readonly string[]>>
 
 const LIBRARY = ['reprise', 'reprise/core', 'reprise/durable', 'reprise/internal']
 
+const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres']
+
 /** Data that several layers speak of: types, and words as constants. Whoever wants to may import them. */
 const CONTRACTS = [
   'plan/plan.ts',
@@ -37,20 +39,21 @@ const WORKFLOW: Table = {
   words: [...LIBRARY],
   explain: ['plan', 'words', ...LIBRARY],
   simulate: [
-    'document',
-    'plan',
-    'values',
-    'words',
-    'explain',
+    ...['document', 'plan', 'values', 'words', 'explain'],
     ...LIBRARY,
-    'reprise/simulate',
-    'reprise/internal/simulate',
+    ...['reprise/simulate', 'reprise/internal/simulate'],
+  ],
+  operate: [
+    ...['document', 'plan', 'values', 'masking', 'state', 'view', 'run', 'words'],
+    ...LIBRARY,
+    ...ADAPTERS,
+    'node',
   ],
 }
 
-const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres', 'reprise/internal/simulate']
 const WORKFLOW_PACKAGE = ['@reprise/workflow', '@reprise/workflow/internal']
-const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', 'reprise/simulate', ...WORKFLOW_PACKAGE]
+const SIMULATION = ['reprise/simulate', 'reprise/internal/simulate']
+const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', ...SIMULATION, ...WORKFLOW_PACKAGE]
 
 /** `frame` are the files beside the directories. */
 const COMMAND_LINE: Table = {
@@ -154,6 +157,16 @@ describe('the workflow package', () => {
       .filter(({ from }) => CONTRACTS.includes(from))
       .filter(({ to, isType }) => !isType || !(CONTRACTS.includes(to) || LIBRARY.includes(to)))
     expect(wrong.map(shown)).toEqual([])
+  })
+
+  test('does not load what explains, simulates and looks after runs where a program runs workflows', () => {
+    const loaded = new Set(['index.ts'])
+    for (const file of loaded)
+      for (const { from, to, isType, isLate } of imports) if (from === file && !isType && !isLate) loaded.add(to)
+    const layers = new Set([...loaded].filter(isFile).map(topOf))
+    for (const layer of ['words', 'explain', 'simulate', 'operate']) expect([...layers]).not.toContain(layer)
+    expect([...loaded]).not.toContain('reprise/simulate')
+    expect([...layers]).toContain('run')
   })
 
   test('loads the language of conditions when a condition is read', () => {

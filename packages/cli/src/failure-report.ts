@@ -5,6 +5,7 @@
  * Imports commander, the errors of commands and of the library, and their output.
  */
 import { InputError, type Problem, StateError } from '@reprise/workflow'
+import { DEFAULT_STORE, OperationError } from '@reprise/workflow/internal'
 import type { CommanderError } from 'commander'
 import { isRepriseError } from 'reprise'
 import type { GateRefusal, LedgerError, RefusalKind } from 'reprise/durable'
@@ -17,8 +18,9 @@ import { commandWords } from './output/next-commands.js'
 import { printProblems } from './output/problems.js'
 import { type Style, styleFor } from './output/style.js'
 import { wrapCommand, wrapText } from './output/wrap.js'
+import { commandError } from './operation-words.js'
 import { OutputError } from './output-error.js'
-import { DEFAULT_STORE, type Settings } from './settings.js'
+import type { Settings } from './settings.js'
 import type { Outputs } from './world.js'
 
 const MAX_TEXT = 2000
@@ -42,7 +44,8 @@ export function reportUsage(error: CommanderError, help: string, world: Outputs,
   return EXIT.invalid
 }
 
-export function reportFailure(error: unknown, world: Outputs, telling: Telling): ExitCode {
+export function reportFailure(thrown: unknown, world: Outputs, telling: Telling): ExitCode {
+  const error = thrown instanceof OperationError ? commandError(thrown) : thrown
   if (error instanceof InputError || error instanceof OutputError) {
     reportProblems(error, world, telling)
     return error instanceof OutputError ? EXIT.unwritable : EXIT.invalid

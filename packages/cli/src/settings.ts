@@ -1,18 +1,13 @@
 /**
  * The flags that every command has, each also as a variable of the environment; the flag wins.
- * Imports commander and the errors of a wrong use.
+ * Imports commander, the default store and the errors of a wrong use.
  */
+import { DEFAULT_STORE } from '@reprise/workflow/internal'
 import { type Command, Option } from 'commander'
 import { UsageError } from './failures.js'
 import type { World } from './world.js'
 
 export const COLOR_MODES = ['auto', 'always', 'never'] as const
-export const DEFAULT_STORE = 'sqlite:.reprise/ledger.db'
-
-/** The file of a store that is one. */
-export function fileOf(store: string): string | undefined {
-  return /^sqlite:(.+)$/s.exec(store)?.[1]
-}
 const TRUE = /^(1|true|yes|on)$/i
 export type ColorMode = (typeof COLOR_MODES)[number]
 

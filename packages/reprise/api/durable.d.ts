@@ -552,7 +552,7 @@ export interface TaskKey extends Scope {
 }
 
 export interface TaskOptions<I, R> {
-  readonly onInterrupt?: 'rerun' | 'fail' | {
+  readonly onInterrupt?: 'rerun' | 'charge' | 'fail' | {
     readonly verify: VerifyFunction<I, R>;
   };
   readonly group?: TaskGroup;
@@ -769,6 +769,14 @@ interface LedgerEvent {
   readonly detail: Json;
 }
 
+// ledger/records
+interface LostExecution {
+  readonly attempt: number;
+  readonly execution: number;
+  readonly startedAtMs: number;
+  readonly owner: string;
+}
+
 // durable/runs
 interface NewRun {
   readonly id: string;
@@ -879,6 +887,7 @@ interface TaskProgress {
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;
   readonly startEarly?: boolean;
+  readonly lost?: LostExecution;
   readonly allotted?: number;
   readonly budgetReason?: string;
 }

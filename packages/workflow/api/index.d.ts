@@ -311,8 +311,7 @@ declare const RUN_STATES: readonly ['running', 'interrupted', 'succeeded', 'comp
 interface Refusal {
   readonly kind: RefusalReason;
   readonly message: string;
-  readonly flags: readonly (readonly string[])[];
-  readonly look: readonly (readonly string[])[];
+  readonly answers: readonly Partial<ResumeChoices>[];
   readonly differences?: readonly Difference[];
   readonly faults?: readonly string[];
 }

@@ -1,30 +1,31 @@
-// @reprise/workflow/internal: 128 names, 95 values and 33 types. Written by `npm run api`.
+// @reprise/workflow/internal: 159 names, 119 values and 40 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, BUDGETS_KEY, NO_FILE, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN,
-//   STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsOf, attemptsText, breakerViews, budgetViews, byteText,
-//   cancelRun, checkResume, chooseCompared, cleanableRuns, countText, cureForMissing, describeDifference, endOfFile,
-//   execCommand, expectOwnStore, explain, factor, failureLines, failureReason, failureText, fallbackId, faultOfSecrets,
-//   fillKnown, isFallbackId, isId, isShownTime, isWorkflow, kebabCase, killCommands, lastLineIn, limitsOf, lookIfThere,
-//   matcherWords, meanOf, newRunId, notesOf, parseSource, percent, pickOnly, pickStep, placeOf, placesElsewhere,
-//   plainNumber, planFromDocument, planOf, plural, policyInput, possible, readBudgetFlag, readBudgetSection,
-//   readFilePolicy, readPolicies, readText, readTogether, readersFor, recordedFile, recordedPlan, removeRuns, resample,
-//   resumeRun, retryStepNow, roundUp, roundedDuration, runSimulation, scenarioWithUnits, scenarioWords, secretPlaces,
-//   skipText, snakeCase, startRun, statePathFor, stepNotes, stepsOf, stopWords, summarize, timeTicks, timeWords,
-//   underTest, viewRetrying, viewRun, waitLimitMs, waitedText,
+//   BLIND_READERS, DEFAULT_STORE, LATEST, LISTED_RUNS, NO_FILE, OperationError, POLICY_FIELDS, RUN_STATES,
+//   ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsOf,
+//   attemptsText, backUp, breakerViews, budgetViews, byteText, cancelRun, checkInstallation, checkResume, checkStore,
+//   chooseCompared, cleanableRuns, countText, cureForMissing, describeDifference, endOfFile, execCommand,
+//   expectAttempt, expectFound, expectKept, expectNewRun, expectNoSecrets, expectOwnStore, expectSecrets, explain,
+//   factor, failureLines, failureReason, failureText, fallbackId, fileOf, fillKnown, findEndedRun, findLoggedStep,
+//   findRun, findStep, ifKept, interruptedRun, isConducted, isFallbackId, isId, isOnServer, isShownTime, isWorkflow,
+//   kebabCase, killCommands, limitsOf, loadPlan, logsOfRun, matcherWords, meanOf, migrateStore, newRunId,
+//   noStoreMessage, parseSource, pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural,
+//   policyInput, possible, prepareResume, readBudgetFlag, readBudgetSection, readFilePolicy, readParams, readPolicies,
+//   readText, readTogether, readersFor, recordedPlan, removeRuns, resample, restore, resumeRun, retryStepNow, roundUp,
+//   roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits, scenarioWords, skipText, startRun,
+//   stateDirectoryOf, statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords,
+//   underTest, validateSource, viewRetrying, viewRun, waitLimitMs, waitedText, withLedger,
 //
 // types:
-//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetDefinitions, BudgetView, ExecInput,
-//   ExplainedAttempt, Explanation, FieldWords, FoundPolicy, LogEntry, PlanReader, PolicyField, PolicyFile, PolicyFlag,
-//   Readers, Refusal, ResumeCheck, ResumeChoices, ResumeInput, ResumePreview, RetryingView, RunDetail, RunPlace,
-//   RunReader, RunSettings, SimulatedPolicy, Simulation, Source, StepAttempt, StepView, UnderTest,
+//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, Cure, DoctorCheck, ExecInput,
+//   ExplainedAttempt, Explanation, FieldWords, FoundPolicy, LogEntry, OperationProblem, OwnerView, PlanReader,
+//   PolicyField, PolicyFile, PolicyFlag, PreparedResume, Readers, Refusal, ResumeCheck, ResumeChoices, ResumeInput,
+//   ResumePreview, RetryingView, RunDetail, RunReader, RunSettings, SimulatedPolicy, Simulation, Source, StepAttempt,
+//   StepView, StoreHint, StoreStatus, UnderTest, ValidatedFile, Validation,
 
 import type {
-  OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
+  InputError, OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
 } from '@reprise/workflow'
-import type {
-  Stats,
-} from 'node:fs'
 import type {
   Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
@@ -32,8 +33,14 @@ import type {
   AttemptRow, Durable, FailureRecord, Json, Ledger, RunRecord,
 } from 'reprise/durable'
 import type {
+  ConnectionFacts, CopiedCounts, SchemaState, TableFacts,
+} from 'reprise/internal'
+import type {
   CompleteScenario,
 } from 'reprise/internal/simulate'
+import type {
+  Salvage,
+} from 'reprise/internal/sqlite'
 import type {
   Limits, Report, ScenarioInput, Subject,
 } from 'reprise/simulate'
@@ -60,8 +67,6 @@ export interface AttemptView {
 
 export declare const BLIND_READERS: Readers;
 
-export declare const BUDGETS_KEY = "budgets";
-
 export interface BreakerView {
   readonly name: string;
   readonly state: 'closed' | 'open' | 'half_open';
@@ -76,12 +81,57 @@ export interface BudgetDefinition {
   readonly make: () => Budget;
 }
 
-export type BudgetDefinitions = ReadonlyMap<string, BudgetDefinition>;
-
 export interface BudgetView {
   readonly name: string;
   readonly type: string | null;
   readonly state: Json;
+}
+
+export type Cure = {
+  readonly type: 'install_node';
+  readonly version: string;
+} | {
+  readonly type: 'update_reprise';
+} | {
+  readonly type: 'make_writable';
+  readonly path: string;
+} | {
+  readonly type: 'run_as_owner';
+  readonly uid: number;
+} | {
+  readonly type: 'migrate_store' | 'salvage_store';
+} | {
+  readonly type: 'restore_store';
+  readonly isInPlace: boolean;
+} | {
+  readonly type: 'cancel_task';
+  readonly name: string;
+  readonly id: string;
+} | {
+  readonly type: 'cancel_run' | 'remove_run';
+  readonly run: string;
+} | {
+  readonly type: 'reset_breaker';
+  readonly name: string;
+} | {
+  readonly type: 'grant_budget';
+  readonly name: string;
+  readonly amount: number;
+} | {
+  readonly type: 'advice';
+  readonly text: string;
+};
+
+export declare const DEFAULT_STORE = "sqlite:.reprise/ledger.db";
+
+export interface DoctorCheck {
+  readonly area: 'installation' | 'store' | 'state';
+  readonly state: 'ok' | 'note' | 'fault';
+  readonly severity: FaultSeverity | null;
+  readonly rule: string | null;
+  readonly place: string | null;
+  readonly message: string;
+  readonly cure: Cure | null;
 }
 
 export interface ExecInput {
@@ -126,6 +176,10 @@ export interface FoundPolicy extends NormalizedPolicy {
   readonly name: string | null;
 }
 
+export declare const LATEST = "latest";
+
+export declare const LISTED_RUNS = 10;
+
 export interface LogEntry extends AttemptName {
   readonly run: string;
   readonly step: string;
@@ -134,6 +188,73 @@ export interface LogEntry extends AttemptName {
 }
 
 export declare const NO_FILE = "no such file";
+
+export declare class OperationError extends RepriseError {
+  readonly code: 'operation';
+  readonly kind: OperationErrorKind;
+  readonly problem: OperationProblem;
+  readonly suggestion: string | undefined;
+  constructor(kind: OperationErrorKind, problem: OperationProblem, message: string, suggestion?: string);
+  get name(): string;
+}
+
+export type OperationProblem = {
+  readonly code: 'invalid_address' | 'address_without_store';
+} | {
+  readonly code: 'no_store';
+  readonly isOnServer: boolean;
+} | {
+  readonly code: 'file_exists' | 'no_backup';
+  readonly file: string;
+} | {
+  readonly code: 'no_sqlite_file' | 'store_refused';
+} | {
+  readonly code: 'no_runs';
+} | {
+  readonly code: 'no_interrupted_run';
+  readonly failed: string | null;
+} | {
+  readonly code: 'unknown_run';
+  readonly near: string | undefined;
+} | {
+  readonly code: 'step_of_last_run';
+  readonly step: string;
+} | {
+  readonly code: 'ambiguous_run';
+  readonly found: readonly StartedRun[];
+  readonly nowMs: number;
+} | {
+  readonly code: 'several_interrupted_runs';
+  readonly runs: readonly string[];
+} | {
+  readonly code: 'run_exists' | 'run_not_ended';
+  readonly run: string;
+} | {
+  readonly code: 'unknown_step';
+  readonly run: string;
+  readonly near: string | undefined;
+} | {
+  readonly code: 'unknown_attempt';
+  readonly run: string;
+  readonly step: string;
+} | {
+  readonly code: 'missing_params' | 'missing_secrets';
+  readonly names: readonly string[];
+} | {
+  readonly code: 'wrong_param';
+  readonly name: string;
+  readonly text: string;
+} | {
+  readonly code: 'unknown_param' | 'short_secrets' | 'recorded_secret';
+};
+
+export interface OwnerView {
+  readonly host: string;
+  readonly pid: number;
+  readonly startedAtMs: number;
+  readonly state: 'alive' | 'lost';
+  readonly leaseLeftMs: number;
+}
 
 export declare const POLICY_FIELDS: readonly PolicyField[];
 
@@ -166,6 +287,13 @@ export interface PolicyFlag {
   readonly choices?: readonly string[];
 }
 
+export interface PreparedResume {
+  readonly record: RunRecord;
+  readonly plan: Plan;
+  readonly check: ResumeCheck;
+  readonly nowMs: number;
+}
+
 export declare const RUN_STATES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled'];
 
 export interface Readers {
@@ -178,8 +306,7 @@ export interface Readers {
 export interface Refusal {
   readonly kind: RefusalReason;
   readonly message: string;
-  readonly flags: readonly (readonly string[])[];
-  readonly look: readonly (readonly string[])[];
+  readonly answers: readonly Partial<ResumeChoices>[];
   readonly differences?: readonly Difference[];
   readonly faults?: readonly string[];
 }
@@ -255,11 +382,6 @@ export interface RunDetail extends RunView {
   readonly steps: readonly StepView[];
   readonly resumedAtMs: readonly number[];
   readonly sessions: readonly SessionView[];
-}
-
-export interface RunPlace {
-  readonly host: string;
-  readonly stateDirectory: string;
 }
 
 export interface RunReader {
@@ -372,6 +494,39 @@ export interface StepView {
   readonly history: readonly AttemptView[];
 }
 
+export type StoreHint = {
+  readonly code: 'older_schema' | 'newer_schema' | 'replica' | 'few_connections';
+} | {
+  readonly code: 'fsync_off' | 'full_page_writes_off' | 'synchronous_commit_off';
+} | {
+  readonly code: 'lost_holders';
+  readonly count: number;
+  readonly hasRuns: boolean;
+} | {
+  readonly code: 'overdue_in_stopped_run' | 'overdue_retry';
+} | {
+  readonly code: 'overdue_task';
+  readonly id: string;
+  readonly queue: string;
+};
+
+export interface StoreStatus {
+  readonly address: string;
+  readonly kind: 'sqlite' | 'postgres';
+  readonly version: string;
+  readonly schema: SchemaState;
+  readonly bytes: number;
+  readonly tables: readonly TableFacts[];
+  readonly tasks: Readonly<Record<string, number>>;
+  readonly oldestDueAtMs: number | null;
+  readonly deadLetters: number;
+  readonly owners: readonly OwnerView[];
+  readonly connections: ConnectionFacts | null;
+  readonly isReplica: boolean;
+  readonly durability: Readonly<Record<string, string>>;
+  readonly stateDirectory: string;
+}
+
 export interface UnderTest {
   readonly subject: Subject;
   readonly policy: Policy;
@@ -379,9 +534,25 @@ export interface UnderTest {
   readonly notes: readonly string[];
 }
 
+export interface ValidatedFile {
+  readonly file: string;
+  readonly ok: boolean;
+  readonly kind: 'workflow' | 'policy' | null;
+  readonly steps?: number;
+  readonly problems: readonly Problem[];
+  readonly notes: readonly string[];
+}
+
+export interface Validation {
+  readonly result: ValidatedFile;
+  readonly error?: InputError;
+}
+
 export declare function attemptsOf({ policy }: Pick<StepPlan, 'policy'>): number;
 
 export declare function attemptsText(count: number): string;
+
+export declare function backUp(store: string, target: string): Promise<number>;
 
 export declare function breakerViews(ledger: Ledger, now: number): Promise<readonly BreakerView[]>;
 
@@ -391,7 +562,11 @@ export declare function byteText(bytes: number): string;
 
 export declare function cancelRun(store: string, runId: string, planOf: PlanReader, state: StateDirectory): Promise<boolean>;
 
+export declare function checkInstallation(store: string): Promise<DoctorCheck[]>;
+
 export declare function checkResume(ledger: Ledger, run: RunRecord, plans: ResumePlans, choices: ResumeChoices): Promise<ResumeCheck>;
+
+export declare function checkStore(store: string): Promise<DoctorCheck[]>;
 
 export declare function chooseCompared(text: string | undefined, known: readonly Subject[], under: string): readonly Subject[];
 
@@ -410,7 +585,19 @@ export declare function endOfFile(file: string, most: number): {
 
 export declare function execCommand(input: ExecInput): Promise<void>;
 
+export declare function expectAttempt({ id, attempts, history }: StepView, run: string, attempt: number): void;
+
+export declare function expectFound<T>(store: string, act: () => Promise<T | undefined>): Promise<T>;
+
+export declare function expectKept(store: string): void;
+
+export declare function expectNewRun(store: string, id: string): Promise<void>;
+
+export declare function expectNoSecrets({ secrets, document }: Plan, env: Readonly<Record<string, string | undefined>>, given?: Readonly<Record<string, Json>>): void;
+
 export declare function expectOwnStore(store: string, stateDirectory: string): void;
+
+export declare function expectSecrets({ secrets }: Plan, env: Readonly<Record<string, string | undefined>>): void;
 
 export declare function explain({ step, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation;
 
@@ -424,13 +611,31 @@ export declare function failureText(failure: FailureRecord | null, max?: number)
 
 export declare function fallbackId({ id }: Pick<StepPlan, 'id'>): string;
 
-export declare function faultOfSecrets(names: readonly string[], env: Readonly<Record<string, string | undefined>>): SecretFault | undefined;
+export declare function fileOf(store: string): string | undefined;
 
 export declare function fillKnown(data: Json, values: Values): Json;
+
+export declare function findEndedRun(ledger: Ledger, named: string): Promise<string>;
+
+export declare function findLoggedStep({ id: run, steps }: Steps, named: string): StepView;
+
+export declare function findRun(ledger: Ledger, named: string, { orStep }?: {
+  readonly orStep?: boolean;
+}): Promise<RunRecord>;
+
+export declare function findStep({ id: run, steps }: Steps, named: string): StepView;
+
+export declare function ifKept<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T | undefined>;
+
+export declare function interruptedRun(ledger: Ledger): Promise<RunRecord>;
+
+export declare function isConducted(ledger: Ledger, { owner }: Pick<RunRecord, 'owner'>): Promise<boolean>;
 
 export declare function isFallbackId(id: string): boolean;
 
 export declare function isId(id: unknown): boolean;
+
+export declare function isOnServer(store: string): boolean;
 
 export declare function isShownTime(ms: number): boolean;
 
@@ -440,31 +645,29 @@ export declare function kebabCase(name: string): string;
 
 export declare function killCommands(): void;
 
-export declare function lastLineIn(file: string): string;
-
 export declare function limitsOf({ attemptTimeoutMs, timeoutMs }: Policy): Limits;
 
-export declare function lookIfThere(path: string): Stats | undefined;
+export declare function loadPlan(source: Source, name: string | null): Promise<LoadedPlan>;
+
+export declare function logsOfRun(ledger: Ledger, record: RunRecord, store: string): Promise<RunLogs>;
 
 export declare function matcherWords(policy: Policy): string;
 
 export declare function meanOf(values: readonly number[]): number;
 
+export declare function migrateStore(store: string): Promise<void>;
+
 export declare function newRunId(workflow: string, now: Date): string;
 
-export declare function notesOf(source: Source, plan: Plan): string[];
+export declare function noStoreMessage(store: string): string;
 
 export declare function parseSource(file: string, text: string): Source;
 
+export declare function pendingMigration(store: string): Promise<Migration>;
+
 export declare function percent(share: number): string;
 
-export declare function pickOnly({ policies }: PolicyFile, file: string): FoundPolicy;
-
 export declare function pickStep({ policies, isWorkflow }: PolicyFile, step: string, file: string): FoundPolicy;
-
-export declare function placeOf({ stateDirectory }: Pick<RunSettings, 'stateDirectory'>): RunPlace;
-
-export declare function placesElsewhere(run: RunRecord, here: RunPlace): readonly RunPlace[];
 
 export declare function plainNumber(value: number): string;
 
@@ -478,15 +681,19 @@ export declare function policyInput(policy: Policy): PolicyInput;
 
 export declare function possible(share: number): string;
 
+export declare function prepareResume(ledger: Ledger, record: RunRecord, choices: ResumeChoices, onMissingFile: (file: string) => void): Promise<PreparedResume>;
+
 export declare function readBudgetFlag(flag: string, text: string): BudgetDefinition;
 
 export declare function readBudgetSection(source: Source): BudgetDefinitions;
 
 export declare function readFilePolicy(source: Source, step: string | undefined): Promise<FilePolicy>;
 
+export declare function readParams(given: Iterable<readonly [name: string, text: string]>, { params }: Plan): Record<string, Json>;
+
 export declare function readPolicies(source: Source, readers: Readers): PolicyFile;
 
-export declare function readText(file: string, stdin: AsyncIterable<string | Uint8Array>): Promise<{
+export declare function readText(file: string, stdin?: AsyncIterable<string | Uint8Array>): Promise<{
   readonly file: string;
   readonly text: string;
 }>;
@@ -497,13 +704,13 @@ export declare function readTogether<T extends readonly unknown[]>(...readers: {
 
 export declare function readersFor({ value, text }: Pick<Source, 'value' | 'text'>): Promise<Readers>;
 
-export declare function recordedFile(run: RunRecord): string | null;
-
 export declare function recordedPlan(run: RunRecord, definition: Json): Plan;
 
 export declare function removeRuns(ledger: Ledger, state: StateDirectory, runs: readonly RunView[], planOf: PlanReader): Promise<RunView[]>;
 
 export declare function resample(values: readonly number[], parts: number): number[];
+
+export declare function restore(store: string, source: string): Promise<CopiedCounts>;
 
 export declare function resumeRun(plan: Plan, runId: string, input: ResumeInput, settings: RunSettings): Promise<RunEnd>;
 
@@ -513,35 +720,39 @@ export declare function roundUp(value: number): number;
 
 export declare function roundedDuration(ms: number): string;
 
+export declare function runReader(ledger: Ledger, store: string, plan?: Plan): RunReader;
+
 export declare function runSimulation({ scenario: given, seed, under, compared, words }: SimulationInput, onProgress: (name: string, number: number, of: number) => void): Simulation;
+
+export declare function salvage(store: string, target: string): Promise<Salvage | undefined>;
 
 export declare function scenarioWithUnits(scenario: CompleteScenario): ScenarioInput;
 
 export declare function scenarioWords(scenario: CompleteScenario): string;
 
-export declare function secretPlaces(secrets: Readonly<Record<string, string>>, kept: Readonly<Record<string, Json>>): SecretPlace[];
-
 export declare function skipText(reason: string): string;
-
-export declare function snakeCase(name: string): string;
 
 export declare function startRun(plan: Plan, input: NewRunInput, settings: RunSettings): Promise<RunEnd>;
 
-export declare function statePathFor(store: string, cwd: string, environment?: Environment): string;
+export declare function stateDirectoryOf(store: string): string;
 
-export declare function stepNotes(policies: readonly FoundPolicy[]): string[];
+export declare function statePathFor(store: string, cwd: string, environment?: Environment): string;
 
 export declare function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[];
 
 export declare function stopWords(stopped: Stopped): string;
 
-export declare function summarize(policy: Policy, budgetWords?: (name: string) => string): string;
+export declare function storeReport(store: string): Promise<StoreReport>;
+
+export declare function storeWithoutPassword(store: string): string;
 
 export declare function timeTicks(endSeconds: number, most: number): number[];
 
 export declare function timeWords({ activeMs, waitedMs, downMs }: RunTimes): string[];
 
 export declare function underTest(file: FilePolicy | undefined, given: GivenPolicy, words: FieldWords): UnderTest;
+
+export declare function validateSource(name: string, open: () => Promise<Source>): Promise<Validation>;
 
 export declare function viewRetrying(ledger: Ledger): Promise<RetryingView[]>;
 
@@ -550,6 +761,8 @@ export declare function viewRun(reader: RunReader, id: string): Promise<RunDetai
 export declare function waitLimitMs({ retryBudgetMs, timeoutMs }: Policy): number;
 
 export declare function waitedText(waitedMs: number, budgetMs: number | null): string;
+
+export declare function withLedger<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T>;
 
 // Not exported, and referred to above.
 
@@ -579,6 +792,9 @@ declare const BUDGET_KINDS: {
   concurrency: BudgetKind;
   adaptive: BudgetKind;
 };
+
+// document/budget-section
+type BudgetDefinitions = ReadonlyMap<string, BudgetDefinition>;
 
 // document/budget-types
 interface BudgetKind {
@@ -655,6 +871,9 @@ interface EmptyShape {
 
 // state/state-path
 type Environment = Readonly<Record<string, string | undefined>>;
+
+// operate/doctor
+type FaultSeverity = 'unusable' | 'refused';
 
 // document/shape
 interface Field {
@@ -736,8 +955,22 @@ interface ListShape {
 // run/run-events
 type Listener = (event: RunEvent) => void;
 
+// operate/load-plan
+interface LoadedPlan {
+  readonly plan: Plan;
+  readonly documentDir: string;
+  readonly notes: readonly string[];
+  readonly shownFile: string;
+}
+
 // view/step-look
 type LogFinder = (step: string, attempt: AttemptMark) => string | null;
+
+// operate/store-care
+interface Migration {
+  readonly schema: SchemaState;
+  readonly sql: readonly string[];
+}
 
 // document/names
 interface NameRule {
@@ -774,6 +1007,9 @@ interface NumberShape {
   readonly isBelow?: boolean;
 }
 
+// operate/operation-error
+type OperationErrorKind = 'invalid' | 'not_found' | 'not_possible';
+
 // view/views
 interface PreviewStep {
   readonly step: string;
@@ -801,24 +1037,26 @@ interface ResumePlans {
   before(): Plan;
 }
 
+// operate/find-step
+interface RunLogs {
+  files(selection: {
+    readonly step?: string | undefined;
+    readonly attempt?: number | undefined;
+  }): readonly LogEntry[];
+  readonly elsewhere: readonly RunPlace[];
+}
+
+// run/run-record
+interface RunPlace {
+  readonly host: string;
+  readonly stateDirectory: string;
+}
+
 // view/views
 interface RunTimes {
   readonly activeMs: number;
   readonly waitedMs: number;
   readonly downMs: number;
-}
-
-// masking/secret-fault
-interface SecretFault {
-  readonly message: string;
-  readonly suggestion: string;
-  readonly missing: readonly string[];
-}
-
-// masking/secret-places
-interface SecretPlace {
-  readonly secret: string;
-  readonly place: string;
 }
 
 // view/views
@@ -845,6 +1083,12 @@ interface SpoolOptions {
   readonly maxBytes?: number;
 }
 
+// operate/operation-error
+interface StartedRun {
+  readonly id: string;
+  readonly createdAtMs: number;
+}
+
 // state/step-place
 interface StepPlace {
   readonly run: string;
@@ -860,6 +1104,9 @@ interface StepWords {
   readonly examples?: readonly Json[];
 }
 
+// operate/find-step
+type Steps = Pick<RunDetail, 'id' | 'steps'>;
+
 // explain/explanation
 interface Stop {
   readonly attempt: number;
@@ -874,6 +1121,13 @@ interface Stopped {
   readonly stopReason: StopReason | null;
   readonly attemptsAllowed?: number;
   readonly failure?: FailureRecord | null;
+}
+
+// operate/store-status
+interface StoreReport {
+  readonly status: StoreStatus;
+  readonly hints: readonly StoreHint[];
+  readonly nowMs: number;
 }
 
 // plan/readers
@@ -918,6 +1172,12 @@ interface WordsShape {
 declare module 'reprise' {
   interface ErrorByCode {
     invalid_input: InputError;
+  }
+}
+
+declare module 'reprise' {
+  interface ErrorByCode {
+    operation: OperationError;
   }
 }
 

@@ -1,32 +1,46 @@
 /**
- * `@reprise/workflow/internal`: what `@reprise/cli` needs of the package and nobody else should use: the parts that
- * `loadWorkflow` and `runWorkflow` are made of, control of runs from outside, views, and care of files. No promise of
- * stability: a name here may change or go in any release. Re-exports only.
+ * `@reprise/workflow/internal`: what our own packages need of this one and nobody else should use: the parts that
+ * `loadWorkflow` and `runWorkflow` are made of, control of runs from outside, views, care of stores and files, and what
+ * explains and simulates policies. No promise of stability: a name here may change or go in any release. Re-exports only.
  */
-export {
-  type BudgetDefinition,
-  type BudgetDefinitions,
-  BUDGETS_KEY,
-  readBudgetFlag,
-  readBudgetSection,
-} from './document/budget-section.js'
+export { type BudgetDefinition, readBudgetFlag, readBudgetSection } from './document/budget-section.js'
 export { isWorkflow } from './document/policy-file.js'
 export { POLICY_FIELDS, type PolicyField, type PolicyFlag } from './document/policy-fields.js'
-export { readTogether, ReportedError } from './document/problem.js'
+export { readTogether, ReportedError, STDIN } from './document/problem.js'
 export { cureForMissing } from './document/files-beside.js'
-export { NO_FILE, readText, STDIN } from './document/read-text.js'
+export { NO_FILE, readText } from './document/read-text.js'
 export { parseSource, type Source } from './document/source.js'
-export { kebabCase, snakeCase } from './document/spelling.js'
+export { kebabCase } from './document/spelling.js'
 export { type Explanation, explain } from './explain/explanation.js'
 export { type ExplainedAttempt, waitLimitMs } from './explain/facts.js'
-export { matcherWords, summarize } from './explain/summary.js'
-export { faultOfSecrets } from './masking/secret-fault.js'
-export { secretPlaces } from './masking/secret-places.js'
+export { matcherWords } from './explain/summary.js'
+export { checkInstallation, checkStore, type DoctorCheck } from './operate/doctor.js'
+export type { Cure } from './operate/doctor-cure.js'
+export {
+  expectNewRun,
+  findEndedRun,
+  findRun,
+  interruptedRun,
+  isConducted,
+  LATEST,
+  LISTED_RUNS,
+} from './operate/find-run.js'
+export { expectAttempt, findLoggedStep, findStep, logsOfRun } from './operate/find-step.js'
+export { expectNoSecrets, expectSecrets, loadPlan } from './operate/load-plan.js'
+export { OperationError, type OperationProblem } from './operate/operation-error.js'
+export { readParams } from './operate/params.js'
+export { type PreparedResume, prepareResume } from './operate/prepare-resume.js'
+export { runReader } from './operate/run-reader.js'
+export { expectFound, expectKept, ifKept, stateDirectoryOf, withLedger } from './operate/store.js'
+export { DEFAULT_STORE, fileOf, isOnServer, noStoreMessage, storeWithoutPassword } from './operate/store-address.js'
+export { backUp, migrateStore, pendingMigration, restore, salvage } from './operate/store-care.js'
+export { type OwnerView, type StoreHint, storeReport, type StoreStatus } from './operate/store-status.js'
+export { type ValidatedFile, validateSource, type Validation } from './operate/validate-source.js'
 export { describeDifference } from './plan/difference-text.js'
 export { attemptsOf } from './plan/attempts.js'
 export { fallbackId, isFallbackId } from './plan/fallback.js'
-export { type FoundPolicy, type PolicyFile, notesOf, readPolicies, stepNotes } from './plan/found-policies.js'
-export { pickOnly, pickStep } from './plan/pick-step.js'
+export { type FoundPolicy, type PolicyFile, readPolicies } from './plan/found-policies.js'
+export { pickStep } from './plan/pick-step.js'
 export { stepsOf } from './plan/plan.js'
 export { policyInput } from './plan/policy-input.js'
 export { planFromDocument, planOf } from './plan/plan-of.js'
@@ -37,12 +51,10 @@ export type { StepAttempt } from './run/attempt-output.js'
 export { cleanableRuns, removeRuns } from './run/clean-runs.js'
 export { cancelRun, type PlanReader, retryStepNow } from './run/control.js'
 export { execCommand, type ExecInput } from './run/exec-command.js'
-export { placeOf, placesElsewhere } from './run/places.js'
-export { recordedFile, recordedPlan } from './run/recorded-plan.js'
+export { recordedPlan } from './run/recorded-plan.js'
 export { checkResume, type Refusal, type ResumeCheck, type ResumeChoices } from './run/resume-check.js'
 export { type ResumeInput, resumeRun } from './run/resume-run.js'
 export { RunClock } from './run/run-clock.js'
-export type { RunPlace } from './run/run-record.js'
 export type { RunSettings } from './run/session.js'
 export { newRunId, startRun } from './run/start-run.js'
 export { chooseCompared } from './simulate/compared.js'
@@ -51,9 +63,8 @@ export { readFilePolicy } from './simulate/file-policy.js'
 export { scenarioWithUnits, scenarioWords } from './simulate/scenario-words.js'
 export { runSimulation, type SimulatedPolicy, type Simulation } from './simulate/simulation.js'
 export { limitsOf, type UnderTest, underTest } from './simulate/under-test.js'
-export { endOfFile, lastLineIn } from './state/last-line.js'
+export { endOfFile } from './state/last-line.js'
 export { isId } from './state/names.js'
-export { lookIfThere } from './state/own-files.js'
 export { expectOwnStore } from './state/own-store.js'
 export { type LogEntry, StateDirectory } from './state/state-directory.js'
 export { statePathFor } from './state/state-path.js'

@@ -1,13 +1,13 @@
 /** `reprise breakers list|reset|trip`: the breakers that runs share. Imports the library, the workflow package and output. */
-import { breakerViews } from '@reprise/workflow/internal'
+import { breakerViews, ifKept, withLedger } from '@reprise/workflow/internal'
 import { resetBreaker, tripBreaker } from 'reprise/durable'
 import type { CommandModule, ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { breakersTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
+import { noStoreLines } from '../output/no-store.js'
 import { lookFor } from '../output/look.js'
 import { refuseOptions } from '../input/refused-options.js'
-import { ifKept, noStoreLines, withLedger } from '../runs/store.js'
 import { writePage } from '../output/github-commands.js'
 
 /** What is recorded when nobody says why. */
@@ -18,7 +18,7 @@ type Given = ParsedArguments<{ readonly name: string }, { readonly reason?: stri
 export const list: CommandModule = {
   async run(_given, context) {
     const { world, settings } = context
-    const found = await ifKept(context, async (ledger) => {
+    const found = await ifKept(settings.store, async (ledger) => {
       const nowMs = await ledger.now()
       return [await breakerViews(ledger, nowMs), nowMs] as const
     })
@@ -46,7 +46,7 @@ async function change(
 ): Promise<void> {
   const { world, settings } = context
   const reason = options.reason ?? NO_REASON
-  const after = await withLedger(context, (ledger) =>
+  const after = await withLedger(settings.store, (ledger) =>
     (action === 'reset' ? resetBreaker(ledger, name, { reason }) : tripBreaker(ledger, name, { reason })).catch(
       (error) => refuseOptions(error),
     ),

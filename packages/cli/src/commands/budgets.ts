@@ -1,14 +1,14 @@
 /** `reprise budgets list|grant`: the budgets that runs share. Imports the library, the workflow package and output. */
-import { budgetViews } from '@reprise/workflow/internal'
+import { budgetViews, ifKept, withLedger } from '@reprise/workflow/internal'
 import { grantBudget } from 'reprise/durable'
 import type { CommandModule, ParsedArguments } from '../command.js'
 import { UsageError } from '../failures.js'
 import { budgetsTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
+import { noStoreLines } from '../output/no-store.js'
 import { lookFor } from '../output/look.js'
 import { NO_REASON } from './breakers.js'
 import { refuseOptions } from '../input/refused-options.js'
-import { ifKept, noStoreLines, withLedger } from '../runs/store.js'
 import { writePage } from '../output/github-commands.js'
 
 type Given = ParsedArguments<{ readonly name: string }, { readonly amount?: string; readonly reason?: string }>
@@ -16,7 +16,7 @@ type Given = ParsedArguments<{ readonly name: string }, { readonly amount?: stri
 export const list: CommandModule = {
   async run(_given, context) {
     const { world, settings } = context
-    const budgets = await ifKept(context, (ledger) => budgetViews(ledger))
+    const budgets = await ifKept(settings.store, (ledger) => budgetViews(ledger))
     if (settings.json) writeJson(world.stdout, { budgets: budgets ?? [] })
     else {
       const lines = budgets ? budgetsTable(budgets, lookFor(world, settings)) : noStoreLines(settings.store)
@@ -33,7 +33,7 @@ export const grant: CommandModule = {
     } = given as unknown as Given
     const { world, settings } = context
     const count = amountOf(amount)
-    const change = await withLedger(context, (ledger) =>
+    const change = await withLedger(settings.store, (ledger) =>
       grantBudget(ledger, name, { amount: count, reason }).catch((error) => refuseOptions(error)),
     )
     if (settings.json) writeJson(world.stdout, { budget: name, amount: count, change })

@@ -1,18 +1,23 @@
 /** `reprise clean`: forgets runs that have ended, with their logs. Imports the workflow package and the state directory. */
 import { createInterface } from 'node:readline/promises'
-import { cleanableRuns, plural, recordedPlan, removeRuns, StateDirectory } from '@reprise/workflow/internal'
-import type { Ledger } from 'reprise/durable'
-import { ENDED_RUN_STATUSES } from 'reprise/internal'
+import {
+  cleanableRuns,
+  findEndedRun,
+  ifKept,
+  plural,
+  recordedPlan,
+  removeRuns,
+  StateDirectory,
+  stateDirectoryOf,
+} from '@reprise/workflow/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
-import { RefusedError, UsageError } from '../failures.js'
+import { UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { runsTable } from '../output/runs/runs-table.js'
 import { durationOf } from './ps.js'
-import { findRun } from '../runs/find-run.js'
-import { ifKept, stateDirectoryOf } from '../runs/store.js'
 
 type Options = {
   readonly olderThan?: string
@@ -27,10 +32,10 @@ export async function run(
   const { world, settings } = context
   // A run that is named is removed however recently it ended.
   const olderThanMs = durationOf(options.olderThan ?? (values.runs.length === 0 ? '7d' : '0s'), '--older-than')
-  const code = await ifKept(context, async (ledger) => {
+  const code = await ifKept(settings.store, async (ledger) => {
     const nowMs = await ledger.now()
     const ids: string[] = []
-    for (const named of values.runs) ids.push(await endedRun(ledger, named))
+    for (const named of values.runs) ids.push(await findEndedRun(ledger, named))
     const runs = await cleanableRuns(ledger, nowMs - olderThanMs, ids)
     if (runs.length === 0) return nothing(context)
     const isDry = options.dryRun === true
@@ -45,14 +50,6 @@ export async function run(
     return EXIT.done
   })
   return code ?? nothing(context)
-}
-
-/** The id of a run that may be removed. */
-async function endedRun(ledger: Ledger, named: string): Promise<string> {
-  const { id, status, endedAtMs } = await findRun(ledger, named)
-  if (endedAtMs !== null && ENDED_RUN_STATUSES.has(status)) return id
-  const message = `Run ${id} has not ended, so it is not removed.`
-  throw new RefusedError({ kind: 'not_possible', message, next: [['cancel', id]] })
 }
 
 function nothing({ world, settings }: CommandContext): ExitCode {

@@ -1,4 +1,5 @@
 /** `reprise doctor`: what is wrong with the installation and the store, and what cures it. Imports the looks and output. */
+import { expectFound, salvage, storeWithoutPassword } from '@reprise/workflow/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
@@ -6,9 +7,7 @@ import { doctorPage, salvagePage } from '../output/doctor.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
-import { checkEverything, exitCodeOf } from '../runs/doctor.js'
-import { nameOf, salvage } from '../runs/store-care.js'
-import { expectFound } from '../runs/store.js'
+import { checkEverything, exitCodeOf } from '../runs/doctor-report.js'
 import { writePage } from '../output/github-commands.js'
 
 export async function run(
@@ -41,7 +40,7 @@ export async function run(
 
 async function salvageInto(file: string, { world, settings }: CommandContext): Promise<ExitCode> {
   const { rows, lost } = await expectFound(settings.store, () => salvage(settings.store, file))
-  const view = { address: nameOf(settings.store), file, rows, lost }
+  const view = { address: storeWithoutPassword(settings.store), file, rows, lost }
   const code = lost.length === 0 ? EXIT.done : EXIT.completedWithFailures
   if (settings.json) {
     writeJson(world.stdout, view)

@@ -1,5 +1,6 @@
 /** `reprise events RUN`: what happened to a run, in order. Imports the workflow package and output. */
 import { type EventView, viewEvents } from '@reprise/workflow'
+import { withLedger } from '@reprise/workflow/internal'
 import type { Json } from 'reprise/durable'
 import { plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
@@ -7,9 +8,8 @@ import type { CommandContext } from '../command-context.js'
 import { writeJson, writeJsonLine } from '../output/json.js'
 import { eventLine } from '../output/runs/event-line.js'
 import { lookFor } from '../output/look.js'
-import { findRunOrLast } from '../runs/find-run.js'
+import { findRunOrLast } from '../runs/run-argument.js'
 import { follow } from '../runs/follow.js'
-import { withLedger } from '../runs/store.js'
 import { writePage } from '../output/github-commands.js'
 
 type Options = {
@@ -24,7 +24,7 @@ export async function run(
   const { world, settings } = context
   const look = lookFor(world, settings)
   const isWanted = ({ type }: EventView): boolean => options.type === undefined || options.type.includes(type)
-  await withLedger(context, async (ledger) => {
+  await withLedger(settings.store, async (ledger) => {
     const { id } = await findRunOrLast(ledger, values.run)
     const wanted = async (): Promise<EventView[]> => (await viewEvents(ledger, id)).filter(isWanted)
     if (settings.json && options.follow !== true) return writeJson(world.stdout, { events: await wanted() })

@@ -7,29 +7,25 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import {
-  fallbackId,
-  isId,
+  expectAttempt,
+  findLoggedStep,
   type LogEntry,
-  placeOf,
-  placesElsewhere,
-  plural,
-  recordedPlan,
-  StateDirectory,
+  logsOfRun,
+  runReader,
   type StepView,
   viewRun,
+  withLedger,
 } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
-import { nearest, plainText } from 'reprise/internal'
+import { plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
-import { RefusedError, UsageError } from '../failures.js'
+import { UsageError } from '../failures.js'
 import { harmless } from '../output/harmless-text.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
-import { findRunOrLast } from '../runs/find-run.js'
+import { findRunOrLast } from '../runs/run-argument.js'
 import { follow } from '../runs/follow.js'
-import { readerOf } from '../runs/reader.js'
-import { stateDirectoryOf, withLedger } from '../runs/store.js'
 import { written } from '../output/backpressure.js'
 
 type Options = {
@@ -45,29 +41,14 @@ const NEWLINE = 0x0a
 export async function run({ values: { run: named, step }, options }: Given, context: CommandContext): Promise<void> {
   const { world, settings } = context
   const attempt = options.attempt === undefined ? undefined : attemptOf(options.attempt)
-  const state = StateDirectory.at(stateDirectoryOf(settings.store))
-  await withLedger(context, async (ledger) => {
+  await withLedger(settings.store, async (ledger) => {
     const record = await findRunOrLast(ledger, named, 'logs')
     const runId = record.id
-    const plan = recordedPlan(record, (await ledger.definition(runId)) ?? null)
-    const order = new Map(
-      plan.phases.flatMap(
-        ({ id }, index) =>
-          [
-            [id, index],
-            [fallbackId({ id }), index + 0.5],
-          ] as const,
-      ),
-    )
-    const orderOf = (log: LogEntry): number => order.get(log.step) ?? Infinity
-    const files = (): readonly LogEntry[] =>
-      state
-        .logsOf(runId, step)
-        .filter((log) => attempt === undefined || log.attempt === attempt)
-        .toSorted((a, b) => orderOf(a) - orderOf(b))
-    const view = step === undefined ? undefined : await expectStep(ledger, runId, step, context)
+    const logs = await logsOfRun(ledger, record, settings.store)
+    const files = (): readonly LogEntry[] => logs.files({ step, attempt })
+    const view = step === undefined ? undefined : await stepOf(ledger, runId, step, settings.store)
     if (view !== undefined && attempt !== undefined && options.follow !== true) expectAttempt(view, runId, attempt)
-    const elsewhere = placesElsewhere(record, placeOf({ stateDirectory: state.path }))
+    const { elsewhere } = logs
     if (settings.json) return writeJson(world.stdout, { logs: files(), elsewhere })
     const printer = new Printer(context)
     await follow(ledger, runId, options.follow === true, () => printer.print(files()))
@@ -86,22 +67,9 @@ function withoutOutput(step: StepView | undefined, runId: string): string {
   return step.attempts === 0 ? `Step ${step.id} has not run.` : `Step ${step.id} has written nothing.`
 }
 
-function expectAttempt({ id, attempts, history }: StepView, runId: string, attempt: number): void {
-  const made = history.reduce((most, one) => Math.max(most, one.attempt), attempts)
-  if (attempt <= made) return
-  const count = made === 0 ? 'has not run' : `has made ${plural(made, 'attempt')}`
-  const message = `There is no attempt ${attempt}: step ${id} ${count}.`
-  throw new RefusedError({ kind: 'not_found', message, next: [['show', runId, id]] })
-}
-
-async function expectStep(ledger: Ledger, runId: string, step: string, context: CommandContext): Promise<StepView> {
-  const steps = (await viewRun(readerOf(ledger, context), runId))?.steps ?? []
-  const found = isId(step) ? steps.find(({ id }) => id === step) : undefined
-  if (found !== undefined) return found
-  const ids = steps.map(({ id }) => id)
-  const near = nearest(step, ids)
-  const message = `Run ${runId} has no step ${step}.${near === undefined ? '' : ` Did you mean ${near}?`}`
-  throw new RefusedError({ kind: 'not_found', message, next: [['show', runId]] })
+async function stepOf(ledger: Ledger, id: string, named: string, store: string): Promise<StepView> {
+  const detail = await viewRun(runReader(ledger, store), id)
+  return findLoggedStep(detail ?? { id, steps: [] }, named)
 }
 
 function attemptOf(text: string): number {

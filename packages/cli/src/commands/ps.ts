@@ -1,16 +1,16 @@
 /** `reprise ps`: runs, or what waits now. Imports the workflow package and output. */
 import { type RunState, viewRuns } from '@reprise/workflow'
-import { viewRetrying } from '@reprise/workflow/internal'
+import { ifKept, viewRetrying } from '@reprise/workflow/internal'
 import { parseDuration } from 'reprise'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { UsageError } from '../failures.js'
 import { writeJson } from '../output/json.js'
+import { noStoreLines } from '../output/no-store.js'
 import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
 import { retryingTable } from '../output/runs/retrying-table.js'
 import { runsTable } from '../output/runs/runs-table.js'
-import { ifKept, noStoreLines } from '../runs/store.js'
 import { writePage } from '../output/github-commands.js'
 
 type Options = {
@@ -32,7 +32,10 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   // Ages are by the ledger's clock, as what is recorded: that of another machine may be another one.
   const print = (lines: readonly string[]): unknown => writePage(world, `${lines.join('\n')}\n`)
   if (options.retrying === true) {
-    const found = await ifKept(context, async (ledger) => [await viewRetrying(ledger), await ledger.now()] as const)
+    const found = await ifKept(
+      settings.store,
+      async (ledger) => [await viewRetrying(ledger), await ledger.now()] as const,
+    )
     const [waiting, nowMs] = found ?? [[], Date.now()]
     const retrying = waiting.slice(0, limit)
     if (settings.json) writeJson(world.stdout, { retrying })
@@ -40,7 +43,7 @@ export async function run({ options }: ParsedArguments<object, Options>, context
     else print(retryingTable(retrying, nowMs, look))
     return
   }
-  const found = await ifKept(context, async (ledger) => {
+  const found = await ifKept(settings.store, async (ledger) => {
     const nowMs = await ledger.now()
     const selection = {
       ...(options.state !== undefined && { state: options.state }),

@@ -1,15 +1,17 @@
 /** `reprise resume [RUN]`: says what is kept, run again and waited for, then goes on. Imports the workflow package. */
-import { existsSync } from 'node:fs'
-import type { Plan } from '@reprise/workflow'
 import {
-  checkResume,
-  recordedFile,
-  recordedPlan,
+  expectNoSecrets,
+  expectSecrets,
+  findRun,
+  interruptedRun,
+  type PreparedResume,
+  prepareResume,
   type ResumeCheck,
   type ResumeChoices,
   resumeRun,
+  withLedger,
 } from '@reprise/workflow/internal'
-import type { Ledger, RunRecord } from 'reprise/durable'
+import type { Ledger } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ProgramExitCode } from '../exit-codes.js'
@@ -19,10 +21,7 @@ import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { resumePreview } from '../output/runs/resume-preview.js'
 import { conductRun, type ShownOptions } from '../runs/conduct.js'
-import { expectNoSecrets, expectSecrets, loadPlan } from '../runs/load-plan.js'
-import { findRun, interruptedRun } from '../runs/find-run.js'
 import { refusedBy } from '../runs/refused-by.js'
-import { withLedger } from '../runs/store.js'
 
 type Options = ShownOptions & {
   readonly dryRun?: boolean
@@ -33,27 +32,21 @@ type Options = ShownOptions & {
   readonly force?: boolean
 }
 
-interface Found {
-  readonly record: RunRecord
-  readonly plan: Plan
-  readonly check: ResumeCheck
-  /** By the ledger's clock, as all that is due. */
-  readonly nowMs: number
-}
-
 export async function run(
   { values: { run: id }, options }: ParsedArguments<{ readonly run?: string }, Options>,
   context: CommandContext,
 ): Promise<ProgramExitCode> {
   const choices = choicesOf(options)
-  const { record, plan, check, nowMs } = await withLedger(context, (ledger) => look(ledger, id, choices, context))
+  const { record, plan, check, nowMs } = await withLedger(context.settings.store, (ledger) =>
+    prepare(ledger, id, choices, context),
+  )
   const { world, settings } = context
   if (check.isDone) {
     if (settings.json) writeJson(world.stdout, { run: record.id, state: record.status })
     else if (!settings.quiet) world.stderr.write(`Run ${record.id} has succeeded: there is nothing left to do.\n`)
     return EXIT.done
   }
-  if (check.refusals.length > 0) throw refusedBy(check.refusals, ['resume', record.id, ...flagsOf(choices)])
+  if (check.refusals.length > 0) throw refusedBy(check.refusals, record.id, choices)
   tellPreview(check, nowMs, options.dryRun === true, context)
   if (options.dryRun === true) return EXIT.done
   expectSecrets(plan, world.env)
@@ -76,41 +69,16 @@ function choicesOf({
   return { resetRetries, acceptChanges, done, rerun, force }
 }
 
-/** The choices as they are typed. */
-function flagsOf({ resetRetries, acceptChanges, done, rerun, force }: ResumeChoices): string[] {
-  return [
-    ...(resetRetries ? ['--reset-retries'] : []),
-    ...(acceptChanges ? ['--accept-changes'] : []),
-    ...done.flatMap((step) => ['--done', step]),
-    ...rerun.flatMap((step) => ['--rerun', step]),
-    ...(force ? ['--force'] : []),
-  ]
-}
-
-async function look(
+async function prepare(
   ledger: Ledger,
   id: string | undefined,
   choices: ResumeChoices,
-  context: CommandContext,
-): Promise<Found> {
+  { world, settings }: CommandContext,
+): Promise<PreparedResume> {
   const record = id === undefined ? await interruptedRun(ledger) : await findRun(ledger, id)
-  const definition = (await ledger.definition(record.id)) ?? null
-  const before = (): Plan => recordedPlan(record, definition)
-  const now = (await planOfFile(record, context)) ?? before()
-  const check = await checkResume(ledger, record, { before, now }, choices)
-  return { record, plan: now, check, nowMs: await ledger.now() }
-}
-
-/** The file as it is now; undefined where it is gone, or where there was none: then what is recorded goes on. */
-async function planOfFile(record: RunRecord, context: CommandContext): Promise<Plan | undefined> {
-  const file = recordedFile(record)
-  if (file === null) return undefined
-  if (!existsSync(file)) {
-    if (!context.settings.quiet) context.world.stderr.write(`${file} is gone: going on with what was recorded of it.\n`)
-    return undefined
-  }
-  const { plan } = await loadPlan(file, context)
-  return plan
+  return prepareResume(ledger, record, choices, (file) => {
+    if (!settings.quiet) world.stderr.write(`${file} is gone: going on with what was recorded of it.\n`)
+  })
 }
 
 function tellPreview(

@@ -1,24 +1,21 @@
 /** `reprise retry-now RUN STEP`: ends the wait of a step. Imports the workflow package. */
-import { recordedPlan, retryStepNow } from '@reprise/workflow/internal'
-import { livingOwners } from 'reprise/internal'
+import { findRun, isConducted, recordedPlan, retryStepNow, withLedger } from '@reprise/workflow/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { writeJson } from '../output/json.js'
 import { commandWords } from '../output/next-commands.js'
-import { findRun } from '../runs/find-run.js'
-import { withLedger } from '../runs/store.js'
 
 type Given = ParsedArguments<{ readonly run: string; readonly step: string }>
 
 export async function run({ values: { run: named, step } }: Given, context: CommandContext): Promise<void> {
   const { world, settings } = context
-  const { runId, isConducted } = await withLedger(context, async (ledger) => {
-    const { id, owner } = await findRun(ledger, named)
-    return { runId: id, isConducted: owner !== null && (await livingOwners(ledger)).has(owner) }
+  const { runId, hasProcess } = await withLedger(settings.store, async (ledger) => {
+    const record = await findRun(ledger, named)
+    return { runId: record.id, hasProcess: await isConducted(ledger, record) }
   })
   await retryStepNow(settings.store, runId, step, recordedPlan)
   if (settings.json) writeJson(world.stdout, { run: runId, step, startEarly: true })
-  else if (!settings.quiet && isConducted) world.stderr.write(`The next attempt of ${step} starts now.\n`)
+  else if (!settings.quiet && hasProcess) world.stderr.write(`The next attempt of ${step} starts now.\n`)
   else if (!settings.quiet) {
     const resume = commandWords(settings, world.env)(['resume', runId])
     world.stderr.write(`No process is executing run ${runId}: the next attempt of ${step} starts when it is resumed.\n`)

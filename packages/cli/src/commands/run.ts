@@ -1,16 +1,22 @@
 /** `reprise run FILE`: runs a workflow. Imports the workflow package and what conducts runs. */
-import { newRunId, startRun } from '@reprise/workflow/internal'
+import {
+  expectNewRun,
+  expectNoSecrets,
+  expectSecrets,
+  loadPlan,
+  newRunId,
+  readParams,
+  startRun,
+} from '@reprise/workflow/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ProgramExitCode } from '../exit-codes.js'
-import { RefusedError } from '../failures.js'
+import { UsageError } from '../failures.js'
+import { openSource } from '../input/open-source.js'
 import { conductRun, type ShownOptions } from '../runs/conduct.js'
-import { expectNoSecrets, expectSecrets, loadPlan } from '../runs/load-plan.js'
 import { writeNotes } from '../output/problems.js'
 import { readId } from '../runs/read-id.js'
-import { readParams } from '../runs/params.js'
 import { showPlan } from '../runs/show-plan.js'
-import { ifKept } from '../runs/store.js'
 
 type Options = ShownOptions & {
   readonly param?: readonly string[]
@@ -22,14 +28,15 @@ export async function run(
   { values: { file }, options }: ParsedArguments<{ readonly file: string }, Options>,
   context: CommandContext,
 ): Promise<ProgramExitCode> {
-  const { plan, documentDir, notes, shownFile } = await loadPlan(file, context)
+  const source = await openSource(file, context)
+  const { plan, documentDir, notes, shownFile } = await loadPlan(source, file === '-' ? null : file)
   const given = { '--param': [...(options.param ?? [])], '--run-id': options.runId ?? null }
   expectNoSecrets(plan, context.world.env, {
     ...given,
     'the path of the file': plan.file,
     'the directory of the file': documentDir,
   })
-  const params = readParams(options.param ?? [], plan)
+  const params = readParams(paramTexts(options.param ?? []), plan)
   if (options.dryRun === true) {
     writeNotes(shownFile, notes, context)
     showPlan(plan, params, context)
@@ -38,21 +45,16 @@ export async function run(
   expectSecrets(plan, context.world.env)
   writeNotes(shownFile, notes, context)
   const runId = options.runId ?? newRunId(plan.name, new Date())
-  if (options.runId !== undefined) await expectNew(readId(options.runId, '--run-id'), context)
+  if (options.runId !== undefined) await expectNewRun(context.settings.store, readId(options.runId, '--run-id'))
   const input = { runId, params, cwd: documentDir, documentDir }
   return conductRun(context, runId, plan, (settings) => startRun(plan, input, settings), { shown: options })
 }
 
-/** Said before anything is opened for writing, with what to type instead. */
-async function expectNew(runId: string, context: CommandContext): Promise<void> {
-  const known = await ifKept(context, (ledger) => ledger.run(runId))
-  if (known === undefined) return
-  throw new RefusedError({
-    kind: 'not_possible',
-    message: `There is a run ${runId} already.`,
-    next: [
-      ['show', runId],
-      ['resume', runId],
-    ],
-  })
+/** Split one by one as they are read: the first that is wrong is told. */
+function* paramTexts(given: readonly string[]): Iterable<readonly [name: string, text: string]> {
+  for (const text of given) {
+    const at = text.indexOf('=')
+    if (at < 1) throw new UsageError(`--param ${text} has no value`, 'write it as --param name=value')
+    yield [text.slice(0, at), text.slice(at + 1)]
+  }
 }

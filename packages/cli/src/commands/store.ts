@@ -1,10 +1,16 @@
 /** `reprise store migrate|backup|restore`: what is done to a store as such. Imports the care of stores and output. */
-import { byteText } from '@reprise/workflow/internal'
+import {
+  backUp,
+  byteText,
+  expectFound,
+  migrateStore,
+  pendingMigration,
+  restore as restoreStore,
+  storeWithoutPassword,
+} from '@reprise/workflow/internal'
 import type { CommandModule, ParsedArguments } from '../command.js'
 import { writeJson } from '../output/json.js'
 import { commandWords } from '../output/next-commands.js'
-import { backUp, migrateStore, nameOf, pendingMigration, restore as restoreStore } from '../runs/store-care.js'
-import { expectFound } from '../runs/store.js'
 
 type OfFile = ParsedArguments<{ readonly file: string }>
 
@@ -14,7 +20,7 @@ export const migrate: CommandModule = {
     const { store } = settings
     const { schema, sql } = await pendingMigration(store)
     const { version: from, newest: to } = schema
-    const address = nameOf(store)
+    const address = storeWithoutPassword(store)
     if (!dryRun) await migrateStore(store)
     if (settings.json) return writeJson(world.stdout, { address, from, to, isDone: !dryRun, sql })
     if (dryRun) for (const statement of sql) world.stdout.write(`${statement.trim().replace(/;$/, '')};\n\n`)
@@ -30,10 +36,12 @@ export const backup: CommandModule = {
     const { file } = (given as OfFile).values
     const { store } = settings
     const bytes = await expectFound(store, () => backUp(store, file))
-    if (settings.json) return writeJson(world.stdout, { address: nameOf(store), file, bytes })
+    if (settings.json) return writeJson(world.stdout, { address: storeWithoutPassword(store), file, bytes })
     if (settings.quiet) return
     const next = commandWords({ store: `sqlite:${file}` }, {})
-    world.stderr.write(`${nameOf(store)} is copied into ${file}, ${byteText(bytes)}.\nnext: ${next(['ps'])}\n`)
+    world.stderr.write(
+      `${storeWithoutPassword(store)} is copied into ${file}, ${byteText(bytes)}.\nnext: ${next(['ps'])}\n`,
+    )
   },
 }
 
@@ -42,10 +50,12 @@ export const restore: CommandModule = {
     const { file } = (given as OfFile).values
     const { store } = settings
     const rows = await restoreStore(store, file)
-    if (settings.json) return writeJson(world.stdout, { address: nameOf(store), file, rows })
+    if (settings.json) return writeJson(world.stdout, { address: storeWithoutPassword(store), file, rows })
     if (settings.quiet) return
     const next = commandWords(settings, world.env)(['ps'])
     const { runs = 0, tasks = 0 } = rows
-    world.stderr.write(`${nameOf(store)} has what ${file} had: runs ${runs}, tasks ${tasks}.\nnext: ${next}\n`)
+    world.stderr.write(
+      `${storeWithoutPassword(store)} has what ${file} had: runs ${runs}, tasks ${tasks}.\nnext: ${next}\n`,
+    )
   },
 }

@@ -1,9 +1,10 @@
 /** `reprise validate FILE…`: every problem of every file, before anything runs. Imports input and output. */
+import { type ValidatedFile, validateSource, type Validation } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import type { ParsedArguments } from '../command.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
-import { type ValidatedFile, validateFile, type Validation } from '../input/validated-file.js'
+import { openSource } from '../input/open-source.js'
 import { writeJson } from '../output/json.js'
 import { printProblems, writeNotes } from '../output/problems.js'
 import { styleFor } from '../output/style.js'
@@ -16,7 +17,7 @@ export async function run(
   const { world, settings } = context
   const validations: Validation[] = []
   for (const name of names) {
-    const validation = await validateFile(name, context)
+    const validation = await validateSource(name, () => openSource(name, context))
     // Blocks of problems stand apart.
     if (!settings.json && validation.error && validations.some(({ error }) => error)) world.stderr.write('\n')
     if (!settings.json) tell(validation, context)

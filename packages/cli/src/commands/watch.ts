@@ -1,5 +1,5 @@
 /** `reprise watch RUN`: a run live, whichever process conducts it. Imports the workflow package and output. */
-import { RunWatcher, viewRun } from '@reprise/workflow/internal'
+import { runReader, RunWatcher, viewRun, withLedger } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
@@ -11,9 +11,7 @@ import { exitCodeOf } from '../runs/conduct.js'
 import { systemFrameClock } from '../output/live/live-view.js'
 import { reporterFor } from '../output/run-reporter.js'
 import { UsageError } from '../failures.js'
-import { findRunOrLast } from '../runs/find-run.js'
-import { readerOf } from '../runs/reader.js'
-import { withLedger } from '../runs/store.js'
+import { findRunOrLast } from '../runs/run-argument.js'
 import { untilSignal } from '../runs/until-signal.js'
 import { neutralWorld } from '../output/github-commands.js'
 
@@ -28,9 +26,9 @@ export async function run(
       'watch goes on for as long as the run does',
       'use --ndjson for events as they come, or show --json',
     )
-  return withLedger(context, async (ledger) => {
+  return withLedger(context.settings.store, async (ledger) => {
     const { id } = await findRunOrLast(ledger, values.run)
-    const watcher = new RunWatcher(readerOf(ledger, context), id)
+    const watcher = new RunWatcher(runReader(ledger, context.settings.store), id)
     // What is told has the ledger's times.
     const aheadMs = (await ledger.now()) - Date.now()
     const clock = { ...systemFrameClock, nowMs: () => Date.now() + aheadMs }
@@ -56,7 +54,7 @@ export async function run(
 async function tellEnd(ledger: Ledger, id: string, context: CommandContext): Promise<ExitCode> {
   const { settings } = context
   const world = neutralWorld(context.world)
-  const detail = await viewRun(readerOf(ledger, context), id)
+  const detail = await viewRun(runReader(ledger, settings.store), id)
   // Somebody has removed it, or goes on with it already.
   if (detail === undefined || detail.state === 'running') return EXIT.done
   const look = lookFor(world, settings, world.stderr)

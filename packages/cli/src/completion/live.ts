@@ -7,8 +7,8 @@
  * removes. A server is waited for at most `LIMIT_MS`; reading SQLite is synchronous and cannot be cut off.
  */
 import { existsSync } from 'node:fs'
+import { DEFAULT_STORE, fileOf } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
-import { DEFAULT_STORE, fileOf } from '../settings.js'
 import type { World } from '../world.js'
 import { LIVE_KINDS, type LiveKind } from '../live-command.js'
 

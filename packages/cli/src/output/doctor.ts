@@ -1,29 +1,17 @@
 /** `reprise doctor` and `doctor --salvage`, as pages. Imports words and types. */
-import { countText, plural } from '@reprise/workflow/internal'
+import { countText, type DoctorCheck, plural } from '@reprise/workflow/internal'
 import { type LostRows, plainText } from 'reprise/internal'
-import type { ExitCode } from '../exit-codes.js'
 import type { Look } from './look.js'
 import { wrapText } from './wrap.js'
 
-export interface DoctorCheck {
-  readonly area: 'installation' | 'store' | 'state'
-  /** `note`: worth knowing, and no fault. */
-  readonly state: 'ok' | 'note' | 'fault'
-  /** The invariant, or `state` for what a resume refuses. */
-  readonly rule: string | null
-  readonly place: string | null
-  readonly message: string
-  /** What to type. */
-  readonly cure: string | null
-  /** How the command ends because of it. */
-  readonly code: ExitCode
-}
+/** A check with its cure as what to type. */
+export type ReportedCheck = Omit<DoctorCheck, 'cure'> & { readonly cure: string | null }
 
 const TITLES = { installation: 'Installation', store: 'Store', state: 'Records' } as const
 const MARKS = { ok: 'ok', note: 'note', fault: 'FAULT' } as const
 const INDENT = '         '
 
-export function doctorPage(checks: readonly DoctorCheck[], look: Look): string[] {
+export function doctorPage(checks: readonly ReportedCheck[], look: Look): string[] {
   const areas = (Object.keys(TITLES) as (keyof typeof TITLES)[]).filter((area) =>
     checks.some((check) => check.area === area),
   )
@@ -39,7 +27,7 @@ export function doctorPage(checks: readonly DoctorCheck[], look: Look): string[]
   return [...sections, faults === 0 ? look.style.green(end) : look.style.red(end)]
 }
 
-function checkLines({ state, rule, place, message, cure }: DoctorCheck, { style, width }: Look): string[] {
+function checkLines({ state, rule, place, message, cure }: ReportedCheck, { style, width }: Look): string[] {
   const paint = { ok: style.green, note: style.yellow, fault: style.red }[state]
   const where = place === null ? '' : `${place}: `
   const text = plainText(`${where}${message}${rule === null ? '' : ` (${rule})`}`, 2000)

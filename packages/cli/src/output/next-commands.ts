@@ -1,8 +1,8 @@
 /** Commands to type next, as a shell takes them. Imports the settings' types and plain text. */
+import { DEFAULT_STORE, storeWithoutPassword } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
-import { DEFAULT_STORE, type Settings } from '../settings.js'
+import type { Settings } from '../settings.js'
 import type { World } from '../world.js'
-import { storeWithoutPassword } from './store-address.js'
 
 /** `(['resume', run])` → `reprise resume nightly-7`. */
 export type CommandWords = (words: readonly string[]) => string

@@ -1,8 +1,8 @@
+import { DEFAULT_STORE } from '@reprise/workflow/internal'
 import { expect, test } from 'vitest'
 import { attemptView, EVIL, EXIT_75, PIPE, REFUSED, runDetail, stepView, terminal } from '../testing/sample-run.js'
 import { commandWords } from './next-commands.js'
 import { runSummary } from './run-summary.js'
-import { DEFAULT_STORE } from '../settings.js'
 import { textWidth } from './width.js'
 
 const recovered = stepView('load', {

@@ -1,40 +1,16 @@
 /** `reprise store status`, as a page. Imports tables, words and types. */
-import { byteText, countText } from '@reprise/workflow/internal'
-import { type ConnectionFacts, plainText, type SchemaState, type TableFacts } from 'reprise/internal'
+import { byteText, countText, type OwnerView, type StoreStatus } from '@reprise/workflow/internal'
+import { plainText, type TableFacts } from 'reprise/internal'
 import { fitTable } from './fitted-table.js'
 import type { Look } from './look.js'
 import { coarseDuration, relativeTime } from './relative-time.js'
 
-export interface StoreStatus {
-  readonly address: string
-  readonly kind: 'sqlite' | 'postgres'
-  readonly version: string
-  readonly schema: SchemaState
-  readonly bytes: number
-  readonly tables: readonly TableFacts[]
-  readonly tasks: Readonly<Record<string, number>>
-  readonly oldestDueAtMs: number | null
-  readonly deadLetters: number
-  readonly owners: readonly OwnerView[]
-  readonly connections: ConnectionFacts | null
-  readonly isReplica: boolean
-  readonly durability: Readonly<Record<string, string>>
-  /** Where the logs of what is run from here are. */
-  readonly stateDirectory: string
-  readonly hints: readonly string[]
-}
-
-export interface OwnerView {
-  readonly host: string
-  readonly pid: number
-  readonly startedAtMs: number
-  readonly state: 'alive' | 'lost'
-  readonly leaseLeftMs: number
-}
+/** With the hints in words. */
+type ShownStatus = StoreStatus & { readonly hints: readonly string[] }
 
 const NAMES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
 
-export function storeStatusPage(status: StoreStatus, nowMs: number, look: Look): string[] {
+export function storeStatusPage(status: ShownStatus, nowMs: number, look: Look): string[] {
   const { address, kind, version, schema, bytes, tables, owners, hints, isReplica } = status
   const { bold, yellow, dim } = look.style
   const states = Object.entries(status.tasks).map(([state, count]) => `${countText(count)} ${state}`)

@@ -3,7 +3,7 @@
  * the library, the workflow package, output and its own directory.
  */
 import type { Plan, RunEnd, RunEvent } from '@reprise/workflow'
-import { attemptsOf, type RunSettings, stepsOf } from '@reprise/workflow/internal'
+import { attemptsOf, expectKept, type RunSettings, stateDirectoryOf, stepsOf } from '@reprise/workflow/internal'
 import { isRepriseError } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
 import { describeError } from 'reprise/internal'
@@ -19,7 +19,6 @@ import { JunitReport } from './junit-report.js'
 import { RunEnding } from './run-ending.js'
 import { withSignals } from './signals.js'
 import { isWriteFailure, reportWriteFailure } from '../write-failure.js'
-import { expectKept, stateDirectoryOf } from './store.js'
 
 export type Conduct = (settings: RunSettings) => Promise<RunEnd>
 

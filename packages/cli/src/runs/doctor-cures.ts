@@ -1,54 +1,34 @@
-/** Where a fault is, and the command that cures it. Imports the library's types and the words of commands. */
-import type { FaultPlace, LedgerFault } from 'reprise/internal'
+/** Cures of `reprise doctor` as what to type. Imports the workflow package's types and the words of commands. */
+import type { Cure } from '@reprise/workflow/internal'
 import type { CommandWords } from '../output/next-commands.js'
 
-export function placeText(place: FaultPlace): string {
-  switch (place.type) {
-    case 'task':
-      return `${place.scopeKind === 'run' ? 'step' : 'task'} ${place.scope}/${place.id}`
-    case 'run':
-      return `run ${place.run}`
-    case 'gate':
-      return `${place.kind} ${gateName(place.key)}`
-    case 'ledger':
-      return 'the store'
+export function cureWords(cure: Cure, command: CommandWords): string {
+  switch (cure.type) {
+    case 'install_node':
+      return `install Node ${cure.version} or newer`
+    case 'update_reprise':
+      return 'npm install -g @reprise/cli'
+    case 'make_writable':
+      return `chmod u+wx ${cure.path}`
+    case 'run_as_owner':
+      return `run as its owner, the user with id ${cure.uid}, or choose another --store`
+    case 'migrate_store':
+      return command(['store', 'migrate'])
+    case 'salvage_store':
+      return command(['doctor', '--salvage', 'salvaged.db'])
+    case 'restore_store':
+      return `${cure.isInPlace ? 'move the file away, then ' : ''}${command(['store', 'restore', 'BACKUP'])}`
+    case 'cancel_task':
+      return `in the program: durable.task('${cure.name}', …).cancel('${cure.id}')`
+    case 'cancel_run':
+      return command(['cancel', cure.run])
+    case 'remove_run':
+      return command(['clean', cure.run, '--yes'])
+    case 'reset_breaker':
+      return command(['breakers', 'reset', cure.name, '--reason', 'inconsistent'])
+    case 'grant_budget':
+      return command(['budgets', 'grant', cure.name, '--amount', String(cure.amount), '--reason', 'inconsistent'])
+    case 'advice':
+      return cure.text
   }
-}
-
-/** A run that goes on from a record that cannot be is ended; a run that has ended is removed. */
-export function cureOf({ place, excess }: LedgerFault, command: CommandWords): string {
-  switch (place.type) {
-    case 'task':
-      if (place.runState === null) return `in the program: durable.task('${place.scope}', …).cancel('${place.id}')`
-      if (place.runState === 'missing') return salvage(command)
-      return runCure({ run: place.scope, isEnded: place.runState === 'ended' }, command)
-    case 'run':
-      return runCure(place, command)
-    case 'gate':
-      return place.kind === 'breaker'
-        ? command(['breakers', 'reset', gateName(place.key), '--reason', 'inconsistent'])
-        : command([
-            'budgets',
-            'grant',
-            gateName(place.key),
-            '--amount',
-            String(excess ?? 1),
-            '--reason',
-            'inconsistent',
-          ])
-    case 'ledger':
-      return salvage(command)
-  }
-}
-
-function salvage(command: CommandWords): string {
-  return command(['doctor', '--salvage', 'salvaged.db'])
-}
-
-function runCure({ run, isEnded }: { readonly run: string; readonly isEnded: boolean }, command: CommandWords): string {
-  return isEnded ? command(['clean', run, '--yes']) : command(['cancel', run])
-}
-
-function gateName(key: string): string {
-  return key.replace(/^(?:breaker|budget):/, '')
 }

@@ -3,12 +3,12 @@
  * it has succeeded. Imports the workflow package and what conducts runs.
  */
 import { fstatSync } from 'node:fs'
-import path from 'node:path'
 import type { Plan } from '@reprise/workflow'
 import {
   BLIND_READERS,
   checkResume,
   describeDifference,
+  ifKept,
   planFromDocument,
   recordedPlan,
   resumeRun,
@@ -25,7 +25,7 @@ import { conductRun } from './conduct.js'
 import { hasEndedEmpty, kindOfStdin } from './exec-stdin.js'
 import { readId } from './read-id.js'
 import { refusedBy } from './refused-by.js'
-import { ifKept } from './store.js'
+import path from 'node:path'
 
 /** An input that has ended is known to have by then. */
 const EMPTY_MS = 250
@@ -58,7 +58,7 @@ export async function execDurably(
     else if (!settings.quiet) world.stderr.write(`${id} has succeeded before: it is not run again.\n`)
     return EXIT.done
   }
-  if (check.refusals.length > 0) throw refusedBy(check.refusals, ['resume', id])
+  if (check.refusals.length > 0) throw refusedBy(check.refusals, id)
   const input = { choices: CHOICES, check }
   return conductRun(context, id, plan, (session) => resumeRun(plan, id, input, session), options)
 }
@@ -80,7 +80,7 @@ async function lookAt(
   plan: Plan,
   context: CommandContext,
 ): Promise<Awaited<ReturnType<typeof checkResume>> | undefined> {
-  return ifKept(context, async (ledger) => {
+  return ifKept(context.settings.store, async (ledger) => {
     const run = await ledger.run(id)
     if (run === undefined) return undefined
     const definition = (await ledger.definition(id)) ?? null

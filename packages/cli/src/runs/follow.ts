@@ -1,6 +1,6 @@
 /** Tells what there is, and with `-f` what comes, until the run has ended. Imports the library and signals. */
+import { isConducted } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
-import { livingOwners } from 'reprise/internal'
 import { untilSignal } from './until-signal.js'
 
 const LOOK_EVERY_MS = 250
@@ -27,5 +27,5 @@ export async function follow(
 
 async function isGoingOn(ledger: Ledger, runId: string): Promise<boolean> {
   const run = await ledger.run(runId)
-  return run?.status === 'running' && run.owner !== null && (await livingOwners(ledger)).has(run.owner)
+  return run?.status === 'running' && (await isConducted(ledger, run))
 }

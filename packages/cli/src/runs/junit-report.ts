@@ -4,14 +4,13 @@
  * Imports the workflow package and output.
  */
 import type { Plan } from '@reprise/workflow'
-import { type RunDetail, viewRun } from '@reprise/workflow/internal'
+import { type RunDetail, runReader, viewRun } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
 import { describeError } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import { UsageError } from '../failures.js'
 import { junitOf, junitOfError } from '../output/junit.js'
 import { writeReport } from '../output/write-file.js'
-import { readerOf } from './reader.js'
 
 export class JunitReport {
   private readonly file: string
@@ -34,7 +33,7 @@ export class JunitReport {
 
   /** While the ledger is still open. */
   async look(ledger: Ledger): Promise<void> {
-    this.detail = await viewRun(readerOf(ledger, this.context, this.plan), this.runId)
+    this.detail = await viewRun(runReader(ledger, this.context.settings.store, this.plan), this.runId)
   }
 
   write(): void {

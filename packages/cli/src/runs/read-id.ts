@@ -1,8 +1,7 @@
 /** An id that somebody gave to a run: it becomes the name of a directory. Imports the rule and the errors of commands. */
-import { isId } from '@reprise/workflow/internal'
+import { isId, LATEST } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import { UsageError } from '../failures.js'
-import { LATEST } from './find-run.js'
 
 const RULE = '1 to 128 letters, digits, dots, underscores and dashes, the first one a letter or digit'
 

@@ -1,25 +1,48 @@
 /** Why a run is not resumed, as the error that ends the command. Imports types and its own directory. */
-import { describeDifference, type Refusal } from '@reprise/workflow/internal'
+import { describeDifference, type Refusal, type ResumeChoices } from '@reprise/workflow/internal'
 import { RefusedError } from '../failures.js'
 
-/** The first names the kind; all are told. `resume`: the words of the command that was refused, with its flags. */
-export function refusedBy(refusals: readonly Refusal[], resume: readonly string[]): RefusedError {
+/** The first names the kind; all are told. `choices`: what the refused command was given. */
+export function refusedBy(
+  refusals: readonly Refusal[],
+  run: string,
+  choices: Partial<ResumeChoices> = {},
+): RefusedError {
   const [first] = refusals as readonly [Refusal, ...Refusal[]]
   const details = refusals.flatMap((refusal, index) => [
     ...(index === 0 ? [] : [refusal.message]),
     ...(refusal.differences ?? []).map(describeDifference),
     ...(refusal.faults ?? []),
   ])
-  return new RefusedError({ kind: first.kind, message: first.message, details, next: nextOf(refusals, resume) })
+  const next = nextOf(refusals, run, ['resume', run, ...flagsOf(choices)])
+  return new RefusedError({ kind: first.kind, message: first.message, details, next })
 }
 
 /** The refused command with every flag that is missing; where no flag helps, what to look at. */
-function nextOf(refusals: readonly Refusal[], resume: readonly string[]): (readonly string[])[] {
-  const isCurable = refusals.every(({ flags }) => flags.length > 0)
-  const choices = isCurable ? Math.max(...refusals.map(({ flags }) => flags.length)) : 0
+function nextOf(refusals: readonly Refusal[], run: string, resume: readonly string[]): (readonly string[])[] {
+  const isCurable = refusals.every(({ answers }) => answers.length > 0)
+  const choices = isCurable ? Math.max(...refusals.map(({ answers }) => answers.length)) : 0
   const commands = Array.from({ length: choices }, (_, choice) => [
     ...resume,
-    ...refusals.flatMap(({ flags }) => flags[choice] ?? flags[0] ?? []),
+    ...refusals.flatMap(({ answers }) => flagsOf(answers[choice] ?? answers[0] ?? {})),
   ])
-  return [...refusals.flatMap(({ look }) => look), ...commands]
+  return [...refusals.flatMap((refusal) => lookAt(refusal, run)), ...commands]
+}
+
+/** Commands that show why. */
+function lookAt({ kind, answers }: Refusal, run: string): (readonly string[])[] {
+  if (kind === 'locked') return [['watch', run]]
+  if (kind === 'inconsistent') return [['doctor']]
+  return kind === 'not_possible' && answers.length === 0 ? [['show', run]] : []
+}
+
+/** The choices as they are typed. */
+function flagsOf({ resetRetries, acceptChanges, done = [], rerun = [], force }: Partial<ResumeChoices>): string[] {
+  return [
+    ...(resetRetries ? ['--reset-retries'] : []),
+    ...(acceptChanges ? ['--accept-changes'] : []),
+    ...done.flatMap((step) => ['--done', step]),
+    ...rerun.flatMap((step) => ['--rerun', step]),
+    ...(force ? ['--force'] : []),
+  ]
 }

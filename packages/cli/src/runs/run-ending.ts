@@ -1,13 +1,12 @@
 /** What is said when a run has ended here: the summary for people, the run as data for programs. */
 import type { Plan, RunEnd } from '@reprise/workflow'
-import { type RunDetail, viewRun } from '@reprise/workflow/internal'
+import { type RunDetail, runReader, viewRun } from '@reprise/workflow/internal'
 import type { Ledger } from 'reprise/durable'
 import type { CommandContext } from '../command-context.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
 import { runSummary } from '../output/run-summary.js'
-import { readerOf } from './reader.js'
 
 /** Read while the run's ledger is still open; told when everything is closed, and nothing can go wrong any more. */
 export class RunEnding {
@@ -25,7 +24,7 @@ export class RunEnding {
   async look(ledger: Ledger, { state }: RunEnd): Promise<void> {
     const { json, ndjson, quiet } = this.context.settings
     if (ndjson || (quiet && !json && state === 'succeeded')) return
-    this.detail = await viewRun(readerOf(ledger, this.context, this.plan), this.runId)
+    this.detail = await viewRun(runReader(ledger, this.context.settings.store, this.plan), this.runId)
     if (this.detail === undefined) throw new Error(`run ${this.runId} is not there any more`)
   }
 

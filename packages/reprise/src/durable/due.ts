@@ -22,7 +22,7 @@ import { faultsOfState, lacksState } from './state-check.js'
 import type { TaskEvents } from './task-events.js'
 import { inOneCommit, type TaskView, type TaskWriter, type Transitioned } from './task-writer.js'
 import { migrate, seedOf, type Settled } from './transitions.js'
-import type { Waiters } from './waiters.js'
+import { isOver, type Waiters } from './waiters.js'
 
 /** How often to look for tasks that other processes have added. */
 const POLL_MS = 1000
@@ -293,27 +293,26 @@ export class DueTasks implements Timer {
 
   /** Tasks that are over before they begin (out of time, out of attempts, refused by a gate) end with their groups. */
   private async writeLeft(claimed: readonly Claimed[]): Promise<void> {
-    await Promise.all(claimed.flatMap((one) => ('left' in one ? [this.startWithGroup(one.left)] : [])))
+    await Promise.all(claimed.flatMap((one) => ('left' in one ? [this.endWithGroup(one.left)] : [])))
   }
 
-  private async startWithGroup(task: TaskRecord): Promise<void> {
+  private async endWithGroup(task: TaskRecord): Promise<void> {
     const { definitions, writer, follow } = this.ports
     const definition = definitions.get(task.queue)
     if (definition === undefined) return
-    const started = await writer.write<Started>({
+    const ended = await writer.write<Started>({
       definition,
       key: task,
       heldAs: task,
       decide: ({ task: current, now, isConducted: isOurs }) => {
         if (!isOurs) return undefined
         const older = this.migrated(current, now)
-        const begun = this.start(definition, older?.task ?? current, older, now)
-        // It may begin after all. If its queue is limited, only a claim may give it an owner.
-        const isClaims = 'denial' in begun || (definition.most !== undefined && begun.changes.task.owner !== null)
-        return isClaims ? undefined : begun
+        const started = this.start(definition, older?.task ?? current, older, now)
+        // A task that may begin after all, or is held, is left to the next claim, which counts how many run.
+        return 'changes' in started && isOver(started.result.task) ? started : undefined
       },
     })
-    if (started !== undefined) follow(started)
+    if (ended !== undefined) follow(ended)
   }
 
   /** Those first that were served longest ago. */

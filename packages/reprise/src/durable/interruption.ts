@@ -1,11 +1,11 @@
 /**
  * What becomes of an attempt whose process was lost or stopped, as pure functions from the task's record to the changes:
- * it runs again, counts as failed, is looked into, or waits for a person. Imports core's and the ledger's types and its
+ * it runs again, is charged as failed, is looked into, or waits for a person. Imports core's and the ledger's types and its
  * own layer.
  */
 import type { RetryGates } from '../core/decide.js'
 import type { Policy } from '../core/policy.js'
-import type { FailureRecord, Json, TaskRecord } from '../ledger/records.js'
+import type { FailureRecord, Json, TaskProgress, TaskRecord } from '../ledger/records.js'
 import type { InterruptRule } from './policy-record.js'
 import {
   type AttemptEnd,
@@ -36,6 +36,7 @@ export function interrupt(
   const resumed = withProgress(task, { retry: { ...task.progress.retry, resumed: true } })
   // Nothing ran: it stood in line.
   if (task.progress.current === null) return unpark(orderly ? task : resumed, now)
+  if (rule === 'charge' && !orderly) return charge(resumed, policy, gates, now)
   const interruptions = task.progress.interruptions + (orderly ? 0 : 1)
   const isTooOften = interruptions >= MAX_INTERRUPTIONS
   if (isTooOften && rule === 'rerun') {
@@ -53,8 +54,61 @@ export function interrupt(
   const progress = { ...rest, retry, interruptions, ...(mustLook && { unverified: true }) }
   const stopped = { ...task, progress, fence: task.fence + 1 }
   // An attempt that must not run twice does not count as failed either: a retry would run it again.
-  const next = rule === 'rerun' || mustLook ? dueNow(stopped, now) : undecided(stopped, now)
+  const runsAgain = rule === 'rerun' || rule === 'charge' || mustLook
+  const next = runsAgain ? dueNow(stopped, now) : undecided(stopped, now)
   return { task: next, tasks: [next], attempts, events }
+}
+
+const LOST: AttemptEnd = {
+  result: 'interrupted',
+  failure: { name: 'InterruptedError', message: 'The process that ran the attempt was lost' },
+  retryable: true,
+  retryAfterMs: undefined,
+}
+
+/**
+ * A lost process costs an attempt: policy and allotment decide whether there is a next one. The fence stays until the next
+ * claim, so that a process which was only cut off, or stopped, can still deliver its result; a task that is over has none.
+ */
+function charge(task: TaskRecord, policy: Policy, gates: RetryGates, now: number): Settled {
+  const known = task.progress.unverified ? nextExecution(task, now) : task
+  const { attempt, execution, startedAtMs } = known.progress.current as NonNullable<TaskProgress['current']>
+  const settled = settle(known, policy, LOST, gates, now)
+  const events = [eventOf('interrupted', task, now, { attempt, orderly: false, charged: true })]
+  const lost = { attempt, execution, startedAtMs, owner: task.owner ?? '' }
+  const after =
+    settled.task.status === 'waiting'
+      ? withProgress(settled.task, { lost })
+      : { ...settled.task, fence: settled.task.fence + 1 }
+  return { ...settled, task: after, tasks: [after], events }
+}
+
+/** The row of the execution is there already: what follows is another one. */
+function nextExecution(task: TaskRecord, now: number): TaskRecord {
+  const { current } = task.progress
+  if (current === null) return task
+  return withProgress(task, { current: { ...current, execution: current.execution + 1, startedAtMs: now } })
+}
+
+/**
+ * The result of an attempt that has been charged as lost, before anybody has claimed the task again: a second execution of
+ * the same number. A success ends the task, and so does a failure that is not retried; what was charged stays charged.
+ * Undefined for any other failure, since the next attempt has been decided.
+ */
+export function settleLate(task: TaskRecord, end: AttemptEnd, now: number): Settled | undefined {
+  const { lost } = task.progress
+  if (lost === undefined) return undefined
+  const { owner, ...execution } = lost
+  const current = { ...execution, execution: lost.execution + 1 }
+  const ran = withProgress({ ...task, owner }, { current })
+  if (end.result === 'success') {
+    const row = attemptRow(ran, 'success', null, now)
+    return { ...ended({ ...task, result: end.value }, 'succeeded', null, now), attempts: [row] }
+  }
+  if (end.retryable || end.outOfTime) return undefined
+  const row = attemptRow(ran, end.result, end.failure, now)
+  const failed = ended(withProgress(task, { lastFailure: end.failure }), 'failed', 'not_retryable', now)
+  return { ...failed, attempts: [row] }
 }
 
 const KILLED: FailureRecord = {
@@ -85,12 +139,7 @@ export function verified(
   }
   if (found.type === 'rerun' && progress.interruptions >= MAX_INTERRUPTIONS) {
     // It did not happen, and was interrupted too often: it counts as failed, beside the rows of the interruptions.
-    const current = progress.current && {
-      ...progress.current,
-      execution: progress.current.execution + 1,
-      startedAtMs: now,
-    }
-    return settle({ ...known, progress: { ...progress, current } }, policy, INTERRUPTED_TOO_OFTEN, gates, now)
+    return settle(nextExecution(known, now), policy, INTERRUPTED_TOO_OFTEN, gates, now)
   }
   const next = found.type === 'rerun' ? dueNow(known, now) : undecided(known, now)
   return { task: next, tasks: [next], events: [eventOf('decided', task, now, { answer: found.type, by: 'verify' })] }

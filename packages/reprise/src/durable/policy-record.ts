@@ -8,10 +8,10 @@ import type { Json, PolicyRecord } from '../ledger/records.js'
 import { canonical } from './json.js'
 
 /**
- * What becomes of an attempt that was running when its process was lost: it runs again, a person decides, or the program
- * looks whether it happened.
+ * What becomes of an attempt that was running when its process was lost: it runs again under its number, counts as failed
+ * (`charge`), a person decides, or the program looks whether it happened.
  */
-export type InterruptRule = 'rerun' | 'fail' | 'verify'
+export type InterruptRule = 'rerun' | 'charge' | 'fail' | 'verify'
 
 /** By policy, which does not change, and rule: a run may have very many steps with one policy. */
 const records = new WeakMap<Policy, Map<InterruptRule, PolicyRecord>>()

@@ -13,7 +13,7 @@ import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
 import type { Definition } from './definition.js'
 import { contextOf, Execution, type ExecutionEnd } from './execution.js'
 import type { GateBook } from './gate-book.js'
-import { interrupt, verified } from './interruption.js'
+import { interrupt, settleLate, verified } from './interruption.js'
 import type { LedgerClock } from './ledger-clock.js'
 import type { Slots } from './slots.js'
 import type { TaskEvents } from './task-events.js'
@@ -54,6 +54,8 @@ interface Running {
 interface Concluded {
   readonly settled: Settled
   readonly next: Started | undefined
+  /** The attempt had been charged as lost. */
+  readonly isLate: boolean
 }
 
 export class RunningAttempts {
@@ -102,7 +104,8 @@ export class RunningAttempts {
     const isVerification = task.progress.unverified === true
     if (!isVerification) events.began(definition, task)
     // The definition may have changed since the interruption: without `verify`, its rule answers.
-    const look = verify ?? (() => (definition.onInterrupt === 'rerun' ? 'rerun' : 'unknown'))
+    const mayRerun = definition.onInterrupt === 'rerun' || definition.onInterrupt === 'charge'
+    const look = verify ?? (() => (mayRerun ? 'rerun' : 'unknown'))
     const operation = isVerification ? look : run
     // An attempt that was committed just before a stop does not begin any more.
     if (isStopped(activity, definition)) execution.stop(new Error('The process stops'))
@@ -144,8 +147,10 @@ export class RunningAttempts {
     let isBudgetTold = false
     const settlesGates = attemptEnd !== undefined
     const mayRetry = settlesGates && attemptEnd.result !== 'success'
-    const after = await this.write(running, { settlesGates, mayRetry }, (view) => {
+    const acceptsLate = definition.onInterrupt === 'charge'
+    const after = await this.write(running, { settlesGates, mayRetry, acceptsLate }, (view) => {
       const { task: current, now, isBudgetFresh } = view
+      if (view.isLate) return attemptEnd && settleLate(current, attemptEnd, now)
       if (attemptEnd === undefined) return interrupt(current, definition.policy, rule, true, view.retryGates, now)
       this.tellBreaker(running, current, attemptEnd, now)
       if (!isBudgetTold || isBudgetFresh) this.tellBudget(running, attemptEnd, now)
@@ -173,8 +178,8 @@ export class RunningAttempts {
   /** The outcome, with the next attempt if that is due at once; undefined if another process has taken the task. */
   private async write(
     running: Running,
-    kind: Pick<Transition<unknown>, 'settlesGates' | 'mayRetry'>,
-    change: (view: TaskView) => Settled,
+    kind: Pick<Transition<unknown>, 'settlesGates' | 'mayRetry' | 'acceptsLate'>,
+    change: (view: TaskView) => Settled | undefined,
   ): Promise<Concluded | undefined> {
     const { definition, task } = running
     const after = await this.ports.writer.write<Concluded>({
@@ -185,12 +190,15 @@ export class RunningAttempts {
       isOutcome: true,
       decide: (view) => {
         const settled = change(view)
+        if (settled === undefined) return undefined
         const next = this.nextOf(definition, settled.task, view)
-        return { changes: next === undefined ? settled : inOneCommit(settled, next), result: { settled, next } }
+        const changes = next === undefined ? settled : inOneCommit(settled, next)
+        return { changes, result: { settled, next, isLate: view.isLate } }
       },
     })
     this.remove(running)
-    if (after === undefined) this.lost(running)
+    if (after === undefined) this.ports.taken(task)
+    if (after === undefined || after.isLate) this.dropGrant(running)
     return after
   }
 
@@ -228,10 +236,9 @@ export class RunningAttempts {
     if (this.running.get(name) === running) this.running.delete(name)
   }
 
-  /** The process that took the task has its grant too, and has given back the slot of its breaker. */
-  private lost({ definition, task }: Running): void {
-    const { gates, taken, isHere, clock } = this.ports
-    taken(task)
+  /** The process that took the task over has its grant too, and has given back the slot of its breaker. */
+  private dropGrant({ definition, task }: Running): void {
+    const { gates, isHere, clock } = this.ports
     if (!isHere(task)) gates.lost(definition, task, clock.nowMs)
   }
 

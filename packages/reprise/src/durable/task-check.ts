@@ -89,8 +89,16 @@ function orderFaults({ task, rows }: CheckedTask): Fault[] {
         ? [before.attempt, before.execution + 1]
         : [before.attempt + 1, 1]
     if (row.attempt === attempt && row.execution === execution) return []
+    if (before !== undefined && isLateResult(before, row, rows[index + 1])) return []
     return [['I2', `attempt ${nameOf(row)} is recorded where ${attempt}.${execution} should be`]]
   })
+}
+
+/** An attempt that was charged as lost may still deliver its result, as one more execution; then the task is over. */
+function isLateResult(before: AttemptRow, row: AttemptRow, after: AttemptRow | undefined): boolean {
+  const isLast = after === undefined || after.generation !== row.generation
+  const wasCharged = before.generation === row.generation && before.outcome === 'interrupted' && before.failure !== null
+  return wasCharged && isLast && row.attempt === before.attempt && row.execution === before.execution + 1
 }
 
 function nameOf({ attempt, execution }: AttemptRow): string {

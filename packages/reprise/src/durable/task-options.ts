@@ -11,13 +11,14 @@ import type { InterruptRule } from './policy-record.js'
 /** Options of a task. `I`: its input, `R`: its result. */
 export interface TaskOptions<I, R> {
   /**
-   * What becomes of an attempt whose process was lost while it ran: it runs again (`rerun`), a person decides (`fail`),
-   * or the program looks whether it happened (`verify`).
+   * What becomes of an attempt whose process was lost while it ran: it runs again under its number (`rerun`), counts as
+   * failed (`charge`), a person decides (`fail`), or the program looks whether it happened (`verify`).
    * @default 'rerun'
    * @example { onInterrupt: 'fail' }
    */
   readonly onInterrupt?:
     | 'rerun'
+    | 'charge'
     | 'fail'
     | {
         /** Looks whether the interrupted attempt happened. */
@@ -106,9 +107,10 @@ export function interruptRule<I, R>(
   name: string,
   { onInterrupt = 'rerun' }: Pick<TaskOptions<I, R>, 'onInterrupt'>,
 ): Pick<ReadOptions<I, R>, 'rule' | 'verify'> {
-  if (onInterrupt === 'rerun' || onInterrupt === 'fail') return { rule: onInterrupt, verify: undefined }
+  if (onInterrupt === 'rerun' || onInterrupt === 'charge' || onInterrupt === 'fail')
+    return { rule: onInterrupt, verify: undefined }
   const verify: unknown = (onInterrupt as { verify?: unknown } | null)?.verify
   if (typeof verify === 'function') return { rule: 'verify', verify: verify as VerifyFunction<I, R> }
-  const message = isNot(onInterrupt, "'rerun', 'fail' or { verify: function }")
+  const message = isNot(onInterrupt, "'rerun', 'charge', 'fail' or { verify: function }")
   throw new OptionsError(`the task ${name}`, [{ path: 'onInterrupt', message }])
 }

@@ -25,6 +25,8 @@ export interface TaskView {
   readonly task: TaskRecord
   /** The ledger's time. */
   readonly now: number
+  /** The attempt has been charged as lost meanwhile, and nobody has claimed the task since: it is waiting. */
+  readonly isLate: boolean
   /** Whether this process may begin attempts of the task: no other process conducts its run. */
   readonly isConducted: boolean
   /** False if the budget is this process's own, and remembers what an undone transaction told it. */
@@ -53,6 +55,8 @@ export interface Transition<T> {
   readonly mayRetry?: boolean
   /** Written again while the store is busy, until this process stops: the outcome of an attempt must not be lost. */
   readonly isOutcome?: boolean
+  /** A process that was taken for lost may still write the result: see `isLate`. */
+  readonly acceptsLate?: boolean
   /** Undefined: nothing is to be changed. */
   readonly decide: (view: TaskView) => Transitioned<T> | undefined
 }
@@ -117,7 +121,7 @@ export class TaskWriter {
     decide: (view: TaskView) => Transitioned<T> | undefined,
   ): Decided<T> | undefined {
     const { gates } = this.ports
-    const decided = decide(this.viewOf(definition, task, view, undefined))
+    const decided = decide(this.viewOf({ definition, heldAs: task }, task, view, undefined))
     if (decided === undefined) return undefined
     const { changes, result } = decided
     if (definition.group !== undefined && changeOf(task, changes.task) !== undefined) return undefined
@@ -145,13 +149,19 @@ export class TaskWriter {
   }
 
   /** Refreshes the gates: to be called first in every transaction. */
-  private viewOf(definition: Definition, task: TaskRecord, view: View, count: AllotmentCount | undefined): TaskView {
+  private viewOf(
+    { definition, heldAs }: Pick<Transition<unknown>, 'definition' | 'heldAs'>,
+    task: TaskRecord,
+    view: View,
+    count: AllotmentCount | undefined,
+  ): TaskView {
     const { gates } = this.ports
     const isBudgetFresh = gates.refresh(definition, view)
     return {
       task,
       now: view.now,
       isBudgetFresh,
+      isLate: heldAs !== undefined && task.status !== heldAs.status,
       get retryGates() {
         const retryGates = gates.retryGates(definition, task, view.now)
         return count === undefined ? retryGates : { ...retryGates, allot: () => count.charge(task) }
@@ -166,7 +176,7 @@ export class TaskWriter {
     const { gates, owner } = this.ports
     const { definition, heldAs, settlesGates, mayRetry } = transition
     const count = mayRetry && definition.allot ? new AllotmentCount(definition.allot, view) : undefined
-    const decided = transition.decide(this.viewOf(definition, task, view, count))
+    const decided = transition.decide(this.viewOf(transition, task, view, count))
     if (decided === undefined) return undefined
     const { changes, result } = decided
     // A process that lives and has the task hears of the change, and gives back itself what its own budget granted.
@@ -180,11 +190,14 @@ export class TaskWriter {
 }
 
 /** The task, if this transition may change it. */
-function taskToChange({ definition, key, heldAs }: Transition<unknown>, view: View): TaskRecord | undefined {
+function taskToChange(transition: Transition<unknown>, view: View): TaskRecord | undefined {
+  const { definition, key, heldAs, acceptsLate } = transition
   if (heldAs !== undefined) {
     const task = view.task(key)
-    const isHeld = task?.fence === heldAs.fence && task.owner === heldAs.owner && task.status === heldAs.status
-    return isHeld ? task : undefined
+    if (task?.fence !== heldAs.fence) return undefined
+    const isHeld = task.owner === heldAs.owner && task.status === heldAs.status
+    const isLate = acceptsLate && task.status === 'waiting' && task.progress.lost !== undefined
+    return isHeld || isLate ? task : undefined
   }
   if (definition.conductor !== undefined) expectConductor(view.run(key.scope), key.scope, definition.conductor)
   const task = view.task(key)

@@ -244,7 +244,11 @@ export class Tasks {
     const now = await ledger.now()
     const creation = await this.record(definition, this.newTask(definition, kept, id, now, atOnce))
     if (creation.type === 'created') worker.events.created(definition, creation.task)
-    if (creation.type === 'existing') await adoption.expectPolicy(definition, creation.task)
+    if (creation.type === 'existing' && creation.task.policyHash !== definition.record.hash) {
+      await adoption.expectPolicy(definition, creation.task)
+      // As it is with the policy that was just accepted, which may allow fewer attempts than were made.
+      return { type: 'existing', task: (await ledger.get(creation.task)) ?? creation.task }
+    }
     if (creation.type !== 'conflict') return creation
     throw new TaskRefusedError('conflict', `Task ${definition.name}/${id} exists with another input`)
   }

@@ -68,7 +68,7 @@ export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: n
   const isProbe = gates.breaker !== undefined && admission.breaker === 'half_open'
   const probe = isProbe ? { probe: { breaker: gates.breaker.key, epoch: admission.epoch } } : {}
   const current = { attempt, startedAtMs: now, execution: (interrupted?.execution ?? 0) + 1, ...probe }
-  const { startEarly: _startEarly, waitChosenBy: _waitChosenBy, ...rest } = progress
+  const { startEarly: _startEarly, waitChosenBy: _waitChosenBy, lost: _lost, ...rest } = progress
   const begun: TaskRecord = {
     ...task,
     status: 'running',
@@ -293,7 +293,7 @@ export function ended(
   stopReason: StopReason | null,
   now: number,
 ): Settled {
-  const { unverified: _unverified, ...rest } = task.progress
+  const { unverified: _unverified, lost: _lost, ...rest } = task.progress
   const progress = { ...rest, current: null, interruptions: 0 }
   const over: TaskRecord = { ...task, status, owner: null, dueAtMs: null, progress, stopReason, updatedAtMs: now }
   return { task: over, tasks: [over], dead: status === 'failed' ? [deadLetterOf(over, now)] : [] }

@@ -91,6 +91,14 @@ interface CurrentAttempt {
   readonly probe?: ProbeSlot
 }
 
+/** An execution that was charged as failed, since its process was taken for lost. */
+interface LostExecution {
+  readonly attempt: number
+  readonly execution: number
+  readonly startedAtMs: number
+  readonly owner: string
+}
+
 /** One of those that a breaker lets through to see whether all is well again. */
 export interface ProbeSlot {
   /** The breaker's key. */
@@ -119,6 +127,8 @@ export interface TaskProgress {
   readonly resumeId?: string
   /** Set by `retryNow`: the next attempt may start before its time. */
   readonly startEarly?: boolean
+  /** Until the next claim: if its process lives after all, the result of this execution still counts. */
+  readonly lost?: LostExecution
   /** Retries that were charged to the allotment of the task, over all its generations. */
   readonly allotted?: number
   /** Why a budget denied the attempt that did not come, in its own word; the stop reason is `budget_denied` then. */

@@ -7,6 +7,9 @@ declare module 'reprise' {
   }
 }
 
+/** How messages call what came from stdin. */
+export const STDIN = '<stdin>'
+
 /** The shape that `--json` prints as well. Lines and columns count from 1; without them the file as a whole is meant. */
 export interface Problem {
   /** The file; absent for text that was not read from one. */

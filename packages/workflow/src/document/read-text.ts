@@ -4,10 +4,7 @@
  */
 import { createReadStream } from 'node:fs'
 import { MAX_BYTES, TOO_LONG } from './limits.js'
-import { InputError } from './problem.js'
-
-/** How messages call what came from stdin. */
-export const STDIN = '<stdin>'
+import { InputError, STDIN } from './problem.js'
 
 export const NO_FILE = 'no such file'
 
@@ -21,12 +18,14 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 }
 
+/** Without `stdin`, `-` is the name of a file. */
 export async function readText(
   file: string,
-  stdin: AsyncIterable<string | Uint8Array>,
+  stdin?: AsyncIterable<string | Uint8Array>,
 ): Promise<{ readonly file: string; readonly text: string }> {
-  const name = file === '-' ? STDIN : file
-  const bytes = Buffer.concat(await collect(name, () => (file === '-' ? stdin : createReadStream(file))))
+  const input = file === '-' ? stdin : undefined
+  const name = input === undefined ? file : STDIN
+  const bytes = Buffer.concat(await collect(name, () => input ?? createReadStream(file)))
   try {
     return { file: name, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
   } catch {

@@ -1,6 +1,6 @@
 /** From the text of a document to its plan. Imports the document, the plan and the readers of its texts. */
 import path from 'node:path'
-import { STDIN } from '../document/read-text.js'
+import { STDIN } from '../document/problem.js'
 import { parseSource } from '../document/source.js'
 import type { Plan } from '../plan/plan.js'
 import { planOf } from '../plan/plan-of.js'

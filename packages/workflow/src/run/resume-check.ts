@@ -36,10 +36,8 @@ export interface Refusal {
   readonly kind: RefusalReason
   /** The same in a sentence. */
   readonly message: string
-  /** Flags with which the resume would not be refused for this reason; several are a choice. Empty: no flag helps. */
-  readonly flags: readonly (readonly string[])[]
-  /** Commands that show why, as their words after the name of the program. */
-  readonly look: readonly (readonly string[])[]
+  /** Choices with which the resume would not be refused for this reason; several are alternatives. Empty: none helps. */
+  readonly answers: readonly Partial<ResumeChoices>[]
   /** What has changed in the document; absent if that is not why. */
   readonly differences?: readonly Difference[]
   /** What is inconsistent in the records; absent if that is not why. */
@@ -85,7 +83,7 @@ export async function checkResume(
     changeRefusal(run, differences, choices),
     endRefusal(run, plans.now, failed, choices),
     ...(await faultRefusals(ledger, run, open)),
-    ...undecidedRefusals(run, open, choices),
+    ...undecidedRefusals(open, choices),
   ]
   const found = { open, failed, kept: counts.succeeded ?? 0, nowMs: await ledger.now() }
   const preview = previewOf(run, plans.now, found, choices)
@@ -106,8 +104,7 @@ async function lockRefusal(ledger: Ledger, run: RunRecord, { force }: ResumeChoi
     kind: 'locked',
     message: `Run ${run.id} is being executed by process ${pid} on ${host} since ${since}. ${lease}`,
     // Who is seen to live, and to say so, is not to be robbed.
-    flags: leaseLeftMs > 0 && (await isSeen(ledger, run.owner)) ? [] : [['--force']],
-    look: [['watch', run.id]],
+    answers: leaseLeftMs > 0 && (await isSeen(ledger, run.owner)) ? [] : [{ force: true }],
   }
 }
 
@@ -127,8 +124,7 @@ function changeRefusal(
   return {
     kind: 'definition_changed',
     message: `The workflow has changed since run ${run.id} began.`,
-    flags: [['--accept-changes']],
-    look: [],
+    answers: [{ acceptChanges: true }],
     differences,
   }
 }
@@ -140,7 +136,7 @@ function endRefusal(
   { resetRetries }: ResumeChoices,
 ): Refusal | undefined {
   if (resetRetries) return undefined
-  const cure = { flags: [['--reset-retries']], look: [] }
+  const cure = { answers: [{ resetRetries: true }] }
   if (run.status === 'cancelled') return { kind: 'not_possible', message: `Run ${run.id} was cancelled.`, ...cure }
   const final = failed.filter(
     ({ id }) => (run.status !== 'running' && run.status !== 'interrupted') || endsRun(plan, id),
@@ -166,10 +162,10 @@ async function faultRefusals(ledger: Ledger, run: RunRecord, open: readonly Task
   if (faulty.length === 0) return []
   const faults = faulty.flatMap(({ task, faults: found }) => found.map((fault) => `${task.id}: ${fault}`))
   const message = `The records of run ${run.id} are inconsistent; nothing was changed.`
-  return [{ kind: 'inconsistent', message, flags: [], look: [['doctor']], faults }]
+  return [{ kind: 'inconsistent', message, answers: [], faults }]
 }
 
-function undecidedRefusals(run: RunRecord, open: readonly TaskRecord[], { done, rerun }: ResumeChoices): Refusal[] {
+function undecidedRefusals(open: readonly TaskRecord[], { done, rerun }: ResumeChoices): Refusal[] {
   const undecided = open.filter(({ status }) => status === 'undecided').map(({ id }) => id)
   const answered = [...done, ...rerun]
   const refusals: Refusal[] = undecided
@@ -177,18 +173,13 @@ function undecidedRefusals(run: RunRecord, open: readonly TaskRecord[], { done, 
     .map((id) => ({
       kind: 'undecided',
       message: `Step ${id} was interrupted, and Reprise cannot know whether it took effect.`,
-      flags: [
-        ['--done', id],
-        ['--rerun', id],
-      ],
-      look: [],
+      answers: [{ done: [id] }, { rerun: [id] }],
     }))
   for (const id of answered.filter((one) => !undecided.includes(one)))
     refusals.push({
       kind: 'not_possible',
       message: `Step ${id} is not undecided, so it needs no answer.`,
-      flags: [],
-      look: [['show', run.id]],
+      answers: [],
     })
   return refusals
 }

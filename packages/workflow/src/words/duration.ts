@@ -1,4 +1,4 @@
-/** Durations as exact as people want them; `--json` has them exact. Imports the library and the shapes. */
+/** Durations as exact as people want them; views have them exact. Imports the library and the shapes. */
 import { formatDuration } from 'reprise'
 import type { RunTimes } from '../view/views.js'
 

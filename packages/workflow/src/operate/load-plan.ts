@@ -1,11 +1,14 @@
-/** A plan from a file that somebody named, and the check of its secrets. Imports the workflow package and input. */
+/** A plan from a file, and the check of its secrets. Imports documents, plans and masking. */
 import path from 'node:path'
-import type { Plan } from '@reprise/workflow'
-import { faultOfSecrets, notesOf, planOf, readersFor, secretPlaces } from '@reprise/workflow/internal'
 import type { Json } from 'reprise/durable'
-import type { CommandContext } from '../command-context.js'
-import { UsageError } from '../failures.js'
-import { openSource } from '../input/open-source.js'
+import type { Plan } from '../plan/plan.js'
+import { planOf } from '../plan/plan-of.js'
+import { readersFor } from '../values/document-readers.js'
+import { secretPlaces } from '../masking/secret-places.js'
+import { faultOfSecrets } from '../masking/secret-fault.js'
+import { notesOf } from '../plan/found-policies.js'
+import type { Source } from '../document/source.js'
+import { OperationError } from './operation-error.js'
 
 export interface LoadedPlan {
   readonly plan: Plan
@@ -17,10 +20,10 @@ export interface LoadedPlan {
   readonly shownFile: string
 }
 
-export async function loadPlan(name: string, context: CommandContext): Promise<LoadedPlan> {
-  const source = await openSource(name, context)
+/** `name`: of the file; null for what came from stdin. */
+export async function loadPlan(source: Source, name: string | null): Promise<LoadedPlan> {
   const plan = planOf(source, await readersFor(source))
-  const file = name === '-' ? null : path.resolve(name)
+  const file = name === null ? null : path.resolve(name)
   const documentDir = file === null ? process.cwd() : path.dirname(file)
   return { plan: { ...plan, file }, documentDir, notes: notesOf(source, plan), shownFile: source.file }
 }
@@ -29,9 +32,10 @@ export async function loadPlan(name: string, context: CommandContext): Promise<L
 export function expectSecrets({ secrets }: Plan, env: Readonly<Record<string, string | undefined>>): void {
   const fault = faultOfSecrets(secrets, env)
   if (fault === undefined) return
-  const { message, suggestion, missing } = fault
-  const variables = missing.map((name) => `${name}=…`).join(' ')
-  throw new UsageError(message, missing.length === 0 ? suggestion : `set it before the command: ${variables} reprise …`)
+  const { message, suggestion, missing: names } = fault
+  const problem =
+    names.length === 0 ? ({ code: 'short_secrets' } as const) : ({ code: 'missing_secrets', names } as const)
+  throw new OperationError('invalid', problem, message, suggestion)
 }
 
 /** What is kept of a run cannot hold a secret: as it is it would be none, and masked nobody could go on with it. */
@@ -44,7 +48,9 @@ export function expectNoSecrets(
   const [found] = secretPlaces(values, { 'the workflow': document, ...given })
   if (found === undefined) return
   const { secret, place } = found
-  throw new UsageError(
+  throw new OperationError(
+    'invalid',
+    { code: 'recorded_secret' },
     `the value of the secret ${secret} stands in ${place}, and would be kept with the run`,
     `write \${env.${secret}} where it is used; if it only looks the same, choose another value`,
   )

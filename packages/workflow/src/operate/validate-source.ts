@@ -1,18 +1,11 @@
-/** Everything that is wrong with a file, as a value. Imports the reading of files and plans. */
-import { InputError, type Problem } from '@reprise/workflow'
-import {
-  isWorkflow,
-  readBudgetSection,
-  type Readers,
-  readersFor,
-  readPolicies,
-  readTogether,
-  type Source,
-  STDIN,
-  stepNotes,
-} from '@reprise/workflow/internal'
-import type { CommandContext } from '../command-context.js'
-import { openSource } from './open-source.js'
+/** Everything that is wrong with a file, as a value. Imports documents, plans and values. */
+import { InputError, type Problem, readTogether, STDIN } from '../document/problem.js'
+import { isWorkflow } from '../document/policy-file.js'
+import { readBudgetSection } from '../document/budget-section.js'
+import type { Readers } from '../plan/readers.js'
+import { readersFor } from '../values/document-readers.js'
+import { readPolicies, stepNotes } from '../plan/found-policies.js'
+import type { Source } from '../document/source.js'
 
 export interface ValidatedFile {
   readonly file: string
@@ -32,10 +25,11 @@ export interface Validation {
   readonly error?: InputError
 }
 
-export async function validateFile(name: string, context: CommandContext): Promise<Validation> {
+/** `name`: as it was given, `-` for stdin. `open`: reads and parses it. */
+export async function validateSource(name: string, open: () => Promise<Source>): Promise<Validation> {
   let source: Source | undefined
   try {
-    source = await openSource(name, context)
+    source = await open()
     return { result: read(source, await readersFor(source)) }
   } catch (error) {
     if (!(error instanceof InputError)) throw error

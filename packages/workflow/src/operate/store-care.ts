@@ -1,17 +1,16 @@
-/**
- * What is done to a store as such, whichever kind it is; the adapters do it. Imports the library and the store's address.
- */
+/** Migration, backup, restore and salvage of a store of any kind, by its adapter. Imports Node, the library and state. */
 import { existsSync, statSync } from 'node:fs'
-import { expectOwnStore, lookIfThere, StateDirectory } from '@reprise/workflow/internal'
 import { LedgerError, openLedger } from 'reprise/durable'
 import type { CopiedCounts, SchemaState, StoreFacts } from 'reprise/internal'
 import type { Salvage } from 'reprise/internal/sqlite'
-import { RefusedError, UsageError } from '../failures.js'
-import { storeWithoutPassword } from '../output/store-address.js'
-import { fileOf } from '../settings.js'
-import { expectKept, isOnServer, stateDirectoryOf } from './store.js'
+import { lookIfThere } from '../state/own-files.js'
+import { expectOwnStore } from '../state/own-store.js'
+import { StateDirectory } from '../state/state-directory.js'
+import { OperationError } from './operation-error.js'
+import { fileOf } from './store-address.js'
+import { expectKept, stateDirectoryOf } from './store.js'
 
-export interface Migration {
+interface Migration {
   readonly schema: SchemaState
   /** What is, or would be, executed. */
   readonly sql: readonly string[]
@@ -37,7 +36,7 @@ export async function pendingMigration(store: string): Promise<Migration> {
   return { schema, sql }
 }
 
-/** Whoever opens a ledger brings it up to date. */
+/** Opening a ledger brings it up to date. */
 export async function migrateStore(store: string): Promise<void> {
   if (fileOf(store) !== undefined) StateDirectory.open(stateDirectoryOf(store))
   await (await openLedger(store)).close()
@@ -45,9 +44,7 @@ export async function migrateStore(store: string): Promise<void> {
 
 export async function backUp(store: string, target: string): Promise<number> {
   expectStoreOf(store)
-  if (existsSync(target)) {
-    throw new RefusedError({ kind: 'not_possible', message: `${target} is there already: nothing was written.` })
-  }
+  expectNewFile(target)
   const { copySqlite, writeSqliteCopy } = await import('reprise/internal/sqlite')
   const file = fileOf(store)
   if (file !== undefined) await copySqlite(file, target)
@@ -60,7 +57,8 @@ export async function backUp(store: string, target: string): Promise<number> {
 
 export async function restore(store: string, source: string): Promise<CopiedCounts> {
   expectStoreOf(store)
-  if (!existsSync(source)) throw new UsageError(`${source} does not exist`, 'name a file that `store backup` wrote')
+  if (!existsSync(source))
+    throw new OperationError('invalid', { code: 'no_backup', file: source }, `${source} does not exist`)
   const { expectSqliteLedger, readSqlite, writeSqliteCopy } = await import('reprise/internal/sqlite')
   await expectSqliteLedger(source)
   const file = fileOf(store)
@@ -68,9 +66,7 @@ export async function restore(store: string, source: string): Promise<CopiedCoun
     const { restorePostgres } = await import('reprise/internal/postgres')
     return refusing(() => restorePostgres(store, readSqlite(source)))
   }
-  if (existsSync(file)) {
-    throw new RefusedError({ kind: 'not_possible', message: `${file} is there already: nothing was written.` })
-  }
+  expectNewFile(file)
   StateDirectory.open(stateDirectoryOf(store))
   return refusing(() => writeSqliteCopy(file, readSqlite(source)))
 }
@@ -80,29 +76,28 @@ export async function salvage(store: string, target: string): Promise<Salvage | 
   expectStoreOf(store)
   const file = fileOf(store)
   if (file === undefined)
-    throw new UsageError('--salvage is for SQLite files', 'copy a store on a server with `reprise store backup FILE`')
-  if (existsSync(target)) {
-    throw new RefusedError({ kind: 'not_possible', message: `${target} is there already: nothing was written.` })
-  }
+    throw new OperationError('invalid', { code: 'no_sqlite_file' }, 'Only SQLite files can be salvaged.')
+  expectNewFile(target)
   if (!existsSync(file)) return undefined
   const { salvageSqlite } = await import('reprise/internal/sqlite')
   return refusing(() => salvageSqlite(file, target))
 }
 
-/** What stands against it is no fault of the command. */
+/** The store is not as the operation needs it: a refusal, not a failure of the store. */
 async function refusing<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
     if (error instanceof LedgerError && error.problem === 'refused')
-      throw new RefusedError({ kind: 'not_possible', message: error.message })
+      throw new OperationError('not_possible', { code: 'store_refused' }, error.message)
     throw error
   }
 }
 
-/** As it may be shown. */
-export function nameOf(store: string): string {
-  return isOnServer(store) ? storeWithoutPassword(store) : store
+function expectNewFile(file: string): void {
+  if (!existsSync(file)) return
+  const message = `${file} is there already: nothing was written.`
+  throw new OperationError('not_possible', { code: 'file_exists', file }, message)
 }
 
 function expectStoreOf(store: string): void {

@@ -1,6 +1,6 @@
 /**
- * What stands still in a ledger: held by processes that are gone, or due with nobody who takes it; and the command that
- * shows it. Nothing is written. Imports the library.
+ * What stands still in a ledger: held by processes that are gone, or due for long and not claimed. Nothing is written.
+ * Imports the library.
  */
 import type { Ledger, TaskRecord } from 'reprise/durable'
 import { livingOwners } from 'reprise/internal'
@@ -8,22 +8,22 @@ import { livingOwners } from 'reprise/internal'
 export interface LeftBehind {
   /** Processes that are gone and still hold something. */
   readonly lostHolders: number
-  /** Whether runs are among it, which a resume goes on with. */
+  /** Whether they hold runs, which can be resumed. */
   readonly hasRuns: boolean
-  /** Where what has been due for long is. */
+  /** Tasks that have been due for more than a minute. */
   readonly overdue: {
-    /** In a run that nobody conducts. */
+    /** In a run that no process executes. */
     readonly inStoppedRun: boolean
-    /** A retry of what is conducted, or of a program. */
+    /** Retries, in other runs or of a program. */
     readonly isRetry: boolean
-    /** One that was never tried. */
+    /** One that no process has tried yet. */
     readonly untried: { readonly id: string; readonly queue: string } | undefined
   }
 }
 
-/** Due for so long, and nobody has taken it. */
+/** A task that is due for longer than this is overdue. */
 const OVERDUE_MS = 60_000
-/** So many are looked at; whoever has more sees one of them. */
+/** At most this many stopped runs, and waiting tasks, are looked at. */
 const MOST_RUNS = 200
 const MOST_TASKS = 1000
 

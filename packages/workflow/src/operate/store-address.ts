@@ -1,7 +1,28 @@
 /**
- * The address of a store as it may be shown: in messages, and in commands to type next. What is secret in it is left out;
- * a command that is typed so finds the password in PGPASSWORD or ~/.pgpass. Imports nothing.
+ * The address of a store: what it names, and how it may be shown in messages and commands. What is secret in it is left
+ * out; a command that is typed so finds the password in PGPASSWORD or ~/.pgpass. Light, since every start of the command
+ * line loads it. Imports nothing.
  */
+
+/** Where runs are kept when no store is named. */
+export const DEFAULT_STORE = 'sqlite:.reprise/ledger.db'
+
+/** The file of a store that is one. */
+export function fileOf(store: string): string | undefined {
+  return /^sqlite:(.+)$/s.exec(store)?.[1]
+}
+
+export function isOnServer(store: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(store)
+}
+
+/** For a store in which nothing was ever kept. */
+export function noStoreMessage(store: string): string {
+  const what = isOnServer(store)
+    ? `${storeWithoutPassword(store)} has no ledger.`
+    : `${fileOf(store) ?? store} does not exist.`
+  return `There are no runs here: ${what}`
+}
 
 /** Parameters that hold no secret, and without which the next command would mean something else. */
 const SHOWN = new Set([
@@ -10,7 +31,8 @@ const SHOWN = new Set([
 ])
 
 export function storeWithoutPassword(store: string): string {
-  if (!store.includes('://')) return store
+  // A path may hold anything.
+  if (!store.includes('://') || /^sqlite:(?!\/\/)/.test(store)) return store
   if (!URL.canParse(store)) return store.replace(/:\/\/.*$/s, '://…')
   const url = new URL(store)
   const { protocol, username, host, pathname } = url

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { commandWords } from './next-commands.js'
 import { mistypedStore, storeWithoutPassword } from './store-address.js'
 
 describe('an address as it is shown', () => {
@@ -18,6 +17,7 @@ describe('an address as it is shown', () => {
       ['postgres://app:12/secret@db/orders', 'postgres://…'],
       ['postgres://app:secret@%2Fvar%2Frun%2Fpostgresql/x', 'postgres://app@%2Fvar%2Frun%2Fpostgresql/x'],
       ['sqlite:./a@b:c.db', undefined],
+      ['sqlite:./a://b:c@d.db', undefined],
     ] as const
     for (const [given, expected] of shown) expect(storeWithoutPassword(given)).toBe(expected ?? given)
   })
@@ -33,12 +33,6 @@ describe('an address as it is shown', () => {
         expect(shown).not.toContain(password)
       }),
     )
-  })
-
-  test('is in the commands to type next, unless they find it by themselves', () => {
-    const store = 'postgres://app:secret@db/orders?schema=two'
-    expect(commandWords({ store }, {})(['ps'])).toBe("reprise ps --store 'postgres://app@db/orders?schema=two'")
-    expect(commandWords({ store }, { REPRISE_STORE: store })(['ps'])).toBe('reprise ps')
   })
 })
 

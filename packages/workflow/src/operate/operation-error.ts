@@ -1,0 +1,63 @@
+/**
+ * Why something was not done to a store or a run, as data. The message names no command and no flag: who shows it adds
+ * what to do next, by the problem and its facts. Light: every command loads it. Imports the errors of the library.
+ */
+import { RepriseError } from 'reprise'
+
+declare module 'reprise' {
+  interface ErrorByCode {
+    operation: OperationError
+  }
+}
+
+/** `invalid`: what was asked for makes no sense. The others are refusals: nothing was touched. */
+type OperationErrorKind = 'invalid' | 'not_found' | 'not_possible'
+
+/** The code, and what is needed to say what would help. */
+export type OperationProblem =
+  // Of stores.
+  | { readonly code: 'invalid_address' | 'address_without_store' }
+  | { readonly code: 'no_store'; readonly isOnServer: boolean }
+  | { readonly code: 'file_exists' | 'no_backup'; readonly file: string }
+  | { readonly code: 'no_sqlite_file' | 'store_refused' }
+  // Of runs and their steps.
+  | { readonly code: 'no_runs' }
+  /** `failed`: the last run, if it has failed steps. */
+  | { readonly code: 'no_interrupted_run'; readonly failed: string | null }
+  | { readonly code: 'unknown_run'; readonly near: string | undefined }
+  /** Not a run has the name, but a step of the run that was started last. */
+  | { readonly code: 'step_of_last_run'; readonly step: string }
+  | { readonly code: 'ambiguous_run'; readonly found: readonly StartedRun[]; readonly nowMs: number }
+  | { readonly code: 'several_interrupted_runs'; readonly runs: readonly string[] }
+  | { readonly code: 'run_exists' | 'run_not_ended'; readonly run: string }
+  | { readonly code: 'unknown_step'; readonly run: string; readonly near: string | undefined }
+  | { readonly code: 'unknown_attempt'; readonly run: string; readonly step: string }
+  // Of what a run is given.
+  | { readonly code: 'missing_params' | 'missing_secrets'; readonly names: readonly string[] }
+  | { readonly code: 'wrong_param'; readonly name: string; readonly text: string }
+  | { readonly code: 'unknown_param' | 'short_secrets' | 'recorded_secret' }
+
+/** One of the runs that a name may mean. */
+interface StartedRun {
+  readonly id: string
+  readonly createdAtMs: number
+}
+
+export class OperationError extends RepriseError {
+  declare readonly code: 'operation'
+  readonly kind: OperationErrorKind
+  readonly problem: OperationProblem
+  /** What to do, where it can be said without naming a command. */
+  readonly suggestion: string | undefined
+
+  constructor(kind: OperationErrorKind, problem: OperationProblem, message: string, suggestion?: string) {
+    super('operation', message)
+    this.kind = kind
+    this.problem = problem
+    this.suggestion = suggestion
+  }
+
+  override get name(): string {
+    return 'OperationError'
+  }
+}

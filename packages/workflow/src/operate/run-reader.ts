@@ -1,0 +1,28 @@
+/** Reads runs of a ledger: their plans from what is recorded, their logs from the state directory. Imports Node and state. */
+import { existsSync } from 'node:fs'
+import type { Ledger } from 'reprise/durable'
+import type { Plan } from '../plan/plan.js'
+import { lastLineIn } from '../state/last-line.js'
+import { recordedPlan } from '../run/recorded-plan.js'
+import type { RunReader } from '../view/read-runs.js'
+import { StateDirectory } from '../state/state-directory.js'
+import { stateDirectoryOf } from './store.js'
+
+/** `plan`: what the run has, where that is known already. */
+export function runReader(ledger: Ledger, store: string, plan?: Plan): RunReader {
+  const state = StateDirectory.at(stateDirectoryOf(store))
+  return {
+    ledger,
+    planOf: async (run) => plan ?? recordedPlan(run, (await ledger.definition(run.id)) ?? null),
+    lastLineIn,
+    logsOf: (run) => {
+      // Most steps of a long run write nothing and have no directory: one listing saves a look for each of them.
+      const logged = new Set(state.stepsOf(run))
+      return (step, attempt) => {
+        if (!logged.has(step)) return null
+        const file = state.logFile({ run, step }, attempt)
+        return existsSync(file) ? file : null
+      }
+    },
+  }
+}

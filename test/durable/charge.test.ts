@@ -1,0 +1,155 @@
+/** The interrupt rule `charge`: a lost process counts as a failed attempt, and its result may still come. */
+import { describe, expect, it } from 'vitest'
+import type { Allotment } from '../../packages/reprise/src/durable/allotment.js'
+import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
+import { faultsIn } from './task-faults.js'
+import { deferred, type Host, turns, until, World } from './world.js'
+
+const POLICY = { attempts: 3, initialDelay: '10s', jitter: false, backoff: 'fixed', retryOn: ['timeout'] } as const
+
+const KEY = { scopeKind: 'task', scope: 'task', id: 'a' } as const
+
+interface Process {
+  readonly host: Host
+  readonly task: TaskHandle<null, string>
+  readonly end: ReturnType<typeof deferred<string>>
+}
+
+/** A process whose attempts end when the test says so. */
+async function open(world: World, allot?: Allotment): Promise<Process> {
+  const host = await world.open()
+  const end = deferred<string>()
+  end.promise.catch(() => undefined)
+  const options = { onInterrupt: 'charge', ...(allot && { allot }) } as const
+  const task = host.durable.task('task', POLICY, (_input: null) => end.promise, options)
+  return { host, task, end }
+}
+
+async function lose(world: World, allot?: Allotment): Promise<{ first: Process; second: Process }> {
+  const first = await open(world, allot)
+  await first.task.start(null, { id: 'a' })
+  await until(async () => (await world.task('task', 'a')).status === 'running')
+  await first.host.expire()
+  const second = await open(world, allot)
+  await second.host.durable.resume()
+  return { first, second }
+}
+
+const rowsOf = async (world: World): Promise<string[]> =>
+  (await world.ledger.attempts(KEY)).map(({ attempt, execution, outcome, failure }) =>
+    `${attempt}.${execution} ${outcome} ${failure?.name ?? ''}`.trim(),
+  )
+
+describe('an attempt whose process is lost, with the rule charge', () => {
+  it('counts as failed, and the next one waits for its time', async () => {
+    const world = new World()
+    const { second } = await lose(world)
+    const task = await world.task('task', 'a')
+    expect(task).toMatchObject({ status: 'waiting', owner: null, fence: 1, dueAtMs: world.now + 10_000 })
+    expect(task.progress).toMatchObject({ current: null, lastFailure: { name: 'InterruptedError' } })
+    expect(task.progress.retry).toMatchObject({ failures: 1, launched: 1, resumed: true })
+    expect(await rowsOf(world)).toEqual(['1.1 interrupted InterruptedError'])
+    expect(await faultsIn(world.ledger, KEY)).toEqual([])
+    await world.clock.advance(10_000)
+    await until(async () => (await world.task('task', 'a')).status === 'running')
+    const running = await world.task('task', 'a')
+    expect(running).toMatchObject({ fence: 2, progress: { current: { attempt: 2, execution: 1 } } })
+    expect(running.progress.lost).toBeUndefined()
+    second.end.resolve('done')
+    await until(async () => (await world.task('task', 'a')).status === 'succeeded')
+    expect(await faultsIn(world.ledger, KEY)).toEqual([])
+  })
+
+  it('uses up the attempts of the policy', async () => {
+    const world = new World()
+    const first = await open(world)
+    await first.task.start(null, { id: 'a' })
+    let process = first
+    for (let lives = 1; lives <= 3; lives++) {
+      await until(async () => (await world.task('task', 'a')).status === 'running')
+      await process.host.kill()
+      process = await open(world)
+      await process.host.durable.resume()
+      await world.clock.advance(10_000)
+    }
+    const ended = { status: 'failed', stopReason: 'attempts_exhausted' }
+    expect(await world.task('task', 'a')).toMatchObject(ended)
+    expect(await rowsOf(world)).toHaveLength(3)
+    expect(await faultsIn(world.ledger, KEY)).toEqual([])
+  })
+
+  it('is charged to the allotment, which may deny the next one', async () => {
+    const world = new World()
+    const { first } = await lose(world, { budget: 'all', total: 0, reasons: { total: 'job_budget_exhausted' } })
+    const task = await world.task('task', 'a')
+    expect(task).toMatchObject({ status: 'failed', stopReason: 'budget_denied' })
+    expect(task.progress).toMatchObject({
+      budgetReason: 'job_budget_exhausted',
+      lastFailure: { name: 'InterruptedError' },
+    })
+    // What is over stays so.
+    first.end.resolve('late')
+    await turns()
+    expect(await world.task('task', 'a')).toEqual(task)
+  })
+
+  it('is not charged for an orderly stop', async () => {
+    const world = new World()
+    const first = await open(world)
+    await first.task.start(null, { id: 'a' })
+    await until(async () => (await world.task('task', 'a')).status === 'running')
+    await first.host.durable.stop()
+    const task = await world.task('task', 'a')
+    expect(task).toMatchObject({ status: 'waiting', dueAtMs: world.now, progress: { retry: { failures: 0 } } })
+    expect(await rowsOf(world)).toEqual(['1.1 interrupted'])
+  })
+})
+
+describe('a late result of a process that was taken for lost', () => {
+  it('counts as a second execution of the number, as long as nobody has claimed the task', async () => {
+    const world = new World()
+    const { first, second } = await lose(world, { budget: 'all', total: 5 })
+    first.end.resolve('late')
+    await until(async () => (await world.task('task', 'a')).status === 'succeeded')
+    expect(await world.task('task', 'a')).toMatchObject({ result: 'late', fence: 1, progress: { allotted: 1 } })
+    expect(await rowsOf(world)).toEqual(['1.1 interrupted InterruptedError', '1.2 success'])
+    expect(await faultsIn(world.ledger, KEY)).toEqual([])
+    expect(await second.task.run(null, { id: 'a' })).toBe('late')
+  })
+
+  it('ends the task if it is a failure that is not retried', async () => {
+    const world = new World()
+    const { first } = await lose(world)
+    first.end.reject(new TypeError('bad input'))
+    await until(async () => (await world.task('task', 'a')).status === 'failed')
+    expect(await world.task('task', 'a')).toMatchObject({
+      stopReason: 'not_retryable',
+      progress: { lastFailure: { message: 'bad input' } },
+    })
+    expect(await rowsOf(world)).toEqual(['1.1 interrupted InterruptedError', '1.2 failure TypeError'])
+    expect(await faultsIn(world.ledger, KEY)).toEqual([])
+  })
+
+  it('changes nothing if it is a failure that is retried: that is decided', async () => {
+    const world = new World()
+    const { first } = await lose(world)
+    const before = await world.task('task', 'a')
+    first.end.reject(Object.assign(new Error('slow'), { code: 'ETIMEDOUT' }))
+    await turns()
+    expect(await world.task('task', 'a')).toEqual(before)
+    expect(await rowsOf(world)).toHaveLength(1)
+  })
+
+  it('is not written once the next attempt has begun', async () => {
+    const world = new World()
+    const { first } = await lose(world)
+    first.host.line.hold()
+    await world.clock.advance(10_000)
+    await until(async () => (await world.task('task', 'a')).status === 'running')
+    const before = await world.task('task', 'a')
+    first.end.resolve('late')
+    first.host.line.release()
+    await turns()
+    expect(await world.task('task', 'a')).toEqual(before)
+  })
+})
