@@ -168,6 +168,12 @@ export interface QueueRef {
    * @example { queue: 'charge', policyHash: '9f2c', most: 8 }
    */
   readonly most?: number
+  /**
+   * Only tasks of these ranks: 0 for interrupted attempts, 1 for retries, 2 for fresh tasks.
+   * @default all
+   * @example { queue: 'charge', policyHash: '9f2c', ranks: [0, 2] }
+   */
+  readonly ranks?: readonly number[]
 }
 
 /** Which tasks `claim` may take. */

@@ -54,7 +54,7 @@ import { type CachedRow, RowCache } from './row-cache.js'
 import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
-import { keyColumns, listQuery, runsQuery, type Statements, statementsOf } from './statements.js'
+import { keyColumns, listQuery, ranksOf, runsQuery, type Statements, statementsOf } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
 import { postgresHeartbeat } from './thread-heartbeat.js'
 import { WriteQueue } from './write-queue.js'
@@ -239,7 +239,7 @@ export class PostgresLedger implements Ledger {
   // ── what is read ───────────────────────────────────────────────────────────────────────────────
 
   async nextDueAtMs(queues: readonly QueueRef[], except: readonly TaskKey[] = []): Promise<number | null> {
-    const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash)]
+    const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash), queues.map(ranksOf)]
     const { nextDue, nextDueExcept } = this.sql
     const [row] =
       except.length === 0
