@@ -14,10 +14,13 @@ import { retryWhileBusy } from './persistence.js'
 /** Bytes of a checkpoint as JSON, at most: it is written while the task runs, perhaps often. */
 const MAX_BYTES = 65_536
 
+/** What an earlier execution of a task kept of how far it had come. */
 export interface Checkpoint<C> {
+  /** The value that it gave to `context.checkpoint`. */
   readonly value: C
-  /** The attempt and its execution that wrote it. */
+  /** The attempt that wrote it. */
   readonly attempt: number
+  /** The execution of that attempt. */
   readonly execution: number
 }
 

@@ -61,7 +61,9 @@ export interface Changes {
   readonly gates?: readonly GateRecord[]
   /** Letters that are opened, or opened again. */
   readonly dead?: readonly DeadLetter[]
+  /** Letters that are closed. */
   readonly closedLetters?: readonly ClosedLetter[]
+  /** Checkpoints of tasks, written or removed. */
   readonly checkpoints?: readonly CheckpointChange[]
   /** Events to add. */
   readonly events?: readonly LedgerEvent[]
@@ -390,7 +392,11 @@ export interface Ledger {
    * @example await ledger.removeOwner('f3b2')
    */
   removeOwner(id: string): Promise<void>
-  /** Where a second thread can reach the store; else absent, or undefined. */
+  /**
+   * What a second thread needs to renew the lease of this process while the event loop is blocked.
+   * @default the store cannot be reached from a second thread
+   * @example const heartbeat = ledger.threadHeartbeat?.()
+   */
   threadHeartbeat?(): ThreadHeartbeat | undefined
   /**
    * Ids of all owners that have a task, whether or not they have a row.
@@ -408,7 +414,10 @@ export interface Ledger {
    * @example const failed = await ledger.list({ scope: 'charge', statuses: ['failed'], limit: 100 })
    */
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>
-  /** What the task's program kept last; undefined without one. */
+  /**
+   * What the task's program kept last; undefined without one.
+   * @example const kept = await ledger.checkpoint({ scopeKind: 'task', scope: 'import', id: 'orders' })
+   */
   checkpoint(key: TaskKey): Promise<Json | undefined>
   /** The run with this id; undefined if there is none. @example const record = await ledger.run('nightly-1') */
   run(id: string): Promise<RunRecord | undefined>
