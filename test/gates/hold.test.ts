@@ -45,7 +45,7 @@ describe.each(STORES)('$name with an open breaker', (store) => {
     await until(async () => (await count('succeeded')) === 1 || undefined, 'the first task')
     await tripBreaker(ledger, 'held', { reason: 'an outage', recoveryTimeout: OPEN_MS })
     const breaker = (await ledger.gates()).find(({ key }) => key === 'breaker:held')
-    const { openUntilMs } = breaker?.state as { openUntilMs: number }
+    const { openUntilMs = 0 } = (breaker?.state ?? {}) as { openUntilMs?: number }
     await hands.submit('held', TASKS, 'pass')
     for (const pid of hands.pids.slice(0, 2)) await hands.killOne(pid)
     const waiting = await count('waiting')
