@@ -32,7 +32,7 @@ export interface RunningPorts {
   readonly activity: Activity
   readonly clock: LedgerClock
   /** The next attempt was committed with the end of this one. */
-  readonly follow: (next: Started) => void
+  readonly follow: (definition: Definition, next: Started) => void
   /** The task waits, or is over. */
   readonly rested: (task: TaskRecord) => void
   /** Another process has the task. */
@@ -126,6 +126,8 @@ export class RunningAttempts {
     const { ledger, activity, onFailure } = this.ports
     return lastCheckpointOf(ledger, task, () => activity.isStopped).then(
       (lastCheckpoint) => {
+        // Stopped or out of time while it was read: the end is recorded, and the function must not begin after it.
+        if (execution.isOver) return undefined
         Object.defineProperty(context, 'lastCheckpoint', { value: lastCheckpoint, enumerable: true })
         return operation(task.input as never, context as DurableContext<never>)
       },
@@ -180,7 +182,7 @@ export class RunningAttempts {
     })
     if (after === undefined) return
     this.emitEnd(running, end, attemptEnd, after)
-    this.follow(after)
+    this.follow(definition, after)
   }
 
   private async concludeVerification(running: Running, end: ExecutionEnd): Promise<void> {
@@ -193,7 +195,7 @@ export class RunningAttempts {
     })
     if (after === undefined) return
     if (after.next === undefined) events.followed(definition, after.settled.task)
-    this.follow(after)
+    this.follow(definition, after)
   }
 
   /** The outcome, with the next attempt if that is due at once; undefined if another process has taken the task. */
@@ -231,8 +233,8 @@ export class RunningAttempts {
     return 'denial' in started ? undefined : started
   }
 
-  private follow({ settled, next }: Concluded): void {
-    if (next !== undefined) this.ports.follow(next)
+  private follow(definition: Definition, { settled, next }: Concluded): void {
+    if (next !== undefined) this.ports.follow(definition, next)
     else this.ports.rested(settled.task)
   }
 

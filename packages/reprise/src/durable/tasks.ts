@@ -198,7 +198,7 @@ export class Tasks {
       const ended = isOver(task) ? Promise.resolve(task) : waiters.wait(task)
       // The caller gets this promise later: until then a rejection has no handler.
       ended.catch(() => undefined)
-      if (type === 'created' && task.status === 'running') worker.follow({ task, epoch: 0 })
+      if (type === 'created' && task.status === 'running') worker.follow(definition, { task, epoch: 0 })
       else if (task.status !== 'running') worker.wake()
       if (!isOver(task)) watching.begin()
       return { task, ended }
