@@ -96,6 +96,8 @@ export class RunningAttempts {
     const { environment, events, slots, activity, onFailure } = this.ports
     const execution = new Execution(environment.clock)
     const running = { definition, task, epoch, execution }
+    // Another process took the task for lost meanwhile, and it begins here again: nothing else would stop the former.
+    this.stop(new Error('The task was taken over, and runs again'), task)
     this.running.set(nameOf(task), running)
     slots.occupy()
     const { deadlineAtMs } = task.progress.retry
