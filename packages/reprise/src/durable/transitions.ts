@@ -93,8 +93,9 @@ function started(task: TaskRecord, { timeoutMs, resumedAtMs }: TaskGates, now: n
 
 /** Only a task that has failed before is resumed, and only once: a first failure that comes later has its whole budget. */
 export function takenUp(task: TaskRecord, resumedAtMs: number): TaskRecord {
-  const { retry } = task.progress
-  if (retry.failures === 0 || retry.resumed) return task
+  // A task of an older version has no retry state: it gets a fresh one before it begins.
+  const { retry } = task.progress as Partial<TaskRecord['progress']>
+  if (retry === undefined || retry.failures === 0 || retry.resumed) return task
   return withProgress(task, { resumedAtMs, retry: { ...retry, resumed: true } })
 }
 
