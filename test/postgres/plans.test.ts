@@ -122,7 +122,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   attemptsOfRun: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
   results: ['tasks_scope_kind_scope_id_key'],
   countTasks: ['tasks_scope_kind_scope_id_key'],
-  tallies: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
+  attemptCounts: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
   deadInScope: ['dead_pkey'],
   events: ['events_pkey'],
   eventsInScope: ['events_scope'],

@@ -7,6 +7,7 @@ import type { Clock } from '../core/time.js'
 import type { LedgerAnalytics } from './analytics.js'
 import { fairShare } from './fair-share.js'
 import type {
+  AttemptCounts,
   Compacted,
   CompactRequest,
   Creation,
@@ -21,7 +22,6 @@ import type {
   RunFilter,
   RunRemoval,
   StatusCounts,
-  Tally,
   TaskFilter,
   TaskResult,
   View,
@@ -47,6 +47,7 @@ import type {
   TaskStatus,
 } from './records.js'
 import { nameOf, scopeOfRun } from './records.js'
+import { classOf, type NamedTally, type Tally, TallyCounts, type TallyFilter, tallyOf, withTallyOf } from './tally.js'
 
 /** Options of `MemoryLedger`. */
 export interface MemoryLedgerOptions {
@@ -226,13 +227,33 @@ export class MemoryLedger implements Ledger {
     return counts
   }
 
-  async tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
+  async attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]> {
     return keys.map((key) => {
       const generation = this.tables.tasks.get(nameOf(key))?.task.generation
       const rows = (this.tables.attempts.get(nameOf(key)) ?? []).filter((row) => row.generation === generation)
       const ended = rows.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null)
       return { last: rows.reduce((most, { attempt }) => Math.max(most, attempt), 0), ended: ended.length }
     })
+  }
+
+  async tally(name: string): Promise<Tally> {
+    const [found] = this.countedTallies((tally) => tally === name)
+    return tallyOf(found?.[1] ?? [])
+  }
+
+  async tallies({ prefix = '', after, limit = Infinity }: TallyFilter): Promise<readonly NamedTally[]> {
+    const fits = (name: string): boolean => name.startsWith(prefix) && (after === undefined || name > after)
+    const counted = this.countedTallies(fits).slice(0, limit)
+    return counted.map(([name, delta]) => ({ name, ...tallyOf(delta) }))
+  }
+
+  /** Counted when asked: everything else that is asked of a ledger in memory looks at all tasks too. */
+  private countedTallies(fits: (name: string) => boolean): ReturnType<TallyCounts['entries']> {
+    const counts = new TallyCounts()
+    for (const task of this.all()) {
+      if (task.tally !== undefined && fits(task.tally)) counts.add(task.tally, classOf(task))
+    }
+    return counts.entries()
   }
 
   async gates(): Promise<readonly GateRecord[]> {
@@ -335,8 +356,9 @@ export class MemoryLedger implements Ledger {
     for (const kept of begun) this.tables.runs.set(kept.run.id, kept)
     for (const task of created) this.insert(task)
     for (const { task, kept } of changed) {
-      const { compacted: _compacted, ...rest } = task
-      if (kept) kept.task = { ...rest, ...(kept.task.compacted && { compacted: kept.task.compacted }) }
+      if (kept === undefined) continue
+      const { compacted: _compacted, ...rest } = withTallyOf(kept.task, task)
+      kept.task = { ...rest, ...(kept.task.compacted && { compacted: kept.task.compacted }) }
     }
     for (const row of attempts) {
       const rows = this.tables.attempts.get(nameOf(row)) ?? []

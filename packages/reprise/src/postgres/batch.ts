@@ -15,6 +15,7 @@ import {
   type TaskRecord,
 } from '../ledger/records.js'
 import { text } from '../ledger/rows.js'
+import { TallyMoves, withTallyOf } from '../ledger/tally.js'
 import type { CachedRow } from './row-cache.js'
 import type { Part, Parts } from './write-statement.js'
 
@@ -42,6 +43,7 @@ export class Batch {
   private readonly tried: Part<'tried'>[] = []
   private readonly dead: Part<'dead'>[] = []
   private readonly events: Part<'events'>[] = []
+  private readonly tallied = new TallyMoves()
   private readonly whenWritten: (() => void)[] = []
 
   constructor(now: number) {
@@ -108,6 +110,7 @@ export class Batch {
       begun: [...this.begun.values()],
       runs: [...this.changedRuns.values()],
       events: this.events,
+      tallied: this.tallied.list().map(({ pk, tally, was, becomes }) => ({ task: pk, tally, was, becomes })),
     }
   }
 
@@ -148,6 +151,7 @@ export class Batch {
     for (const { row, values } of created) {
       this.rows.set(nameOf(row.task), row)
       this.made.set(row.pk, values)
+      this.tallied.created(row.pk, row.task)
     }
     for (const { row, state, task } of tasks) this.change(row, state, task)
     for (const row of tried) this.countAttempt(row.task)
@@ -187,6 +191,7 @@ export class Batch {
       id: task.id,
       payload_hash: payloadHash,
       input,
+      tally: task.tally ?? null,
       correlation_id: task.correlationId,
       created_at: task.createdAtMs,
       ...stateOf(task),
@@ -208,7 +213,8 @@ export class Batch {
     else if (known !== undefined) Object.assign(known, state)
     else this.changed.set(row.pk, { pk: row.pk, version: row.version, ...state, added: 0 })
     const version = made === undefined && known === undefined ? row.version + 1 : row.version
-    this.rows.set(nameOf(task), batchRow(row, task, version, row.isNew))
+    this.tallied.changed(row.pk, row.task, task)
+    this.rows.set(nameOf(task), batchRow(row, withTallyOf(row.task, task), version, row.isNew))
   }
 
   private countAttempt(pk: number): void {

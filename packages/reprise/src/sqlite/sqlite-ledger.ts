@@ -4,6 +4,7 @@
  */
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import type {
+  AttemptCounts,
   Changes,
   Compacted,
   CompactRequest,
@@ -19,7 +20,6 @@ import type {
   RunFilter,
   RunRemoval,
   StatusCounts,
-  Tally,
   TaskFilter,
   TaskResult,
   View,
@@ -42,6 +42,15 @@ import type {
 import type { LedgerTime } from '../ledger/ledger-time.js'
 import { tellFull } from '../ledger/queue-limit.js'
 import { keyIn, scopeOfRun } from '../ledger/records.js'
+import {
+  classOf,
+  type NamedTally,
+  type Tally,
+  TallyCounts,
+  type TallyFilter,
+  TallyMoves,
+  withTallyOf,
+} from '../ledger/tally.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import { nextDue, takeDue } from './due-rows.js'
@@ -62,6 +71,7 @@ import {
   resultOf,
   runOf,
   runValues,
+  tallyInRow,
   type SqlRow,
   type SqlValue,
   taskOf,
@@ -71,7 +81,7 @@ import {
 } from '../ledger/rows.js'
 import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import { readNow, type SqlQuery, writtenFor } from '../ledger/sql/sql-reading.js'
-import { listQuery, prepareStatements, runsQuery, type Statements } from './statements.js'
+import { listQuery, prepareStatements, runsQuery, type Statements, talliesQuery } from './statements.js'
 
 /** A store in a SQLite file, for processes of one machine. */
 export class SqliteLedger implements Ledger {
@@ -115,7 +125,13 @@ export class SqliteLedger implements Ledger {
   listen = async (): Promise<() => void> => () => undefined
 
   async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
-    const creations = await this.queue.add(() => inTurn(tasks, (task) => this.insert(task)))
+    const creations = await this.queue.add(() => {
+      const made = inTurn(tasks, (task) => this.insert(task))
+      const counts = new TallyCounts()
+      for (const creation of made) countCreated(counts, creation)
+      this.count(counts)
+      return made
+    })
     // Only what is committed is known to be there.
     for (const { type, task } of creations) if (type === 'created') this.keptPolicies.add(task.policyHash)
     return creations
@@ -234,9 +250,23 @@ export class SqliteLedger implements Ledger {
     })
   }
 
-  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
+  attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]> {
     const list = text(keys.map(({ scopeKind, scope, id }) => [scopeKind, scope, id]))
-    return this.queue.read(() => this.sql.tallies.all(list) as Tally[])
+    return this.queue.read(() => this.sql.attemptCounts.all(list) as AttemptCounts[])
+  }
+
+  tally(name: string): Promise<Tally> {
+    return this.queue.read(() => tallyInRow(this.sql.tally.get(name) as SqlRow | undefined))
+  }
+
+  tallies(filter: TallyFilter): Promise<readonly NamedTally[]> {
+    const { sql, values } = talliesQuery(filter)
+    return this.queue.read(() =>
+      (this.database.prepare(sql).all(...values) as SqlRow[]).map((row) => ({
+        name: row['name'] as string,
+        ...tallyInRow(row),
+      })),
+    )
   }
 
   gates(): Promise<readonly GateRecord[]> {
@@ -299,8 +329,8 @@ export class SqliteLedger implements Ledger {
 
   private insert({ task, policy, payloadHash }: NewTask): Creation {
     const input = text(task.input)
-    const { scopeKind, scope, id, correlationId, createdAtMs } = task
-    const values = [scopeKind, scope, id, payloadHash, input, correlationId, createdAtMs, ...updatedValues(task)]
+    const { scopeKind, scope, id, tally = null, correlationId, createdAtMs } = task
+    const values = [scopeKind, scope, id, payloadHash, input, tally, correlationId, createdAtMs, ...updatedValues(task)]
     const { changes, lastInsertRowid } = this.sql.insertTask.run(...values)
     if (Number(changes) === 0) return this.existing(task, payloadHash)
     this.countPolicy(policy)
@@ -322,10 +352,19 @@ export class SqliteLedger implements Ledger {
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */
   private write<T>(decided: Decided<T>, rows: LockedRows): T {
     const writes = this.encode(decided, rows)
-    for (const task of decided.created ?? []) this.insert(task)
+    const counts = countsOf(decided, rows)
+    for (const task of decided.created ?? []) countCreated(counts, this.insert(task))
     for (const [statement, values] of writes) statement.run(...values)
-    for (const task of decided.tasks ?? []) this.cache.put(rows.rowOf(task).pk, task, rows.rowOf(task).input)
+    this.count(counts)
+    for (const task of decided.tasks ?? []) {
+      const { pk, task: before, input } = rows.rowOf(task)
+      this.cache.put(pk, withTallyOf(before, task), input)
+    }
     return decided.result
+  }
+
+  private count(counts: TallyCounts): void {
+    for (const [name, delta] of counts.entries()) this.sql.addToTally.run(name, ...delta)
   }
 
   private encode(changes: Changes, rows: LockedRows): Write[] {
@@ -366,6 +405,23 @@ export class SqliteLedger implements Ledger {
     }
     return writes
   }
+}
+
+/** What the tallies of the changed tasks change by. */
+function countsOf({ tasks = [] }: Changes, rows: LockedRows): TallyCounts {
+  const counts = new TallyCounts()
+  const moves = new TallyMoves()
+  for (const task of tasks) {
+    const row = rows.rowOf(task)
+    if (row.task.tally !== undefined) moves.changed(row.pk, row.task, task)
+  }
+  for (const move of moves.list()) counts.move(move)
+  return counts
+}
+
+/** Counts the task, if it is new and names a tally. */
+function countCreated(counts: TallyCounts, { type, task }: Creation): void {
+  if (type === 'created' && task.tally !== undefined) counts.add(task.tally, classOf(task))
 }
 
 /** One that fails undoes what was written for those before it. */

@@ -148,7 +148,7 @@ function stateChecks(state: LedgerCheck | undefined): DoctorCheck[] {
   const notes = state.notes.map((one) => ({ ...note('state', ''), ...wordsOf(one) }))
   if (faults.length === 0) {
     const counted = `${plural(runs, 'run')} and ${plural(tasks, 'task')}`
-    return [ok('state', `${counted} are consistent (I1 to I9)`), ...notes]
+    return [ok('state', `${counted} are consistent (I1 to I10)`), ...notes]
   }
   const cured = faults.map((one) => fault('state', 'refused', { ...wordsOf(one), cure: cureOf(one) }))
   return [...cured, ...notes]
