@@ -42,15 +42,7 @@ import type {
 import type { LedgerTime } from '../ledger/ledger-time.js'
 import { tellFull } from '../ledger/queue-limit.js'
 import { keyIn, scopeOfRun } from '../ledger/records.js'
-import {
-  classOf,
-  type NamedTally,
-  type Tally,
-  TallyCounts,
-  type TallyFilter,
-  TallyMoves,
-  withTallyOf,
-} from '../ledger/tally.js'
+import { type NamedTally, type Tally, type TallyFilter, withTallyOf } from '../ledger/tally.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import { nextDue, takeDue } from './due-rows.js'
@@ -82,6 +74,7 @@ import {
 import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import { readNow, type SqlQuery, writtenFor } from '../ledger/sql/sql-reading.js'
 import { listQuery, prepareStatements, runsQuery, type Statements, talliesQuery } from './statements.js'
+import { TallyWriter } from './tally-writer.js'
 
 /** A store in a SQLite file, for processes of one machine. */
 export class SqliteLedger implements Ledger {
@@ -91,6 +84,7 @@ export class SqliteLedger implements Ledger {
   private readonly time: LedgerTime
   private readonly sql: Statements
   private readonly cache: RowCache
+  private readonly tallyWriter: TallyWriter
   private readonly queue: CommitQueue
   private readonly housekeeping: Housekeeping
   readonly analytics: LedgerAnalytics
@@ -103,7 +97,8 @@ export class SqliteLedger implements Ledger {
     this.time = time
     this.sql = prepareStatements(database)
     this.cache = new RowCache(database)
-    this.queue = new CommitQueue(database, name, { files, listener: this.cache })
+    this.tallyWriter = new TallyWriter(this.sql, this.cache)
+    this.queue = new CommitQueue(database, name, { files, listener: this.tallyWriter })
     this.housekeeping = new Housekeeping(database, this.sql)
     this.analytics = sqlAnalytics((begin) => this.queue.read(() => readNow(begin(), (query) => this.ask(query))))
   }
@@ -127,9 +122,7 @@ export class SqliteLedger implements Ledger {
   async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
     const creations = await this.queue.add(() => {
       const made = inTurn(tasks, (task) => this.insert(task))
-      const counts = new TallyCounts()
-      for (const creation of made) countCreated(counts, creation)
-      this.count(counts)
+      for (const creation of made) this.tallyWriter.created(creation)
       return made
     })
     // Only what is committed is known to be there.
@@ -352,19 +345,15 @@ export class SqliteLedger implements Ledger {
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */
   private write<T>(decided: Decided<T>, rows: LockedRows): T {
     const writes = this.encode(decided, rows)
-    const counts = countsOf(decided, rows)
-    for (const task of decided.created ?? []) countCreated(counts, this.insert(task))
+    const created = (decided.created ?? []).map((task) => this.insert(task))
     for (const [statement, values] of writes) statement.run(...values)
-    this.count(counts)
+    for (const creation of created) this.tallyWriter.created(creation)
+    this.tallyWriter.changed(decided.tasks ?? [], rows)
     for (const task of decided.tasks ?? []) {
       const { pk, task: before, input } = rows.rowOf(task)
       this.cache.put(pk, withTallyOf(before, task), input)
     }
     return decided.result
-  }
-
-  private count(counts: TallyCounts): void {
-    for (const [name, delta] of counts.entries()) this.sql.addToTally.run(name, ...delta)
   }
 
   private encode(changes: Changes, rows: LockedRows): Write[] {
@@ -405,23 +394,6 @@ export class SqliteLedger implements Ledger {
     }
     return writes
   }
-}
-
-/** What the tallies of the changed tasks change by. */
-function countsOf({ tasks = [] }: Changes, rows: LockedRows): TallyCounts {
-  const counts = new TallyCounts()
-  const moves = new TallyMoves()
-  for (const task of tasks) {
-    const row = rows.rowOf(task)
-    if (row.task.tally !== undefined) moves.changed(row.pk, row.task, task)
-  }
-  for (const move of moves.list()) counts.move(move)
-  return counts
-}
-
-/** Counts the task, if it is new and names a tally. */
-function countCreated(counts: TallyCounts, { type, task }: Creation): void {
-  if (type === 'created' && task.tally !== undefined) counts.add(task.tally, classOf(task))
 }
 
 /** One that fails undoes what was written for those before it. */
