@@ -235,8 +235,8 @@ export function restorePostgres(given: string, source: CopiedRows): Promise<Copi
   })
 }
 
-const INSERT_TALLY = `INSERT INTO $.tallies (name, owner, lane, ${TASK_CLASSES.join(', ')})
-  VALUES ($1, '', 0, ${TASK_CLASSES.map((_, index) => `$${index + 2}`).join(', ')})`
+const INSERT_TALLY = `INSERT INTO $.tallies (name, ${TASK_CLASSES.join(', ')})
+  VALUES ($1, ${TASK_CLASSES.map((_, index) => `$${index + 2}`).join(', ')})`
 
 async function expectUnused(connection: Connection, schema: string, name: string): Promise<void> {
   const [row] = await connection.query(`SELECT EXISTS (SELECT 1 FROM ${schema}.tasks)

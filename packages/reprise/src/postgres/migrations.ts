@@ -104,8 +104,8 @@ export const MIGRATIONS: readonly string[] = [
   -- whose owner is ''. One of these may be below 0.
   CREATE TABLE $schema.tallies (
     name text COLLATE "C" NOT NULL,
-    owner text COLLATE "C" NOT NULL,
-    lane integer NOT NULL,
+    owner text COLLATE "C" NOT NULL DEFAULT '',
+    lane integer NOT NULL DEFAULT 0,
     fresh bigint NOT NULL,
     retrying bigint NOT NULL,
     undecided bigint NOT NULL,

@@ -93,8 +93,8 @@ CREATE TABLE runs (
 
 CREATE TABLE tallies (
   name text COLLATE "C" NOT NULL,
-  owner text COLLATE "C" NOT NULL,
-  lane integer NOT NULL,
+  owner text COLLATE "C" NOT NULL DEFAULT ''::text,
+  lane integer NOT NULL DEFAULT 0,
   fresh bigint NOT NULL,
   retrying bigint NOT NULL,
   undecided bigint NOT NULL,
