@@ -40,7 +40,7 @@ const CHANGES = {
   },
   succeed: (task: TaskRecord) => (task.status === 'running' ? ended(task, 'succeeded', null, 1).task : undefined),
   fail: (task: TaskRecord) => (task.status === 'running' ? ended(task, 'failed', 'timeout', 1).task : undefined),
-  lose: (task: TaskRecord) => (task.status === 'running' ? undecided(task, 1) : undefined),
+  lose: (task: TaskRecord) => (task.status === 'running' ? undecided(task, 1).task : undefined),
   cancel: (task: TaskRecord) => cancel(task, 1).task,
   reset: (task: TaskRecord) => reset(task, task.policyHash, 7, 1).task,
 } as const

@@ -1,19 +1,20 @@
-// reprise/durable: 86 names, 11 values and 75 types. Written by `npm run api`.
+// reprise/durable: 92 names, 11 values and 81 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
 //   openDurable, openLedger, resetBreaker, tripBreaker,
 //
 // types:
-//   Allotment, AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent,
-//   DueRequest, Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest,
-//   Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics,
-//   LedgerOptions, LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef,
-//   Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats,
-//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts,
-//   StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup,
-//   TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus,
-//   Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
+//   Allotment, AnalyticsFilter, AttemptRow, Checkpoint, CheckpointChange, ClosedLetter, CompactRequest, Compacted,
+//   Creation, DeadLetter, Decided, DelaySpent, DueRequest, Durable, DurableContext, DurableOptions, EventScope,
+//   FailurePattern, FailureRecord, ForgetRequest, Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json,
+//   JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, LetterClosing, MemoryLedgerOptions, NewTask,
+//   OwnerIdentity, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable, RecoveryFilter, RecoveryRate,
+//   RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption, RetentionInput, RunFilter,
+//   RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker, StoredBudget, StoredEvent,
+//   StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskHistory, TaskKey, TaskOptions,
+//   TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions,
+//   VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
@@ -48,6 +49,22 @@ export interface AttemptRow extends TaskKey {
   readonly owner: string;
 }
 
+export interface Checkpoint<C> {
+  readonly value: C;
+  readonly attempt: number;
+  readonly execution: number;
+}
+
+export interface CheckpointChange extends TaskKey {
+  readonly value?: Json;
+}
+
+export interface ClosedLetter extends TaskKey {
+  readonly generation: number;
+  readonly atMs: number;
+  readonly by: LetterClosing;
+}
+
 export interface CompactRequest {
   readonly maxHistoryPerTask?: number;
   readonly eventsBeforeMs?: number;
@@ -75,6 +92,10 @@ export interface DeadLetter extends TaskKey {
   readonly signature: string;
   readonly stopReason: StopReason;
   readonly failure: FailureRecord | null;
+  readonly closed?: {
+    readonly atMs: number;
+    readonly by: LetterClosing;
+  };
 }
 
 export interface Decided<T> extends Changes {
@@ -100,7 +121,7 @@ export interface DueRequest {
 
 export declare class Durable {
   readonly runs: Runs;
-  task<I, R>(name: string, policy: PolicyArgument, run: TaskFunction<I, R> & Recordable<I, R>, options?: TaskOptions<I, R>): TaskHandle<I, R>;
+  task<I, R, C = Json>(name: string, policy: PolicyArgument, run: TaskFunction<I, R, C> & Recordable<I, R, C>, options?: TaskOptions<I, R>): TaskHandle<I, R>;
   resume(options?: ResumeOptions): Promise<Resumption>;
   get analytics(): LedgerAnalytics;
   sweep(): Promise<Swept>;
@@ -110,7 +131,7 @@ export declare class Durable {
   close(): Promise<void>;
 }
 
-export interface DurableContext {
+export interface DurableContext<C = Json> {
   readonly attempt: number;
   readonly launch: number;
   readonly kind: 'retry';
@@ -123,6 +144,8 @@ export interface DurableContext {
   readonly idempotencyKey: string;
   readonly correlationId: string;
   readonly execution: number;
+  readonly lastCheckpoint?: Checkpoint<C> | undefined;
+  checkpoint(this: void, value: C): Promise<void>;
 }
 
 export interface DurableOptions extends Shared {
@@ -131,6 +154,7 @@ export interface DurableOptions extends Shared {
   readonly policyChange?: 'refuse' | 'accept';
   readonly breakers?: Readonly<Record<string, BreakerInput>>;
   readonly retention?: RetentionInput;
+  readonly identity?: OwnerIdentity;
   readonly onFailure?: (error: unknown) => void;
   readonly synchronous?: 'full' | 'normal';
 }
@@ -232,9 +256,11 @@ export interface Ledger {
   heartbeat(owner: OwnerRecord): Promise<void>;
   owners(): Promise<readonly OwnerRecord[]>;
   removeOwner(id: string): Promise<void>;
+  threadHeartbeat?(): ThreadHeartbeat | undefined;
   taskOwners(): Promise<readonly string[]>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  checkpoint(key: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;
@@ -277,6 +303,8 @@ export interface LedgerOptions extends Pick<DurableOptions, 'clock' | 'synchrono
 
 export type LedgerProblem = 'unusable' | 'busy' | 'unreachable' | 'missing' | 'newer_format' | 'corrupt' | 'missing_driver' | 'closed' | 'refused';
 
+export type LetterClosing = 'succeeded' | 'reset' | 'decided' | 'cancelled' | 'acknowledged';
+
 export declare class MemoryLedger implements Ledger {
   readonly name = "memory:";
   readonly spans = "machine";
@@ -296,6 +324,7 @@ export declare class MemoryLedger implements Ledger {
   removeOwner(id: string): Promise<void>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  checkpoint(key: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;
@@ -325,7 +354,13 @@ export interface NewTask {
   readonly payloadHash: string;
 }
 
-export interface OwnerRecord {
+export interface OwnerIdentity {
+  readonly role?: string;
+  readonly site?: string;
+  readonly version?: string;
+}
+
+export interface OwnerRecord extends OwnerIdentity {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
@@ -334,6 +369,9 @@ export interface OwnerRecord {
   readonly startedAtMs: number;
   readonly leaseUntilMs: number;
   readonly leaseMs?: number;
+  readonly slots?: number;
+  readonly queues?: readonly string[];
+  readonly running?: number;
 }
 
 export interface PatternFilter extends AnalyticsFilter {
@@ -350,12 +388,14 @@ export interface QueueRef {
   readonly queue: string;
   readonly policyHash: string;
   readonly most?: number;
+  readonly ranks?: readonly number[];
 }
 
-export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown : {
+export type Recordable<I, R, C = null> = [I, R, C] extends [JsonOf<I>, JsonOf<R>, JsonOf<C>] ? unknown : {
   readonly notJson: {
     readonly input: JsonOf<I>;
     readonly result: JsonOf<R>;
+    readonly checkpoint: JsonOf<C>;
   };
 };
 
@@ -381,7 +421,7 @@ export interface RecoveryRate {
   readonly rate: number;
 }
 
-export type RefusalKind = 'conflict' | 'policy_changed' | 'not_found' | 'finished' | 'not_waiting' | 'state_refused' | 'locked' | 'run_lost' | 'closed';
+export type RefusalKind = 'conflict' | 'policy_changed' | 'not_found' | 'finished' | 'not_waiting' | 'state_refused' | 'locked' | 'run_lost' | 'task_lost' | 'closed';
 
 export interface RefusedTask extends TaskKey {
   readonly faults: readonly string[];
@@ -517,7 +557,7 @@ export interface TaskFilter extends ScopeFilter {
   readonly after?: TaskKey;
 }
 
-export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>;
+export type TaskFunction<I, R, C = Json> = (input: I, context: DurableContext<C>) => R | PromiseLike<R>;
 
 export interface TaskGroup {
   keys(task: TaskRecord): GroupKeys;
@@ -557,6 +597,7 @@ export interface TaskOptions<I, R> {
   readonly group?: TaskGroup;
   readonly allot?: Allotment;
   readonly most?: number;
+  readonly whenDenied?: 'end' | 'hold';
 }
 
 export interface TaskRecord extends TaskKey {
@@ -613,6 +654,11 @@ export interface TaskState {
 
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
+export interface ThreadHeartbeat {
+  readonly connect: string;
+  readonly data: object;
+}
+
 export interface Totals {
   readonly tasks: number;
   readonly byStatus: Readonly<Partial<Record<TaskStatus, number>>>;
@@ -629,7 +675,7 @@ export type VerifyAnswer<R> = {
   readonly done: R;
 } | 'rerun' | 'unknown';
 
-export type VerifyFunction<I, R> = (input: I, context: DurableContext) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>;
+export type VerifyFunction<I, R, C = Json> = (input: I, context: DurableContext<C>) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>;
 
 export interface View {
   readonly now: number;
@@ -676,6 +722,8 @@ interface Changes {
   readonly attempts?: readonly AttemptRow[];
   readonly gates?: readonly GateRecord[];
   readonly dead?: readonly DeadLetter[];
+  readonly closedLetters?: readonly ClosedLetter[];
+  readonly checkpoints?: readonly CheckpointChange[];
   readonly events?: readonly LedgerEvent[];
 }
 
@@ -785,11 +833,8 @@ interface NewRun {
   readonly detail?: Json;
 }
 
-// durable/ownership
-interface OtherOwner {
-  readonly host: string;
-  readonly pid: number;
-  readonly startedAtMs: number;
+// durable/other-owners
+interface OtherOwner extends Pick<OwnerRecord, 'host' | 'pid' | 'startedAtMs' | 'role' | 'site' | 'version' | 'slots' | 'running'> {
   readonly leaseLeftMs: number;
 }
 
@@ -881,6 +926,7 @@ interface TaskProgress {
   readonly interruptions: number;
   readonly lastFailure: FailureRecord | null;
   readonly waitChosenBy?: string;
+  readonly resumedAtMs?: number;
   readonly unverified?: boolean;
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;
@@ -888,6 +934,10 @@ interface TaskProgress {
   readonly lost?: LostExecution;
   readonly allotted?: number;
   readonly budgetReason?: string;
+  readonly checkpoint?: {
+    readonly attempt: number;
+    readonly execution: number;
+  };
 }
 
 // durable/policy-record

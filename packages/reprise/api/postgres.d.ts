@@ -12,7 +12,8 @@ import type {
 import type {
   AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DueRequest, EventScope, ForgetRequest,
   Forgotten, GateRecord, Json, Keys, Ledger, LedgerAnalytics, NewTask, OwnerRecord, PolicyRecord, QueueRef, RunFilter,
-  RunRecord, RunRemoval, Scope, StatusCounts, StoredEvent, Tally, TaskFilter, TaskKey, TaskRecord, TaskResult, View,
+  RunRecord, RunRemoval, Scope, StatusCounts, StoredEvent, Tally, TaskFilter, TaskKey, TaskRecord, TaskResult,
+  ThreadHeartbeat, View,
 } from 'reprise/durable'
 
 export declare class PostgresLedger implements Ledger {
@@ -28,6 +29,7 @@ export declare class PostgresLedger implements Ledger {
   claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
   heartbeat(owner: OwnerRecord): Promise<void>;
   removeOwner(id: string): Promise<void>;
+  threadHeartbeat(): ThreadHeartbeat | undefined;
   keepPolicy({ hash, policy }: PolicyRecord): Promise<void>;
   forget(request: ForgetRequest): Promise<Forgotten>;
   removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>;
@@ -37,6 +39,7 @@ export declare class PostgresLedger implements Ledger {
   taskOwners(): Promise<readonly string[]>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  checkpoint(key: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;

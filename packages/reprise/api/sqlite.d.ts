@@ -12,7 +12,8 @@ import type {
 import type {
   AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DueRequest, EventScope, ForgetRequest,
   Forgotten, GateRecord, Json, Keys, Ledger, LedgerAnalytics, NewTask, OwnerRecord, PolicyRecord, QueueRef, RunFilter,
-  RunRecord, RunRemoval, Scope, StatusCounts, StoredEvent, Tally, TaskFilter, TaskKey, TaskRecord, TaskResult, View,
+  RunRecord, RunRemoval, Scope, StatusCounts, StoredEvent, Tally, TaskFilter, TaskKey, TaskRecord, TaskResult,
+  ThreadHeartbeat, View,
 } from 'reprise/durable'
 
 export declare const SQLITE_DRIVERS: readonly ['node:sqlite', 'better-sqlite3', '@photostructure/sqlite'];
@@ -35,8 +36,10 @@ export declare class SqliteLedger implements Ledger {
   owners(): Promise<readonly OwnerRecord[]>;
   taskOwners(): Promise<readonly string[]>;
   removeOwner(id: string): Promise<void>;
+  threadHeartbeat(): ThreadHeartbeat | undefined;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  checkpoint({ scopeKind, scope, id }: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;

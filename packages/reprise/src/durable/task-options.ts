@@ -51,15 +51,24 @@ export interface TaskOptions<I, R> {
    * @example { most: 8 }
    */
   readonly most?: number
+  /**
+   * What it means that the breaker or the budget of the policy denies an attempt: the task is over (`end`), or all tasks of
+   * this name wait until the gate allows them (`hold`), and none fails or loses an attempt because of it.
+   * @default 'end'
+   * @example { whenDenied: 'hold' }
+   */
+  readonly whenDenied?: 'end' | 'hold'
 }
 
-interface ReadOptions<I, R> extends Pick<Definition, 'most'> {
+interface ReadOptions<I, R> extends Pick<Definition, 'most' | 'whenDenied'> {
   readonly tally: Definition['tally'] | undefined
   readonly rule: InterruptRule
   readonly verify: VerifyFunction<I, R> | undefined
   readonly group: TaskGroup | undefined
   readonly allot: Allotment | undefined
 }
+
+const WHEN_DENIED: OptionCheck = [(value) => value === 'end' || value === 'hold', "'end' or 'hold'"]
 
 const isGroup = (value: unknown): boolean => {
   const { keys, follow } = (value ?? {}) as Partial<TaskGroup>
@@ -91,10 +100,11 @@ export function readTaskOptions<I, R>(name: string, options: TaskOptions<I, R>, 
     tally: TALLY,
     allot: [() => true, ''],
     most: MOST,
+    whenDenied: WHEN_DENIED,
   })
-  const { group, tally, allot, most } = options
+  const { group, tally, allot, most, whenDenied } = options
   if (allot !== undefined) expectAllotment(name, allot, policy)
-  return { ...interruptRule(name, options), group, tally: tallyNamed(name, tally), allot, most }
+  return { ...interruptRule(name, options), group, tally: tallyNamed(name, tally), allot, most, whenDenied }
 }
 
 /** What a function answers is checked for each task. */

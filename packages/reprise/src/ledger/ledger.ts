@@ -6,6 +6,8 @@
 import type { LedgerAnalytics } from './analytics.js'
 import type {
   AttemptRow,
+  CheckpointChange,
+  ClosedLetter,
   DeadLetter,
   EventScope,
   FinishedStatus,
@@ -58,8 +60,12 @@ export interface Changes {
   readonly attempts?: readonly AttemptRow[]
   /** Budgets and breakers as they are to be. */
   readonly gates?: readonly GateRecord[]
-  /** Dead letters to add. */
+  /** Letters that are opened, or opened again. */
   readonly dead?: readonly DeadLetter[]
+  /** Letters that are closed. */
+  readonly closedLetters?: readonly ClosedLetter[]
+  /** Checkpoints of tasks, written or removed. */
+  readonly checkpoints?: readonly CheckpointChange[]
   /** Events to add. */
   readonly events?: readonly LedgerEvent[]
 }
@@ -165,6 +171,12 @@ export interface QueueRef {
    * @example { queue: 'charge', policyHash: '9f2c', most: 8 }
    */
   readonly most?: number
+  /**
+   * Only tasks of these ranks: 0 for interrupted attempts, 1 for retries, 2 for fresh tasks.
+   * @default all
+   * @example { queue: 'charge', policyHash: '9f2c', ranks: [0, 2] }
+   */
+  readonly ranks?: readonly number[]
 }
 
 /** Which tasks `claim` may take. */
@@ -293,6 +305,17 @@ export interface Compacted extends Omit<Forgotten, 'tasks'> {
   readonly reclaimedBytes: number
 }
 
+/** How a thread renews an owner's row through a connection of its own: as text, since a thread shares no functions. */
+export interface ThreadHeartbeat {
+  /**
+   * The body of a function in CommonJS that sees `data` and `require`, and returns `(owner, leaseMs) => void`: it
+   * renews the row, if there is one, and leaves no connection behind. It may return a promise.
+   */
+  readonly connect: string
+  /** What can be sent to a thread. */
+  readonly data: object
+}
+
 /**
  * A store of durable tasks: `MemoryLedger`, `SqliteLedger`, `PostgresLedger`, or one of your own. Methods reject with a
  * `LedgerError`.
@@ -371,6 +394,12 @@ export interface Ledger {
    */
   removeOwner(id: string): Promise<void>
   /**
+   * What a second thread needs to renew the lease of this process while the event loop is blocked.
+   * @default the store cannot be reached from a second thread
+   * @example const heartbeat = ledger.threadHeartbeat?.()
+   */
+  threadHeartbeat?(): ThreadHeartbeat | undefined
+  /**
    * Ids of all owners that have a task, whether or not they have a row.
    * @example const ids = await ledger.taskOwners()
    */
@@ -386,6 +415,11 @@ export interface Ledger {
    * @example const failed = await ledger.list({ scope: 'charge', statuses: ['failed'], limit: 100 })
    */
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>
+  /**
+   * What the task's program kept last; undefined without one.
+   * @example const kept = await ledger.checkpoint({ scopeKind: 'task', scope: 'import', id: 'orders' })
+   */
+  checkpoint(key: TaskKey): Promise<Json | undefined>
   /** The run with this id; undefined if there is none. @example const record = await ledger.run('nightly-1') */
   run(id: string): Promise<RunRecord | undefined>
   /** Runs, the latest first. @example const latest = await ledger.runs({ kind: 'workflow', limit: 20 }) */
@@ -443,7 +477,7 @@ export interface Ledger {
    */
   gates(): Promise<readonly GateRecord[]>
   /**
-   * Tasks that failed for good; with a scope, of this scope alone.
+   * Of tasks that failed for good or are undecided, open and closed ones; with a scope, of this scope alone.
    * @example const letters = await ledger.deadLetters({ scopeKind: 'task', scope: 'charge' })
    */
   deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>

@@ -28,11 +28,12 @@ import type {
 } from './ledger.js'
 import { LedgerTime } from './ledger-time.js'
 import { MemoryAnalytics } from './memory-analytics.js'
-import { dueTasks, freePlaces } from './memory-due.js'
-import { compact, forget, isIn, type MemoryTables, removeRun } from './memory-housekeeping.js'
+import { dueTasks, freePlaces, isRanked } from './memory-due.js'
+import { compact, forget, isIn, letterName, type MemoryTables, removeRun } from './memory-housekeeping.js'
 import { tellFull } from './queue-limit.js'
 import type {
   AttemptRow,
+  ClosedLetter,
   DeadLetter,
   EventScope,
   GateRecord,
@@ -67,8 +68,9 @@ export class MemoryLedger implements Ledger {
     tasks: new Map(),
     policies: new Map(),
     attempts: new Map(),
+    checkpoints: new Map(),
     owners: new Map(),
-    dead: [],
+    dead: new Map(),
     events: [],
     lastSeq: 0,
   }
@@ -175,6 +177,10 @@ export class MemoryLedger implements Ledger {
       .slice(0, limit)
   }
 
+  async checkpoint(key: TaskKey): Promise<Json | undefined> {
+    return this.tables.checkpoints.get(nameOf(key))
+  }
+
   async run(id: string): Promise<RunRecord | undefined> {
     return this.tables.runs.get(id)?.run
   }
@@ -261,7 +267,7 @@ export class MemoryLedger implements Ledger {
   }
 
   async deadLetters(scope?: Scope): Promise<readonly DeadLetter[]> {
-    return this.tables.dead.filter((letter) => isIn(letter, scope))
+    return [...this.tables.dead.values()].filter((letter) => isIn(letter, scope))
   }
 
   async events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
@@ -323,16 +329,20 @@ export class MemoryLedger implements Ledger {
   private remember(tasks: readonly TaskRecord[]): () => void {
     const { tables } = this
     const rows = tasks.map((task) => tables.attempts.get(nameOf(task)))
+    const checkpoints = [...tables.checkpoints]
     const gates = [...this.gateRecords]
-    const [letters, events] = [tables.dead.length, tables.events.length]
+    const [letters, events] = [[...tables.dead], tables.events.length]
     return () => {
       for (const [index, task] of tasks.entries()) {
         ;(tables.tasks.get(nameOf(task)) as { task: TaskRecord }).task = task
         tables.attempts.set(nameOf(task), rows[index] ?? [])
       }
+      tables.checkpoints.clear()
+      for (const [name, value] of checkpoints) tables.checkpoints.set(name, value)
       this.gateRecords.clear()
       for (const [key, gate] of gates) this.gateRecords.set(key, gate)
-      tables.dead.splice(letters)
+      tables.dead.clear()
+      for (const [name, letter] of letters) tables.dead.set(name, letter)
       tables.events.splice(events)
     }
   }
@@ -340,11 +350,14 @@ export class MemoryLedger implements Ledger {
   /** All that may throw happens before anything is written. */
   private commit<T>(decided: Decided<T>): T {
     const { result, tasks = [], attempts = [], gates = [], dead = [], events = [], ...more } = copyChanges(decided)
-    const { runs = [], created = [] } = more
+    const { runs = [], created = [], checkpoints = [], closedLetters = [] } = more
     this.commits++
     const changed = tasks.map((task) => ({ task, kept: this.tables.tasks.get(nameOf(task)) }))
     for (const { task, kept } of changed) {
       if (kept === undefined) throw new Error(`Task ${task.scope}/${task.id} does not exist`)
+    }
+    for (const key of checkpoints) {
+      if (!this.tables.tasks.has(nameOf(key))) throw new Error(`Task ${key.scope}/${key.id} does not exist`)
     }
     for (const { task } of created) {
       if (this.tables.tasks.has(nameOf(task))) throw new Error(`Task ${task.scope}/${task.id} exists`)
@@ -364,10 +377,21 @@ export class MemoryLedger implements Ledger {
       const rows = this.tables.attempts.get(nameOf(row)) ?? []
       this.tables.attempts.set(nameOf(row), [...rows, row])
     }
+    for (const { value, ...key } of checkpoints) {
+      if (value === undefined) this.tables.checkpoints.delete(nameOf(key))
+      else this.tables.checkpoints.set(nameOf(key), value)
+    }
     for (const gate of gates) this.gateRecords.set(gate.key, gate)
-    this.tables.dead.push(...dead)
+    for (const letter of dead) this.tables.dead.set(letterName(letter), letter)
+    for (const letter of closedLetters) this.closeLetter(letter)
     for (const event of events) this.tables.events.push({ ...event, seq: ++this.tables.lastSeq })
     return result
+  }
+
+  private closeLetter({ atMs, by, ...key }: ClosedLetter): void {
+    const letter = this.tables.dead.get(letterName(key))
+    if (letter !== undefined && letter.closed === undefined)
+      this.tables.dead.set(letterName(key), { ...letter, closed: { atMs, by } })
   }
 }
 
@@ -380,7 +404,7 @@ function copy<T>(value: T): T {
 }
 
 function isOf(task: TaskRecord, queues: readonly QueueRef[]): boolean {
-  return queues.some(({ queue, policyHash }) => task.queue === queue && task.policyHash === policyHash)
+  return queues.some((ref) => task.queue === ref.queue && task.policyHash === ref.policyHash && isRanked(task, ref))
 }
 
 function isNoneOf(except: readonly TaskKey[] = []): (task: TaskRecord) => boolean {

@@ -12,6 +12,7 @@ export {
   type RefusalKind,
   TaskRefusedError,
 } from '../durable/errors.js'
+export type { Checkpoint } from '../durable/checkpoints.js'
 export type { DurableContext } from '../durable/execution.js'
 export {
   type GateChange,
@@ -62,17 +63,22 @@ export type {
   StatusCounts,
   TaskFilter,
   TaskResult,
+  ThreadHeartbeat,
   View,
 } from '../ledger/ledger.js'
 export type { NamedTally, Tally, TallyFilter } from '../ledger/tally.js'
 export { MemoryLedger, type MemoryLedgerOptions } from '../ledger/memory-ledger.js'
 export type {
   AttemptRow,
+  CheckpointChange,
+  ClosedLetter,
   DeadLetter,
   EventScope,
   FailureRecord,
   GateRecord,
   Json,
+  LetterClosing,
+  OwnerIdentity,
   OwnerRecord,
   PolicyRecord,
   RunRecord,

@@ -23,6 +23,7 @@ import type {
   StatusCounts,
   TaskFilter,
   TaskResult,
+  ThreadHeartbeat,
   View,
 } from '../ledger/ledger.js'
 import {
@@ -41,6 +42,7 @@ import {
   type StoredEvent,
   type TaskKey,
   type TaskRecord,
+  wordsOf,
 } from '../ledger/records.js'
 import {
   attemptOf,
@@ -65,8 +67,9 @@ import { type CachedRow, RowCache } from './row-cache.js'
 import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
-import { keyColumns, listQuery, runsQuery, type Statements, statementsOf, talliesQuery } from './statements.js'
+import { keyColumns, listQuery, ranksOf, runsQuery, type Statements, statementsOf, talliesQuery } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
+import { postgresHeartbeat } from './thread-heartbeat.js'
 import { WriteQueue } from './write-queue.js'
 import { Writers } from './writers.js'
 
@@ -80,6 +83,7 @@ export class PostgresLedger implements Ledger {
   readonly spans = 'network'
   readonly analytics: LedgerAnalytics
   private readonly schema: string
+  private readonly address: PostgresAddress
   private readonly sql: Statements
   private readonly connections: Connections
   private readonly time: ServerTime
@@ -101,7 +105,9 @@ export class PostgresLedger implements Ledger {
   private owner: string = randomUUID()
   private closing: Promise<void> | undefined = undefined
 
-  constructor({ name, schema, connections: count }: PostgresAddress, connections: Connections, time: ServerTime) {
+  constructor(address: PostgresAddress, connections: Connections, time: ServerTime) {
+    const { name, schema, connections: count } = address
+    this.address = address
     this.name = name
     this.schema = schema
     this.connections = connections
@@ -222,6 +228,10 @@ export class PostgresLedger implements Ledger {
     return this.housekeeping.removeOwner(id)
   }
 
+  threadHeartbeat(): ThreadHeartbeat | undefined {
+    return postgresHeartbeat(this.address)
+  }
+
   async keepPolicy({ hash, policy }: PolicyRecord): Promise<void> {
     await this.reader.write(this.sql.putPolicy, [hash, text(policy), await this.now()])
   }
@@ -249,7 +259,7 @@ export class PostgresLedger implements Ledger {
   // ── what is read ───────────────────────────────────────────────────────────────────────────────
 
   async nextDueAtMs(queues: readonly QueueRef[], except: readonly TaskKey[] = []): Promise<number | null> {
-    const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash)]
+    const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash), queues.map(ranksOf)]
     const { nextDue, nextDueExcept } = this.sql
     const [row] =
       except.length === 0
@@ -275,6 +285,11 @@ export class PostgresLedger implements Ledger {
     const { text: sql, values } = listQuery(this.schema, filter)
     const rows = await this.reader.query(sql, values)
     return this.told(() => rows.map((row) => taskOf(row).task))
+  }
+
+  async checkpoint(key: TaskKey): Promise<Json | undefined> {
+    const [row] = await this.reader.query(this.sql.checkpoint, [key.scopeKind, key.scope, key.id])
+    return this.told(() => row && parse(row['value'], `checkpoint of ${wordsOf(key)}`))
   }
 
   async run(id: string): Promise<RunRecord | undefined> {

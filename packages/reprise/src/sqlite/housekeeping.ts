@@ -66,6 +66,7 @@ export class Housekeeping {
     const tallies = new TallyCounts()
     for (const { pk, scope_kind: kind, scope, id, policy_hash: hash, tally, status, progress } of old) {
       counts.attempts += changesOf(sql.removeAttempts, pk)
+      sql.removeCheckpoint.run(pk)
       counts.events += changesOf(sql.removeEvents, kind, scope, id)
       counts.deadLetters += changesOf(sql.removeDead, kind, scope, id)
       sql.removeTask.run(pk)
