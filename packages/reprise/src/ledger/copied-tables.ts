@@ -5,7 +5,7 @@
  */
 import { LedgerError } from './errors.js'
 import type { SqlRow } from './rows.js'
-import { classOfRow, TASK_CLASSES, TallyCounts } from './tally.js'
+import { classOfRow, TASK_CLASSES, type TallyCounts } from './tally.js'
 
 export interface CopiedTable {
   readonly name: string

@@ -48,7 +48,7 @@ import type {
   TaskStatus,
 } from './records.js'
 import { nameOf, scopeOfRun } from './records.js'
-import { classOf, type NamedTally, type Tally, TallyCounts, type TallyFilter, tallyOf, withTallyOf } from './tally.js'
+import { countedTallies, type NamedTally, type Tally, type TallyFilter, tallyOf, withTallyOf } from './tally.js'
 
 /** Options of `MemoryLedger`. */
 export interface MemoryLedgerOptions {
@@ -243,23 +243,13 @@ export class MemoryLedger implements Ledger {
   }
 
   async tally(name: string): Promise<Tally> {
-    const [found] = this.countedTallies((tally) => tally === name)
-    return tallyOf(found?.[1] ?? [])
+    const [found] = countedTallies(this.all(), (tally) => tally === name)
+    const { name: _name, ...tally } = found ?? { name, ...tallyOf([]) }
+    return tally
   }
 
-  async tallies({ prefix = '', after, limit = Infinity }: TallyFilter): Promise<readonly NamedTally[]> {
-    const fits = (name: string): boolean => name.startsWith(prefix) && (after === undefined || name > after)
-    const counted = this.countedTallies(fits).slice(0, limit)
-    return counted.map(([name, delta]) => ({ name, ...tallyOf(delta) }))
-  }
-
-  /** Counted when asked: everything else that is asked of a ledger in memory looks at all tasks too. */
-  private countedTallies(fits: (name: string) => boolean): ReturnType<TallyCounts['entries']> {
-    const counts = new TallyCounts()
-    for (const task of this.all()) {
-      if (task.tally !== undefined && fits(task.tally)) counts.add(task.tally, classOf(task))
-    }
-    return counts.entries()
+  async tallies({ prefix = '', after = '', limit = Infinity }: TallyFilter): Promise<readonly NamedTally[]> {
+    return countedTallies(this.all(), (name) => name.startsWith(prefix) && name > after).slice(0, limit)
   }
 
   async gates(): Promise<readonly GateRecord[]> {

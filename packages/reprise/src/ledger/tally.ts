@@ -144,3 +144,10 @@ export function tallyOf(counts: TallyDelta): Tally {
   const total = counts.reduce((sum, count) => sum + count, 0)
   return { total, fresh, retrying, undecided, succeeded, failed, cancelled }
 }
+
+/** Counted from the tasks, in the order of the names: what a store without rows of tallies answers. */
+export function countedTallies(tasks: readonly TaskRecord[], fits: (name: string) => boolean): readonly NamedTally[] {
+  const counts = new TallyCounts()
+  for (const task of tasks) if (task.tally !== undefined && fits(task.tally)) counts.add(task.tally, classOf(task))
+  return counts.entries().map(([name, delta]) => ({ name, ...tallyOf(delta) }))
+}

@@ -223,8 +223,8 @@ export function restorePostgres(given: string, source: CopiedRows): Promise<Copi
       await insert(connection, schema, table, rows)
       counts[table.name] = (counts[table.name] ?? 0) + rows.length
     }
-    for (const [name, delta] of tallies.entries()) {
-      await connection.query(INSERT_TALLY.replace('$.', `${schema}.`), [name, ...delta])
+    for (const [tally, delta] of tallies.entries()) {
+      await connection.query(INSERT_TALLY.replace('$.', `${schema}.`), [tally, ...delta])
     }
     await connection.query(`UPDATE ${schema}.event_numbers
       SET last = greatest(last, (SELECT coalesce(max(seq), 0) FROM ${schema}.events))`)

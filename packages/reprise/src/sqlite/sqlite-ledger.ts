@@ -355,13 +355,18 @@ export class SqliteLedger implements Ledger {
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */
   private write<T>(decided: Decided<T>, rows: LockedRows): T {
     const writes = encodeChanges(this.sql, decided, rows)
-    const created = (decided.created ?? []).map((task) => this.insert(task))
+    const created = decided.created?.map((task) => this.insert(task)) ?? []
     for (const [statement, values] of writes) statement.run(...values)
     for (const creation of created) this.tallyWriter.created(creation)
-    this.tallyWriter.changed(decided.tasks ?? [], rows)
     for (const task of decided.tasks ?? []) {
-      const { pk, task: before, input } = rows.rowOf(task)
-      this.cache.put(pk, withTallyOf(before, task), input)
+      const row = rows.rowOf(task)
+      const kept = withTallyOf(row.task, task)
+      if (kept.tally !== undefined) {
+        this.tallyWriter.changed(row.task, kept)
+        // Should the task be changed once more in this commit, that counts from here.
+        rows.add(kept, { ...row, task: kept })
+      }
+      this.cache.put(row.pk, kept, row.input)
     }
     return decided.result
   }

@@ -4,9 +4,8 @@
  */
 import type { Creation } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
-import { classOf, TallyCounts, TallyMoves } from '../ledger/tally.js'
+import { classOf, TallyCounts } from '../ledger/tally.js'
 import type { TransactionListener } from './commit-queue.js'
-import type { LockedRows } from './locked-rows.js'
 import type { RowCache } from './row-cache.js'
 import type { Statements } from './statements.js'
 
@@ -42,16 +41,12 @@ export class TallyWriter implements TransactionListener {
     this.counts.add(task.tally, classOf(task))
   }
 
-  /** The same, with the tasks as they were before in `rows`. */
-  changed(tasks: readonly TaskRecord[], rows: LockedRows): void {
-    const moves = new TallyMoves()
-    for (const task of tasks) {
-      const row = rows.rowOf(task)
-      if (row.task.tally !== undefined) moves.changed(row.pk, row.task, task)
-    }
-    for (const move of moves.list()) {
-      this.counts ??= new TallyCounts()
-      this.counts.move(move)
-    }
+  /** The same, with the task as it was. */
+  changed(before: TaskRecord, after: TaskRecord): void {
+    const { tally } = before
+    const [was, becomes] = [classOf(before), classOf(after)]
+    if (tally === undefined || was === becomes) return
+    this.counts ??= new TallyCounts()
+    this.counts.move({ tally, was, becomes })
   }
 }

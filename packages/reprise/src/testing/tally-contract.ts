@@ -5,7 +5,7 @@
 import { initialState, snapshot } from '../core/state.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { keyIn, type OwnerRecord, type RunRecord, type TaskRecord } from '../ledger/records.js'
-import { classOf, TallyCounts, tallyOf } from '../ledger/tally.js'
+import { countedTallies, tallyOf } from '../ledger/tally.js'
 import { type Check, same } from './contract-checks.js'
 import { newTask, sampleTask } from './sample-task.js'
 
@@ -52,9 +52,7 @@ async function change(ledger: Ledger, id: string, changes: Partial<TaskRecord>):
 
 /** Every tally is what the tasks say. */
 async function expectExact(ledger: Ledger): Promise<void> {
-  const counts = new TallyCounts()
-  for (const task of await ledger.list({})) if (task.tally !== undefined) counts.add(task.tally, classOf(task))
-  const expected = counts.entries().map(([name, delta]) => ({ name, ...tallyOf(delta) }))
+  const expected = countedTallies(await ledger.list({}), () => true)
   same(await ledger.tallies({}), expected)
   for (const { name, ...tally } of expected) same(await ledger.tally(name), tally)
 }
