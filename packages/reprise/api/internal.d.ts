@@ -79,6 +79,9 @@ export type FaultPlace =
   readonly kind: GateRecord['kind'];
   readonly key: string;
 } | {
+  readonly type: 'tally';
+  readonly name: string;
+} | {
   readonly type: 'ledger';
 };
 
@@ -162,7 +165,7 @@ export type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
 
 export declare function checkLedger(source: CopiedRows): Promise<LedgerCheck>;
 
-export declare function classOf({ status, progress }: TaskRecord): TaskClass;
+export declare function classOf({ status, progress }: Pick<TaskRecord, 'status' | 'progress'>): TaskClass;
 
 export declare function describeError(error: unknown, max?: number): string;
 
@@ -193,13 +196,14 @@ interface CopiedTable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly order: readonly string[];
+  readonly isDerived?: boolean;
 }
 
 // ledger/records
 declare const FINISHED_STATUSES: readonly ["succeeded", "failed", "cancelled"];
 
 // durable/ledger-check
-type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9';
+type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10';
 
 // durable/inspection
 interface FaultyTask {

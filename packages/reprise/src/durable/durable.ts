@@ -205,7 +205,7 @@ export class Durable {
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
     const normal = this.policyOf(name, policy)
-    const { rule, verify, group, allot, most, whenDenied } = readTaskOptions(name, options, normal)
+    const { rule, verify, group, tally, allot, most, whenDenied } = readTaskOptions(name, options, normal)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -220,6 +220,7 @@ export class Durable {
       onInterrupt: rule,
       verify,
       ...(group && { group }),
+      ...(tally && { tally }),
       ...(allot && { allot }),
     }
     this.worker.register(definition)

@@ -322,7 +322,9 @@ export class Tasks {
       createdAtMs: now,
       updatedAtMs: now,
     }
-    const begun = atOnce ? worker.admission.startUngated(definition, task, now) : task
+    const tally = definition.tally?.(task)
+    const counted = tally === undefined ? task : { ...task, tally }
+    const begun = atOnce ? worker.admission.startUngated(definition, counted, now) : counted
     return { task: begun, policy: record, payloadHash: fingerprint({ name, input }) }
   }
 
