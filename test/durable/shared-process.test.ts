@@ -20,7 +20,7 @@ it('a budget of the program counts on after a run that brought one of its name',
   const [mine, theirs] = [durable.task('mine', policy, fails), other.durable.task('theirs', policy, fails)]
   const used = async (): Promise<unknown> => {
     const gate = (await world.ledger.gates()).find(({ key }) => key === 'budget:api')
-    return (gate?.state as { used: number }).used
+    return (gate?.state as { used: number } | undefined)?.used
   }
   await rejection(mine.run(null))
   const run = await durable.runs.start(NEW, { budgets: new Map([['api', countBudget({ total: 9 })]]) })
