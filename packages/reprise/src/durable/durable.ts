@@ -49,6 +49,8 @@ export interface DurableSettings {
   readonly identity?: Identity
   /** What other processes and people are told of it. */
   readonly about?: OwnerIdentity
+  /** Where the ledger was opened. A function, so that a password in it is not printed with the object. */
+  readonly address?: () => string
 }
 
 /** Options of `resume`. */
