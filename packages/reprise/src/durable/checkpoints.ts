@@ -79,8 +79,8 @@ function checkpointed(task: TaskRecord, value: Json): Changes {
 }
 
 /** Of a task that ends or begins anew: what is to be removed beside it. */
-export function droppedCheckpoints({ progress, ...task }: TaskRecord): { checkpoints?: readonly CheckpointChange[] } {
-  return progress?.checkpoint === undefined ? {} : { checkpoints: [keyOf(task)] }
+export function droppedCheckpoints(task: TaskRecord): { checkpoints?: readonly CheckpointChange[] } {
+  return task.progress?.checkpoint === undefined ? {} : { checkpoints: [keyOf(task)] }
 }
 
 /** Undefined if there is none. */
