@@ -102,7 +102,8 @@ describe('a look at an interrupted attempt', () => {
         `Find out, then call decide("a", 'done', result) or decide("a", 'rerun')`,
     })
     const decided = (await world.ledger.events(0, 100)).find(({ type }) => type === 'decided')
-    expect((decided?.detail as { failure?: { message: string } }).failure?.message).toBe(why)
+    expect(decided).toBeDefined()
+    expect((decided?.detail as { failure?: { message: string } } | undefined)?.failure?.message).toBe(why)
     expect(host.runs).toEqual([])
     expect((await host.durable.resume()).undecided).toEqual([{ scopeKind: 'task', scope: 't', id: 'a' }])
     await host.task.decide('a', 'rerun')

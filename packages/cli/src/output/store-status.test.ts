@@ -4,7 +4,7 @@ import { storeStatusPage } from './store-status.js'
 import { styleFor } from './style.js'
 import { textWidth } from './width.js'
 
-const style = styleFor('never', { write: () => true } as never, {})
+const style = styleFor('never', { write: () => true }, {})
 const look = { style, screen: 80, width: 80, bars: false, blocks: false, quiet: false, verbose: false }
 
 const STATUS: StoreStatus & { hints: [] } = {
