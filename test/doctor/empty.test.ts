@@ -57,7 +57,7 @@ test('a store without rows is salvaged, and one task is one', async () => {
   await again.task('double', {}, (n: number) => n * 2).run(1, { id: 'a' })
   await again.close()
   const { stdout } = await scene.reprise('doctor', '--store', 'sqlite:tasks.db')
-  expect(stdout).toContain('0 runs and 1 task are consistent (I1 to I9)')
+  expect(stdout).toContain('0 runs and 1 task are consistent (I1 to I10)')
   expect(stdout).toMatch(/Everything is well\.\n$/)
 })
 

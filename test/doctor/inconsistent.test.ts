@@ -270,6 +270,25 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
     scene.remove()
   })
 
+  test('I10: a tally of tasks that are not there is found, and a copy counts its tasks anew', async () => {
+    const scene = new Scene()
+    const change = await STORES[kind](scene)
+    await change(`UPDATE tasks SET tally = 'items' WHERE id = 'waits'`)
+    await change(`INSERT INTO tallies (name, fresh, retrying, undecided, succeeded, failed, cancelled)
+      VALUES ('items', 2, 1, 0, 1, 0, 0)`)
+    const { code, faults } = await doctor(scene)
+    expect(code).toBe(4)
+    const [fault] = faults
+    expect(fault).toMatchObject({ rule: 'I10', place: 'tally items' })
+    expect(fault?.message).toBe('it does not count the tasks that are there: 2 fewer are fresh, 1 fewer are succeeded')
+    expect(fault?.cure).toMatch(kind === 'sqlite' ? /^reprise doctor --salvage/ : /^a copy counts its tasks anew/)
+    const copying = kind === 'sqlite' ? ['doctor', '--salvage', 'copy-2.db'] : ['store', 'backup', 'copy-2.db']
+    await scene.reprise(...copying)
+    const copy = await scene.reprise('doctor', '--store', 'sqlite:copy-2.db', '--json')
+    expect(copy.code, copy.stdout).toBe(0)
+    scene.remove()
+  })
+
   test('a row that is none of ours makes the store unreadable, and is named', async () => {
     const scene = new Scene()
     const change = await STORES[kind](scene)

@@ -153,3 +153,27 @@ describe('a late result of a process that was taken for lost', () => {
     expect(await world.task('task', 'a')).toEqual(before)
   })
 })
+
+it('an attempt that was charged as lost is aborted when its own process begins the next one', async () => {
+  const world = new World()
+  const { durable, ...host } = await world.open()
+  const signals: AbortSignal[] = []
+  const run = (_input: null, { signal }: { readonly signal: AbortSignal }): Promise<string> => {
+    signals.push(signal)
+    return new Promise(() => undefined)
+  }
+  const options = { onInterrupt: 'charge' } as const
+  await durable.task('task', POLICY, run, options).start(null, { id: 'a' })
+  await until(() => signals.length === 1)
+  await host.expire()
+  const other = await world.open()
+  other.durable.task('task', POLICY, run, options)
+  await other.durable.resume()
+  await other.durable.close()
+  await world.clock.advance(10_000)
+  await until(() => signals.length === 2)
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+  expect(await world.task('task', 'a')).toMatchObject({ status: 'running', fence: 2 })
+  await durable.close()
+  expect(await faultsIn(world.ledger, KEY)).toEqual([])
+})

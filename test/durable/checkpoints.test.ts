@@ -1,6 +1,7 @@
 /** How far a task has come, as its function says: kept while it runs, and given to the next execution. */
 import { describe, expect, it } from 'vitest'
 import { type Checkpoint, type DurableContext, openDurable, TaskRefusedError } from 'reprise/durable'
+import { withVerbs } from './with-verbs.js'
 import { deferred, rejection, turns, World } from './world.js'
 
 interface Progress {
@@ -184,4 +185,35 @@ describe('a checkpoint', () => {
     expect(await taken.step('s', POLICY, step).run()).toBe(5)
     await second.durable.close()
   })
+})
+
+it('a function does not begin once its attempt has ended while the checkpoint was read', async () => {
+  const read = deferred()
+  const world = new World((ledger) =>
+    withVerbs(ledger, {
+      checkpoint: async (key) => {
+        await read.promise
+        return ledger.checkpoint(key)
+      },
+    }),
+  )
+  const { durable } = await world.open()
+  let calls = 0
+  const task = durable.task('t', POLICY, async (_input: null, { checkpoint }) => {
+    calls++
+    await checkpoint('here')
+    throw new Error('again')
+  })
+  const ended = task.run(null, { id: 'a' })
+  ended.catch(() => undefined)
+  await turns()
+  await world.clock.advance(1000)
+  await turns()
+  expect(await world.task('t', 'a')).toMatchObject({ status: 'running' })
+  await task.cancel('a')
+  await turns()
+  read.resolve()
+  await turns()
+  expect(calls).toBe(1)
+  await durable.close()
 })

@@ -1,5 +1,5 @@
 /** `whenDenied: 'hold'`: a gate that denies stops the queue, and no task fails or loses an attempt because of it. */
-import { concurrencyBudget, countBudget, ratioBudget, tokenBucket } from 'reprise'
+import { adaptiveBudget, concurrencyBudget, countBudget, ratioBudget, tokenBucket } from 'reprise'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RepriseEvent } from '../../packages/reprise/src/core/event.js'
 import { grantBudget, resetBreaker } from '../../packages/reprise/src/durable/gate-control.js'
@@ -382,5 +382,34 @@ it('a word that is neither end nor hold is refused', async () => {
   const { durable } = await world.open()
   const given = { whenDenied: 'wait' as 'hold' }
   expect(() => durable.task('work', {}, () => null, given)).toThrow(/whenDenied.*'end' or 'hold'/)
+  await durable.close()
+})
+
+it('a task that a full line turns away is held: it is not claimed and parked again without end', async () => {
+  let claims = 0
+  const world = new World((ledger) =>
+    withVerbs(ledger, {
+      claim: (request, decide) => {
+        // A loop of claims would never let the test end.
+        if (++claims > 2000) throw new Error('too many claims')
+        return ledger.claim(request, decide)
+      },
+    }),
+  )
+  const { told, observers } = queueEvents()
+  const budgets = { api: adaptiveBudget({ maxParked: 0 }) }
+  const { durable } = await world.open({ budgets, observers })
+  const policy = { ...FIXED, attempts: 2, budget: 'api' } as const
+  const work = durable.task<string, null>('work', policy, () => Promise.reject(new Error('down')), HOLD)
+  await work.startAll(inputs(30))
+  await turns(50)
+  await world.clock.advance(1500)
+  await turns(50)
+  const before = claims
+  await turns(300)
+  // At most what a poll adds meanwhile.
+  expect(claims - before).toBeLessThan(20)
+  expect((await tasksIn(world, 'waiting')).length).toBeGreaterThan(0)
+  expect(told[0]).toMatch(/^work held by budget:api: /)
   await durable.close()
 })

@@ -189,9 +189,9 @@ describe('a task that another process goes on with while its history is read', (
     let meanwhile = async (): Promise<void> => undefined
     const world: World = new World((ledger) =>
       withVerbs(ledger, {
-        tallies: async (keys) => {
+        attemptCounts: async (keys) => {
           await meanwhile()
-          return ledger.tallies(keys)
+          return ledger.attemptCounts(keys)
         },
       }),
     )

@@ -1,5 +1,6 @@
 /** A group whose tally is the `detail` of a run: how many of its tasks are of which class. Imports sources. */
-import { classOf, type TaskClass, type TaskGroup } from '../../packages/reprise/src/durable/group.js'
+import type { TaskGroup } from '../../packages/reprise/src/durable/group.js'
+import { classOf, type TaskClass } from '../../packages/reprise/src/ledger/tally.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import type { RunRecord } from '../../packages/reprise/src/ledger/records.js'
 

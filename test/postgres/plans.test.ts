@@ -10,7 +10,8 @@ import { Connections } from '../../packages/reprise/src/postgres/connections.js'
 import { housekeepingStatements } from '../../packages/reprise/src/postgres/housekeeping-statements.js'
 import { migrate } from '../../packages/reprise/src/postgres/migrations.js'
 import { ServerTime } from '../../packages/reprise/src/postgres/server-time.js'
-import { listQuery, runsQuery, statementsOf } from '../../packages/reprise/src/postgres/statements.js'
+import { listQuery, runsQuery, statementsOf, talliesQuery } from '../../packages/reprise/src/postgres/statements.js'
+import type { TallyFilter } from '../../packages/reprise/src/ledger/tally.js'
 import {
   PARTS,
   type PartName,
@@ -123,7 +124,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   attemptsOfRun: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
   results: ['tasks_scope_kind_scope_id_key'],
   countTasks: ['tasks_scope_kind_scope_id_key'],
-  tallies: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
+  attemptCounts: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
   deadInScope: ['dead_pkey'],
   events: ['events_pkey'],
   eventsInScope: ['events_scope'],
@@ -240,6 +241,20 @@ describe.each([
     ['runs_named', { name: 'night', statuses: ['running', 'failed'], limit: 1 }],
   ])('runs are found by %s for %j', async (index, filter) => {
     expect((await planOf(runsQuery(schema, filter).text)).indexes).toEqual([index])
+  })
+
+  it.each<[TallyFilter]>([[{ limit: 20 }], [{ prefix: 'import-', after: 'import-7', limit: 20 }]])(
+    'tallies are listed for %j in the order of their index',
+    async (filter) => {
+      const { indexes, sorts } = await planOf(talliesQuery(schema, filter).text)
+      expect({ indexes, sorts }).toEqual({ indexes: ['tallies_pkey'], sorts: false })
+    },
+  )
+
+  it('a tally is read by its key, and the rows of an owner by its index', async () => {
+    expect((await planOf(statementsOf(schema).tally.text)).indexes).toEqual(['tallies_pkey'])
+    const { removeOwner } = housekeepingStatements(schema)
+    expect((await planOf(removeOwner.text)).indexes).toContain('tallies_owned')
   })
 
   it.each(WRITTEN.map((names) => [names.join(', '), names] as const))('writes %s by key', async (_names, names) => {

@@ -1,20 +1,20 @@
-// reprise/durable: 92 names, 11 values and 81 types. Written by `npm run api`.
+// reprise/durable: 95 names, 11 values and 84 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
 //   openDurable, openLedger, resetBreaker, tripBreaker,
 //
 // types:
-//   Allotment, AnalyticsFilter, AttemptRow, Checkpoint, CheckpointChange, ClosedLetter, CompactRequest, Compacted,
-//   Creation, DeadLetter, Decided, DelaySpent, DueRequest, Durable, DurableContext, DurableOptions, EventScope,
-//   FailurePattern, FailureRecord, ForgetRequest, Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json,
-//   JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, LetterClosing, MemoryLedgerOptions, NewTask,
-//   OwnerIdentity, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable, RecoveryFilter, RecoveryRate,
-//   RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption, RetentionInput, RunFilter,
-//   RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker, StoredBudget, StoredEvent,
-//   StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskHistory, TaskKey, TaskOptions,
-//   TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions,
-//   VerifyAnswer, VerifyFunction, View,
+//   Allotment, AnalyticsFilter, AttemptCounts, AttemptRow, Checkpoint, CheckpointChange, ClosedLetter, CompactRequest,
+//   Compacted, Creation, DeadLetter, Decided, DelaySpent, DueRequest, Durable, DurableContext, DurableOptions,
+//   EventScope, FailurePattern, FailureRecord, ForgetRequest, Forgotten, GateChange, GateRecord, GateRefusal,
+//   GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, LetterClosing,
+//   MemoryLedgerOptions, NamedTally, NewTask, OwnerIdentity, OwnerRecord, PatternFilter, PolicyRecord, QueueRef,
+//   Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats,
+//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts,
+//   StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TallyFilter, TaskFilter, TaskFunction,
+//   TaskGroup, TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState,
+//   TaskStatus, ThreadHeartbeat, Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
@@ -34,6 +34,11 @@ export interface AnalyticsFilter extends ScopeFilter {
   readonly queue?: string;
   readonly sinceMs?: number;
   readonly untilMs?: number;
+}
+
+export interface AttemptCounts {
+  readonly last: number;
+  readonly ended: number;
 }
 
 export interface AttemptRow extends TaskKey {
@@ -270,7 +275,9 @@ export interface Ledger {
   attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
   results(run: string): Promise<readonly TaskResult[]>;
   countTasks(run: string): Promise<StatusCounts>;
-  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>;
+  attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]>;
+  tally(name: string): Promise<Tally>;
+  tallies(filter: TallyFilter): Promise<readonly NamedTally[]>;
   gates(): Promise<readonly GateRecord[]>;
   deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
   events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
@@ -334,7 +341,9 @@ export declare class MemoryLedger implements Ledger {
   attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
   results(run: string): Promise<readonly TaskResult[]>;
   countTasks(run: string): Promise<StatusCounts>;
-  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>;
+  attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]>;
+  tally(name: string): Promise<Tally>;
+  tallies({ prefix, after, limit }: TallyFilter): Promise<readonly NamedTally[]>;
   gates(): Promise<readonly GateRecord[]>;
   deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
   events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
@@ -346,6 +355,10 @@ export declare class MemoryLedger implements Ledger {
 
 export interface MemoryLedgerOptions {
   readonly clock?: Clock | undefined;
+}
+
+export interface NamedTally extends Tally {
+  readonly name: string;
 }
 
 export interface NewTask {
@@ -545,8 +558,19 @@ export interface Swept {
 }
 
 export interface Tally {
-  readonly last: number;
-  readonly ended: number;
+  readonly total: number;
+  readonly fresh: number;
+  readonly retrying: number;
+  readonly undecided: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly cancelled: number;
+}
+
+export interface TallyFilter {
+  readonly prefix?: string;
+  readonly after?: string;
+  readonly limit?: number;
 }
 
 export interface TaskFilter extends ScopeFilter {
@@ -595,6 +619,7 @@ export interface TaskOptions<I, R> {
     readonly verify: VerifyFunction<I, R>;
   };
   readonly group?: TaskGroup;
+  readonly tally?: string | ((task: TaskRecord) => string | undefined);
   readonly allot?: Allotment;
   readonly most?: number;
   readonly whenDenied?: 'end' | 'hold';
@@ -612,6 +637,7 @@ export interface TaskRecord extends TaskKey {
   readonly input: Json;
   readonly result?: Json;
   readonly stopReason: StopReason | null;
+  readonly tally?: string;
   readonly correlationId: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -916,7 +942,7 @@ interface TakeOptions extends ConductOptions {
   readonly fence?: number;
 }
 
-// durable/group
+// ledger/tally
 type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
 
 // ledger/records

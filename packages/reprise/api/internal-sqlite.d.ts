@@ -48,6 +48,7 @@ interface CopiedTable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly order: readonly string[];
+  readonly isDerived?: boolean;
 }
 
 // sqlite/integrity

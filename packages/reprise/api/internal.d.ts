@@ -79,6 +79,9 @@ export type FaultPlace =
   readonly kind: GateRecord['kind'];
   readonly key: string;
 } | {
+  readonly type: 'tally';
+  readonly name: string;
+} | {
   readonly type: 'ledger';
 };
 
@@ -164,7 +167,7 @@ export declare function addressOf(durable: Durable): string | undefined;
 
 export declare function checkLedger(source: CopiedRows): Promise<LedgerCheck>;
 
-export declare function classOf({ status, progress }: TaskRecord): TaskClass;
+export declare function classOf({ status, progress }: Pick<TaskRecord, 'status' | 'progress'>): TaskClass;
 
 export declare function describeError(error: unknown, max?: number): string;
 
@@ -195,13 +198,14 @@ interface CopiedTable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly order: readonly string[];
+  readonly isDerived?: boolean;
 }
 
 // ledger/records
 declare const FINISHED_STATUSES: readonly ["succeeded", "failed", "cancelled"];
 
 // durable/ledger-check
-type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9';
+type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10';
 
 // durable/inspection
 interface FaultyTask {

@@ -10,10 +10,10 @@ import type {
   Clock,
 } from 'reprise'
 import type {
-  AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DueRequest, EventScope, ForgetRequest,
-  Forgotten, GateRecord, Json, Keys, Ledger, LedgerAnalytics, NewTask, OwnerRecord, PolicyRecord, QueueRef, RunFilter,
-  RunRecord, RunRemoval, Scope, StatusCounts, StoredEvent, Tally, TaskFilter, TaskKey, TaskRecord, TaskResult,
-  ThreadHeartbeat, View,
+  AttemptCounts, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DueRequest, EventScope,
+  ForgetRequest, Forgotten, GateRecord, Json, Keys, Ledger, LedgerAnalytics, NamedTally, NewTask, OwnerRecord,
+  PolicyRecord, QueueRef, RunFilter, RunRecord, RunRemoval, Scope, StatusCounts, StoredEvent, Tally, TallyFilter,
+  TaskFilter, TaskKey, TaskRecord, TaskResult, ThreadHeartbeat, View,
 } from 'reprise/durable'
 
 export declare class PostgresLedger implements Ledger {
@@ -48,7 +48,9 @@ export declare class PostgresLedger implements Ledger {
   attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
   results(run: string): Promise<readonly TaskResult[]>;
   countTasks(run: string): Promise<StatusCounts>;
-  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>;
+  attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]>;
+  tally(name: string): Promise<Tally>;
+  tallies(filter: TallyFilter): Promise<readonly NamedTally[]>;
   gates(): Promise<readonly GateRecord[]>;
   deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
   events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;

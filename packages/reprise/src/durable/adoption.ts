@@ -3,7 +3,7 @@
  * be, and whose wait a clock that was set back would lengthen. Imports the ledger's port and its own layer.
  */
 import type { Random } from '../core/time.js'
-import type { Ledger, Tally } from '../ledger/ledger.js'
+import type { Ledger, AttemptCounts } from '../ledger/ledger.js'
 import { keyOf, type PolicyRecord, type TaskKey, type TaskRecord, TERMINAL } from '../ledger/records.js'
 import type { Definition } from './definition.js'
 import { TaskRefusedError } from './errors.js'
@@ -55,9 +55,9 @@ export class Adoption {
       const tasks = await this.ledger.list(filter)
       found.migrated += await this.migrateAll(tasks.filter(lacksState))
       const sound: TaskRecord[] = []
-      const tallies = await this.ledger.tallies(tasks)
+      const counts = await this.ledger.attemptCounts(tasks)
       for (const [index, task] of tasks.entries()) {
-        const faults = lacksState(task) ? [] : this.faultsOf(definition, task, tallies[index] as Tally)
+        const faults = lacksState(task) ? [] : this.faultsOf(definition, task, counts[index] as AttemptCounts)
         if (faults.length === 0) sound.push(task)
         else if (await isStill(this.ledger, task)) found.refused.push({ ...keyOf(task), faults, task })
       }
@@ -86,10 +86,10 @@ export class Adoption {
     })
   }
 
-  private faultsOf({ policy, record }: Definition, task: TaskRecord, tally: Tally): string[] {
+  private faultsOf({ policy, record }: Definition, task: TaskRecord, counts: AttemptCounts): string[] {
     // How many attempts another policy allows is not for this one to say.
     const attempts = task.policyHash === record.hash ? policy.attempts : Infinity
-    return [...faultsOfState(task, attempts), ...faultsOfHistory(task, tally)]
+    return [...faultsOfState(task, attempts), ...faultsOfHistory(task, counts)]
   }
 
   private takes({ record, policyChange = this.policyChange }: Definition, task: TaskRecord): boolean {

@@ -1,7 +1,7 @@
 /** A kind of task, as a program registers it. Imports core and its own layer. */
 import type { Policy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
-import type { Json, PolicyRecord, RunRecord, Scope } from '../ledger/records.js'
+import type { Json, PolicyRecord, RunRecord, Scope, TaskRecord } from '../ledger/records.js'
 import type { Allotment } from './allotment.js'
 import { TaskRefusedError } from './errors.js'
 import type { DurableContext } from './execution.js'
@@ -104,6 +104,8 @@ export interface Definition extends Scope {
   readonly verify: VerifyFunction<never, unknown, never> | undefined
   /** Rows that change in the commit in which a task changes its class. */
   readonly group?: TaskGroup
+  /** The tally that counts a new task; undefined if none does. */
+  readonly tally?: (task: TaskRecord) => string | undefined
   /** A count that every retry is charged to. */
   readonly allot?: Allotment
 }

@@ -44,7 +44,7 @@ export interface DuePorts {
   readonly activity: Activity
   readonly clock: LedgerClock
   /** A claim of this task was committed. */
-  readonly follow: (started: Started) => void
+  readonly follow: (definition: Definition, started: Started) => void
   /** Other processes may have added tasks, or taken some. */
   readonly look: () => void
   /** Tasks in line are kept in memory: no more of them than may run are taken out of the ledger. */
@@ -191,7 +191,9 @@ export class DueTasks implements Timer {
 
   /** Whether there was any. */
   private async claimSome(): Promise<boolean> {
-    const { slots, definitions, ledger, gates, holds } = this.ports
+    const { slots, ledger, gates, holds } = this.ports
+    // As they are now: the queue of a step is removed when its caller goes, perhaps while the claim is being written.
+    const definitions = new Map(this.ports.definitions)
     const queues = this.queues()
     if (queues.length === 0) return false
     const limit = Math.min(slots.free, MAX_BATCH)
@@ -206,8 +208,10 @@ export class DueTasks implements Timer {
     const request = { queues, limit, gates: gateKeys, runs, except: this.except(), onFull }
     slots.take(limit)
     try {
-      const claimed = await ledger.claim(request, (task, view) => this.claimOne(task, view))
-      this.follow(claimed)
+      const claimed = await ledger.claim(request, (task, view) => {
+        return this.claimOne(definitions.get(task.queue) as Definition, task, view)
+      })
+      this.follow(claimed, definitions)
       this.noteDenials(claimed, mark)
       await this.writeLeft(claimed)
       this.hasLeftOver = claimed.length === limit
@@ -217,13 +221,13 @@ export class DueTasks implements Timer {
     }
   }
 
-  private follow(claimed: readonly Claimed[]): void {
-    const { definitions, follow } = this.ports
+  private follow(claimed: readonly Claimed[], definitions: ReadonlyMap<string, Definition>): void {
+    const { follow } = this.ports
     for (const one of claimed) {
       if ('task' in one) this.turns.serve(one.task.queue)
       if ('faults' in one) this.refuse(definitions.get(one.task.queue) as Definition, one.task, one.faults)
       else if ('lost' in one) this.leave(one.lost)
-      else if ('epoch' in one) follow(one)
+      else if ('epoch' in one) follow(definitions.get(one.task.queue) as Definition, one)
     }
     for (const one of claimed) if ('error' in one) throw one.error
   }
@@ -252,9 +256,8 @@ export class DueTasks implements Timer {
   }
 
   /** The tasks claimed before this one are committed with it, so an error is an answer here. */
-  private claimOne(task: TaskRecord, view: View): Decided<Claimed> {
-    const { definitions, writer } = this.ports
-    const definition = definitions.get(task.queue) as Definition
+  private claimOne(definition: Definition, task: TaskRecord, view: View): Decided<Claimed> {
+    const { writer } = this.ports
     if (!isConducted(definition, view)) return { result: { lost: task } }
     try {
       const older = this.migrated(task, view.now)
@@ -312,7 +315,7 @@ export class DueTasks implements Timer {
         return 'changes' in started && isOver(started.result.task) ? started : undefined
       },
     })
-    if (ended !== undefined) follow(ended)
+    if (ended !== undefined) follow(definition, ended)
   }
 
   /** Those first that were served longest ago. */

@@ -210,7 +210,7 @@ export class Durable {
     if (typeof run !== 'function')
       throw new TypeError(`The third argument of task('${name}', policy, run): ${isNot(run, 'a function')}`)
     const normal = this.policyOf(name, policy)
-    const { rule, verify, group, allot, most, whenDenied } = readTaskOptions(name, options, normal)
+    const { rule, verify, group, tally, allot, most, whenDenied } = readTaskOptions(name, options, normal)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -225,6 +225,7 @@ export class Durable {
       onInterrupt: rule,
       verify,
       ...(group && { group }),
+      ...(tally && { tally }),
       ...(allot && { allot }),
     }
     this.worker.register(definition)

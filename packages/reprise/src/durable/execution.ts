@@ -71,16 +71,23 @@ export class Execution {
   private reason: { readonly reason: unknown } | undefined = undefined
   private readonly timers: Timer[] = []
   private started = false
+  private isFinished = false
   private finish: (end: ExecutionEnd) => void = () => undefined
 
   constructor(clock: Clock) {
     this.clock = clock
     this.ended = new Promise((resolve) => {
       this.finish = (end) => {
+        this.isFinished = true
         for (const timer of this.timers) clock.cancel(timer)
         resolve(end)
       }
     })
+  }
+
+  /** Whether it is known how it ended; its operation may still run. */
+  get isOver(): boolean {
+    return this.isFinished
   }
 
   get signal(): AbortSignal {

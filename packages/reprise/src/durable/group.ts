@@ -4,19 +4,8 @@
  * it twice. Imports the ledger's types.
  */
 import type { Changes, Keys, View } from '../ledger/ledger.js'
-import type { FinishedStatus, TaskRecord } from '../ledger/records.js'
-
-/**
- * What a group counts a task as. `fresh`: not finished, and no attempt has failed yet; `retrying`: not finished, after a
- * failure. Whether such a task waits or runs at the moment is no class: a claim does not have the rows of the group.
- */
-export type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus
-
-export function classOf({ status, progress }: TaskRecord): TaskClass {
-  if (status !== 'waiting' && status !== 'running' && status !== 'parked') return status
-  // A task of a very old version has no retry state.
-  return (progress?.retry?.failures ?? 0) > 0 ? 'retrying' : 'fresh'
-}
+import type { TaskRecord } from '../ledger/records.js'
+import { classOf, type TaskClass } from '../ledger/tally.js'
 
 /** A task that has changed its class. A reset leads from `failed` back to `fresh`: a tally may fall. */
 export interface GroupChange {

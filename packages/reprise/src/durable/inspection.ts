@@ -2,7 +2,7 @@
  * Whether tasks can be as a ledger has them, for whoever wants to know before anything follows from it. Imports the
  * ledger's port and its own layer.
  */
-import type { Ledger, Tally } from '../ledger/ledger.js'
+import type { Ledger, AttemptCounts } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
 import { faultsOfHistory, faultsOfState, lacksState } from './state-check.js'
 
@@ -14,7 +14,7 @@ interface FaultyTask {
 
 /** Those of which what is written cannot be; by the policies that they have. */
 export async function faultsOfTasks(ledger: Ledger, tasks: readonly TaskRecord[]): Promise<FaultyTask[]> {
-  const tallies = await ledger.tallies(tasks)
+  const counts = await ledger.attemptCounts(tasks)
   const allowed = new Map<string, number>()
   for (const { policyHash } of tasks) {
     if (allowed.has(policyHash)) continue
@@ -24,7 +24,7 @@ export async function faultsOfTasks(ledger: Ledger, tasks: readonly TaskRecord[]
   return tasks.flatMap((task, index) => {
     if (lacksState(task)) return []
     const attempts = allowed.get(task.policyHash) ?? Infinity
-    const faults = [...faultsOfState(task, attempts), ...faultsOfHistory(task, tallies[index] as Tally)]
+    const faults = [...faultsOfState(task, attempts), ...faultsOfHistory(task, counts[index] as AttemptCounts)]
     return faults.length === 0 ? [] : { task, faults }
   })
 }

@@ -1,6 +1,6 @@
 /**
  * Whether what a ledger holds can be: every task, run and gate of a copy as of one moment, against the states that a resume
- * refuses and the invariants I1 to I9 of docs/guarantees.md, as far as records show them. Imports the ledger's layer and
+ * refuses and the invariants I1 to I10 of docs/guarantees.md, as far as records show them. Imports the ledger's layer and
  * the checks of single tasks and gates.
  *
  * The rows come table by table, as `COPIED_TABLES` has them. Of each task only what later tables are compared with is
@@ -17,19 +17,31 @@ import {
   type TaskKey,
   type TaskRecord,
 } from '../ledger/records.js'
-import { attemptOf, deadLetterOf, eventOf, gateOf, parse, runOf, type SqlRow, taskOf } from '../ledger/rows.js'
+import {
+  attemptOf,
+  deadLetterOf,
+  eventOf,
+  gateOf,
+  parse,
+  runOf,
+  type SqlRow,
+  tallyInRow,
+  taskOf,
+} from '../ledger/rows.js'
+import { classOf, TallyCounts, type TaskClass, TASK_CLASSES } from '../ledger/tally.js'
 import { faultsOfGate, faultsOfSlots } from './gate-check.js'
 import { type CheckedTask, faultsOfEnd, faultsOfPlace, faultsOfRows, faultsOfRun } from './task-check.js'
 import { faultsOfHistory, faultsOfState, lacksState } from './state-check.js'
 
 /** `state`: what a resume refuses. The others are the invariants by their numbers. */
-type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9'
+type FaultRule = 'state' | 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10'
 
 export type FaultPlace =
   /** `runState`: of the run whose step it is; `missing` if the ledger has no such run. Null for a task of a program. */
   | (TaskKey & { readonly type: 'task'; readonly runState: 'open' | 'ended' | 'missing' | null })
   | { readonly type: 'run'; readonly run: string; readonly isEnded: boolean }
   | { readonly type: 'gate'; readonly kind: GateRecord['kind']; readonly key: string }
+  | { readonly type: 'tally'; readonly name: string }
   | { readonly type: 'ledger' }
 
 export interface LedgerFault {
@@ -63,6 +75,8 @@ class Check {
   private readonly tasks = new Map<number, CheckedTask>()
   private readonly byName = new Map<string, CheckedTask>()
   private readonly gates: GateRecord[] = []
+  /** As the tasks say, and less what the store says: nothing is left where both say the same. */
+  private readonly tallies = new TallyCounts()
   private readonly strays = { attempts: 0, letters: 0, checkpoints: 0 }
   /** Of the first event that is left: later than 1 where older ones were removed. */
   private firstEvent = Infinity
@@ -74,6 +88,7 @@ class Check {
     else if (table === 'checkpoints') this.takeCheckpoint(row)
     else if (table === 'attempts') this.takeAttempt(row)
     else if (table === 'gates') this.gates.push(gateOf(row))
+    else if (table === 'tallies') this.takeTally(row)
     else if (table === 'dead') this.takeLetter(row)
     else if (table === 'events') this.takeEvent(row)
   }
@@ -86,6 +101,12 @@ class Check {
     for (const gate of this.gates) {
       const { kind, key } = gate
       faults.push(...[...faultsOfGate(gate), ...faultsOfSlots(gate, holders)].map(at({ type: 'gate', kind, key })))
+    }
+    for (const [name, left] of this.tallies.entries()) {
+      const wrong = TASK_CLASSES.flatMap((taskClass, index) => wordsOfCount(taskClass, left[index] as number))
+      if (wrong.length === 0) continue
+      const fault: Fault = ['I10', `it does not count the tasks that are there: ${wrong.join(', ')}`]
+      faults.push(at({ type: 'tally', name })(fault))
     }
     faults.push(...this.strayFaults().map(at({ type: 'ledger' })))
     // Only attempts that have ended are compared with their times.
@@ -106,6 +127,13 @@ class Check {
     const checked = { task: { ...rest, input: null }, rows: [], letters: [], events: [], hasCheckpoint: false }
     this.tasks.set(pk, checked)
     this.byName.set(nameOf(task), checked)
+    if (task.tally !== undefined) this.tallies.add(task.tally, classOf(task))
+  }
+
+  /** One of possibly several rows of the tally. */
+  private takeTally(row: SqlRow): void {
+    const tally = tallyInRow(row)
+    for (const taskClass of TASK_CLASSES) this.tallies.add(String(row['name']), taskClass, -tally[taskClass])
   }
 
   private takeCheckpoint(row: SqlRow): void {
@@ -168,6 +196,12 @@ class Check {
   }
 }
 
+/** `left`: how many tasks there are beyond those that are counted. */
+function wordsOfCount(taskClass: TaskClass, left: number): string[] {
+  if (left === 0) return []
+  return [left > 0 ? `${left} more are ${taskClass}` : `${-left} fewer are ${taskClass}`]
+}
+
 function at(place: FaultPlace): (fault: Fault) => LedgerFault {
   return ([rule, message, excess]) => ({ rule, place, message, ...(excess !== undefined && { excess }) })
 }
@@ -180,7 +214,7 @@ function isEnded({ status, endedAtMs }: RunRecord): boolean {
   return endedAtMs !== null && ENDED_RUN_STATUSES.has(status)
 }
 
-/** As `Ledger.tallies` counts them. */
+/** As `Ledger.attemptCounts` counts them. */
 function historyFaults(task: TaskRecord, rows: readonly AttemptRow[]): string[] {
   const own = rows.filter(({ generation }) => generation === task.generation)
   const last = own.reduce((most, { attempt }) => Math.max(most, attempt), 0)

@@ -1,15 +1,18 @@
 /** The tasks of this process that stand in lines of budgets. Imports its own layer. */
+import { rankOf } from '../ledger/claim-order.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import { isStopped } from './activity.js'
 import type { Definition } from './definition.js'
+import type { Holds } from './holds.js'
 import { Parked, type ParkedPorts } from './parked.js'
 import type { Begun } from './transitions.js'
 
 export interface ParkedTasksPorts extends ParkedPorts {
   readonly ledger: Ledger
+  readonly holds: Holds
   /** A task has left the line, and this was committed. */
-  readonly follow: (after: Begun) => void
+  readonly follow: (definition: Definition, after: Begun) => void
   /** Another process has the task. */
   readonly taken: (task: TaskRecord) => void
   /** There is room in the line for another task. */
@@ -35,11 +38,15 @@ export class ParkedTasks {
   /** That it is parked is committed. */
   park(definition: Definition, task: TaskRecord): void {
     const { events, activity, onRoom, taken, follow } = this.ports
-    const parked = new Parked(this.ports, definition, task, (left) => {
+    const parked = new Parked(this.ports, definition, task, (left, deniedBecause) => {
       if (this.parked.get(nameOf(task)) === parked) this.parked.delete(nameOf(task))
       onRoom(definition)
-      if (left === undefined) taken(task)
-      else follow(left)
+      if (left === undefined) {
+        taken(task)
+        return
+      }
+      if (left.task.status === 'waiting' && deniedBecause !== undefined) this.hold(definition, left.task, deniedBecause)
+      follow(definition, left)
     })
     events.parked(definition, task)
     if (isStopped(activity, definition)) {
@@ -48,6 +55,16 @@ export class ParkedTasks {
     }
     this.parked.set(nameOf(task), parked)
     parked.join()
+  }
+
+  /**
+   * A task that the line turned away is due at once: without a hold it would be claimed, parked and turned away again
+   * without end. After `onRoom`, which ends the holds of this gate.
+   */
+  private hold(definition: Definition, task: TaskRecord, reason: string): void {
+    const { holds, environment } = this.ports
+    const denial = { gate: `budget:${definition.policy.budget?.name}`, reason, waitMs: undefined }
+    holds.deny(task.queue, rankOf(task), denial, holds.mark, environment.exactMs())
   }
 
   /** The task was taken from this process. */

@@ -29,25 +29,30 @@ export interface ParkedPorts {
   readonly onFailure: (error: unknown) => void
 }
 
+/** A task that could stay in the line for a shorter time than this waits until an attempt ends, or for the next poll. */
+const LEAST_STAY_MS = 100
+
 export class Parked implements Timer {
   private readonly ports: ParkedPorts
   readonly definition: Definition
   readonly task: TaskRecord
   private readonly budget: Budget
   private readonly request: BudgetRequest
-  private readonly onLeft: (after: Begun | undefined) => void
+  private readonly onLeft: (after: Begun | undefined, deniedBecause: string | undefined) => void
   private leave: (() => void) | undefined = undefined
   private left = false
+  /** Why the line let it go without a grant, if it did. */
+  private deniedBecause: string | undefined = undefined
   /** The grant, while there is no slot for the attempt. */
   private holding: Decision | undefined = undefined
   private leaveSlots: (() => void) | undefined = undefined
 
-  /** `onLeft`: what the task became; undefined if another process has it. */
+  /** `onLeft`: what the task became (undefined if another process has it), and why it got no grant, if it got none. */
   constructor(
     ports: ParkedPorts,
     definition: Definition,
     task: TaskRecord,
-    onLeft: (after: Begun | undefined) => void,
+    onLeft: (after: Begun | undefined, deniedBecause: string | undefined) => void,
   ) {
     const { gates, clock } = ports
     this.ports = ports
@@ -72,6 +77,9 @@ export class Parked implements Timer {
   fire(): void {
     if (!this.close()) return
     this.leave?.()
+    // Back in the line at once; but a budget whose line is left at once would make that a loop.
+    const { dueAtMs, updatedAtMs } = this.task
+    if ((dueAtMs as number) - updatedAtMs < LEAST_STAY_MS) this.deniedBecause = PARK_EXPIRED.reason
     if (this.definition.whenDenied === 'hold')
       this.ports.events.decision(this.definition, this.task, 'grant', PARK_EXPIRED)
     void this.write((view) => this.leftWithoutGrant(view))
@@ -127,6 +135,7 @@ export class Parked implements Timer {
     const { slots, events } = this.ports
     events.decision(this.definition, this.task, 'grant', grant)
     if (!grant.allowed) {
+      this.deniedBecause = grant.reason
       void this.use(grant)
       return
     }
@@ -187,7 +196,7 @@ export class Parked implements Timer {
           return { changes, result: changes }
         },
       })
-      this.onLeft(after)
+      this.onLeft(after, this.deniedBecause)
     } catch (error) {
       onFailure(error)
     }

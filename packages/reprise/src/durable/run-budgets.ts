@@ -25,7 +25,7 @@ export class RunBudgets {
   }
 
   get(name: string): Budget | undefined {
-    return this.ofRuns.get(name)?.budget ?? this.registered?.get(name)
+    return this.registered?.get(name) ?? this.ofRuns.get(name)?.budget
   }
 
   /** Whether a budget of this name is asked for at all: a program without a registry limits nothing. */
@@ -36,13 +36,15 @@ export class RunBudgets {
   /** Adds the budgets of a run; the answer removes them. Throws if a name is in use for a budget with other settings. */
   add(budgets: ReadonlyMap<string, Budget>): () => void {
     for (const [name, budget] of budgets) this.expectSame(name, budget)
-    for (const [name, budget] of budgets) {
+    // The program's own goes on under its name: two budgets would overwrite each other's row.
+    const own = [...budgets].filter(([name]) => this.registered?.get(name) === undefined)
+    for (const [name, budget] of own) {
       const known = this.ofRuns.get(name)
       if (known === undefined) this.ofRuns.set(name, { budget, users: 1 })
       else known.users++
     }
     return () => {
-      for (const name of budgets.keys()) this.release(name)
+      for (const [name] of own) this.release(name)
     }
   }
 

@@ -32,7 +32,7 @@ export interface RunningPorts {
   readonly activity: Activity
   readonly clock: LedgerClock
   /** The next attempt was committed with the end of this one. */
-  readonly follow: (next: Started) => void
+  readonly follow: (definition: Definition, next: Started) => void
   /** The task waits, or is over. */
   readonly rested: (task: TaskRecord) => void
   /** Another process has the task. */
@@ -96,6 +96,8 @@ export class RunningAttempts {
     const { environment, events, slots, activity, onFailure } = this.ports
     const execution = new Execution(environment.clock)
     const running = { definition, task, epoch, execution }
+    // Another process took the task for lost meanwhile, and it begins here again: nothing else would stop the former.
+    this.stop(new Error('The task was taken over, and runs again'), task)
     this.running.set(nameOf(task), running)
     slots.occupy()
     const { deadlineAtMs } = task.progress.retry
@@ -126,6 +128,8 @@ export class RunningAttempts {
     const { ledger, activity, onFailure } = this.ports
     return lastCheckpointOf(ledger, task, () => activity.isStopped).then(
       (lastCheckpoint) => {
+        // Stopped or out of time while it was read: the end is recorded, and the function must not begin after it.
+        if (execution.isOver) return undefined
         Object.defineProperty(context, 'lastCheckpoint', { value: lastCheckpoint, enumerable: true })
         return operation(task.input as never, context as DurableContext<never>)
       },
@@ -180,7 +184,7 @@ export class RunningAttempts {
     })
     if (after === undefined) return
     this.emitEnd(running, end, attemptEnd, after)
-    this.follow(after)
+    this.follow(definition, after)
   }
 
   private async concludeVerification(running: Running, end: ExecutionEnd): Promise<void> {
@@ -193,7 +197,7 @@ export class RunningAttempts {
     })
     if (after === undefined) return
     if (after.next === undefined) events.followed(definition, after.settled.task)
-    this.follow(after)
+    this.follow(definition, after)
   }
 
   /** The outcome, with the next attempt if that is due at once; undefined if another process has taken the task. */
@@ -231,8 +235,8 @@ export class RunningAttempts {
     return 'denial' in started ? undefined : started
   }
 
-  private follow({ settled, next }: Concluded): void {
-    if (next !== undefined) this.ports.follow(next)
+  private follow(definition: Definition, { settled, next }: Concluded): void {
+    if (next !== undefined) this.ports.follow(definition, next)
     else this.ports.rested(settled.task)
   }
 

@@ -3,7 +3,7 @@
  * is left alone, and every fault is named. Imports core and the ledger's types.
  */
 import { STATE_VERSION, type StoredState } from '../core/state.js'
-import type { Tally } from '../ledger/ledger.js'
+import type { AttemptCounts } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
 
 /** The last moment that JavaScript can name. */
@@ -28,7 +28,7 @@ export function faultsOfState(task: TaskRecord, attempts: number): string[] {
 }
 
 /** What the attempts in the ledger say beside the state; those that were compacted away are no fault. */
-export function faultsOfHistory(task: TaskRecord, { last, ended }: Tally): string[] {
+export function faultsOfHistory(task: TaskRecord, { last, ended }: AttemptCounts): string[] {
   if (!isRecord(task.progress) || !isRecord(task.progress.retry)) return []
   const { retry, current } = task.progress
   if (task.compacted !== undefined) return []

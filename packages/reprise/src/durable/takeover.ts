@@ -2,7 +2,7 @@
  * Takes tasks over from an owner that is lost: each in a transaction that finds its fence and owner unchanged and applies
  * the interrupt rule of its definition. Imports the ledger's port and its own layer.
  */
-import type { Ledger, Tally } from '../ledger/ledger.js'
+import type { Ledger, AttemptCounts } from '../ledger/ledger.js'
 import type { TaskRecord } from '../ledger/records.js'
 import { isStill } from './adoption.js'
 import type { Definition } from './definition.js'
@@ -57,8 +57,11 @@ export class Takeover {
       await freeProbe(ledger, task)
       return false
     }
-    const [tally] = await ledger.tallies([task])
-    const faults = [...faultsOfState(task, definition.policy.attempts), ...faultsOfHistory(task, tally as Tally)]
+    const [counts] = await ledger.attemptCounts([task])
+    const faults = [
+      ...faultsOfState(task, definition.policy.attempts),
+      ...faultsOfHistory(task, counts as AttemptCounts),
+    ]
     if (faults.length > 0) {
       if (await isStill(ledger, task)) refuse(definition, task, faults)
       return false

@@ -3,6 +3,7 @@ import { OptionsError } from '../core/errors.js'
 import { expectNone, expectOptions, type OptionCheck, optionProblems } from '../core/options.js'
 import type { Policy } from '../core/policy.js'
 import { isNot } from '../core/problems.js'
+import type { TaskRecord } from '../ledger/records.js'
 import type { Allotment } from './allotment.js'
 import type { Definition, VerifyFunction } from './definition.js'
 import type { TaskGroup } from './group.js'
@@ -31,6 +32,14 @@ export interface TaskOptions<I, R> {
    */
   readonly group?: TaskGroup
   /**
+   * The name of the tally that counts the task: `ledger.tally(name)` reads how many of its tasks are of which class
+   * without counting them. A function gets the task as it is recorded, and may answer undefined for a task that is not
+   * counted. Up to 200 characters; a task keeps the tally that it was recorded with.
+   * @default the task is not counted
+   * @example { tally: ({ id }) => `import-${id.split('/')[0]}` }
+   */
+  readonly tally?: string | ((task: TaskRecord) => string | undefined)
+  /**
    * A count in the ledger that every retry is charged to, at the failure. Without one left the task fails at once.
    * @default none
    * @example { allot: { budget: 'imports', total: 20, perTask: 3 } }
@@ -52,6 +61,7 @@ export interface TaskOptions<I, R> {
 }
 
 interface ReadOptions<I, R> extends Pick<Definition, 'most' | 'whenDenied'> {
+  readonly tally: Definition['tally'] | undefined
   readonly rule: InterruptRule
   readonly verify: VerifyFunction<I, R> | undefined
   readonly group: TaskGroup | undefined
@@ -70,6 +80,12 @@ const MOST: OptionCheck = [
   (value) => Number.isSafeInteger(value) && (value as number) >= 1,
   'a whole number of 1 or more, such as 8',
 ]
+const TALLY_NAME = 'a text of 1 to 200 characters without control characters'
+const isTally = (value: unknown): boolean => typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(value)
+const TALLY: OptionCheck = [
+  (value) => typeof value === 'function' || isTally(value),
+  `${TALLY_NAME}, or a function that gives one`,
+]
 const NAME: OptionCheck = [(value) => typeof value === 'string' && value.trim() !== '', "a name, such as 'imports'"]
 const WORD: OptionCheck = [(value) => typeof value === 'string' && value !== '', 'a text']
 
@@ -78,14 +94,25 @@ export function readTaskOptions<I, R>(name: string, options: TaskOptions<I, R>, 
     // Checked below, with a message of its own.
     onInterrupt: [() => true, ''],
     group: [(value) => typeof value === 'object' && value !== null, 'an object with the functions `keys` and `follow`'],
+    tally: TALLY,
     allot: [() => true, ''],
     most: MOST,
     whenDenied: WHEN_DENIED,
   })
-  const { group, allot, most, whenDenied } = options
+  const { group, tally, allot, most, whenDenied } = options
   if (group !== undefined) expectGroup(name, group)
   if (allot !== undefined) expectAllotment(name, allot, policy)
-  return { ...interruptRule(name, options), group, allot, most, whenDenied }
+  return { ...interruptRule(name, options), group, tally: tallyNamed(name, tally), allot, most, whenDenied }
+}
+
+/** What a function answers is checked for each task. */
+function tallyNamed<I, R>(name: string, tally: TaskOptions<I, R>['tally']): Definition['tally'] | undefined {
+  if (typeof tally !== 'function') return tally === undefined ? undefined : () => tally
+  return (task) => {
+    const answer = tally(task)
+    if (answer === undefined || isTally(answer)) return answer
+    throw new OptionsError(`the task ${name}`, [{ path: 'tally', message: isNot(answer, TALLY_NAME) }])
+  }
 }
 
 /** It may have fields of its own: it may be an object of a class. */

@@ -198,7 +198,7 @@ export class Tasks {
       const ended = isOver(task) ? Promise.resolve(task) : waiters.wait(task)
       // The caller gets this promise later: until then a rejection has no handler.
       ended.catch(() => undefined)
-      if (type === 'created' && task.status === 'running') worker.follow({ task, epoch: 0 })
+      if (type === 'created' && task.status === 'running') worker.follow(definition, { task, epoch: 0 })
       else if (task.status !== 'running') worker.wake()
       if (!isOver(task)) watching.begin()
       return { task, ended }
@@ -326,7 +326,9 @@ export class Tasks {
       createdAtMs: now,
       updatedAtMs: now,
     }
-    const begun = atOnce ? worker.admission.startUngated(definition, task, now) : task
+    const tally = definition.tally?.(task)
+    const counted = tally === undefined ? task : { ...task, tally }
+    const begun = atOnce ? worker.admission.startUngated(definition, counted, now) : counted
     return { task: begun, policy: record, payloadHash: fingerprint({ name, input }) }
   }
 

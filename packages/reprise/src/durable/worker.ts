@@ -75,7 +75,7 @@ export class Worker {
     const { slots, events, admission, writer, holds } = this
     const clock = new LedgerClock(environment)
     const common = { ledger, environment, gates, holds, slots, events, admission, writer, activity, clock, onFailure }
-    const follow = (begun: Begun | Started): void => this.follow(begun)
+    const follow = (definition: Definition, begun: Begun | Started): void => this.follow(definition, begun)
     const taken = (task: TaskRecord): void => this.taken(task)
     this.due = new DueTasks({
       ...common,
@@ -244,10 +244,9 @@ export class Worker {
     this.parked.abandon(key)
   }
 
-  /** Does what has been committed. */
-  follow(begun: Begun | Started): void {
+  /** Does what has been committed. The queue of a step may not be looked at any more by now: its caller has gone. */
+  follow(definition: Definition, begun: Begun | Started): void {
     const { task, epoch } = begun
-    const definition = this.definitions.get(task.queue) as Definition
     this.ports.gates.committed(definition)
     if ('asked' in begun && begun.asked !== undefined) this.events.decision(definition, task, 'gate', begun.asked)
     if (task.status === 'running') this.execute(definition, task, epoch)

@@ -5,12 +5,15 @@
  */
 import { LedgerError } from './errors.js'
 import type { SqlRow } from './rows.js'
+import { classOfRow, TASK_CLASSES, type TallyCounts } from './tally.js'
 
 export interface CopiedTable {
   readonly name: string
   readonly columns: readonly string[]
   /** Those that it is read in the order of. */
   readonly order: readonly string[]
+  /** Read so that it can be checked, and not written: a copy makes it of the tasks that it has. */
+  readonly isDerived?: boolean
 }
 
 const RUN = ['kind', 'name', 'status', 'owner', 'fence', 'resumes', 'fingerprint', 'detail', 'correlation_id']
@@ -23,6 +26,7 @@ const TASK_REST = [
   'input',
   'result',
   'stop_reason',
+  'tally',
   'correlation_id',
   'created_at',
   'updated_at',
@@ -39,6 +43,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'checkpoints', columns: ['task', 'value'], order: ['task'] },
   { name: 'attempts', columns: [...ATTEMPT, ...OUTCOME], order: ATTEMPT },
   { name: 'gates', columns: ['key', 'kind', 'state', 'settings', 'manual_revision'], order: ['key'] },
+  { name: 'tallies', columns: ['name', ...TASK_CLASSES], order: ['name'], isDerived: true },
   { name: 'owners', columns: ['id', 'record'], order: ['id'] },
   {
     name: 'dead',
@@ -95,3 +100,8 @@ function placeOf(order: readonly string[], row: SqlRow): string {
 
 /** How many rows of each table were copied. */
 export type CopiedCounts = Readonly<Record<string, number>>
+
+/** A task of a copy, for the tallies of the copy. */
+export function countTask({ tally, status, progress }: SqlRow, counts: TallyCounts): void {
+  if (typeof tally === 'string') counts.add(tally, classOfRow(String(status), String(progress)))
+}

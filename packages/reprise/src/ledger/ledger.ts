@@ -25,6 +25,7 @@ import type {
   TaskRecord,
   TaskStatus,
 } from './records.js'
+import type { NamedTally, Tally, TallyFilter } from './tally.js'
 
 /** What the deciding function sees: the rows it named, as of the ledger's own time. */
 export interface View {
@@ -89,7 +90,7 @@ export interface TaskResult {
 export type StatusCounts = Readonly<Partial<Record<TaskStatus, number>>>
 
 /** Attempts of a task since its last reset. */
-export interface Tally {
+export interface AttemptCounts {
   /** The highest attempt; 0 without a row. */
   readonly last: number
   /** Rows of attempts that ended, and of interruptions that were counted as a failure. */
@@ -457,9 +458,19 @@ export interface Ledger {
   countTasks(run: string): Promise<StatusCounts>
   /**
    * How many attempts each of these tasks has had since its last reset, in the order of the keys.
-   * @example const [tally] = await ledger.tallies([key])
+   * @example const [counts] = await ledger.attemptCounts([key])
    */
-  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>
+  attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]>
+  /**
+   * How many tasks of each class name this tally, without counting them; all zero if no task does.
+   * @example const { total, succeeded } = await ledger.tally('import-7')
+   */
+  tally(name: string): Promise<Tally>
+  /**
+   * Tallies that count at least one task, in the order of their names.
+   * @example const page = await ledger.tallies({ prefix: 'import-', limit: 100 })
+   */
+  tallies(filter: TallyFilter): Promise<readonly NamedTally[]>
   /**
    * All recorded budgets and breakers.
    * @example const breakers = (await ledger.gates()).filter(({ kind }) => kind === 'breaker')

@@ -7,6 +7,7 @@ import type { Clock } from '../core/time.js'
 import type { LedgerAnalytics } from './analytics.js'
 import { fairShare } from './fair-share.js'
 import type {
+  AttemptCounts,
   Compacted,
   CompactRequest,
   Creation,
@@ -21,7 +22,6 @@ import type {
   RunFilter,
   RunRemoval,
   StatusCounts,
-  Tally,
   TaskFilter,
   TaskResult,
   View,
@@ -48,6 +48,7 @@ import type {
   TaskStatus,
 } from './records.js'
 import { nameOf, scopeOfRun } from './records.js'
+import { countedTallies, type NamedTally, type Tally, type TallyFilter, tallyOf, withTallyOf } from './tally.js'
 
 /** Options of `MemoryLedger`. */
 export interface MemoryLedgerOptions {
@@ -232,13 +233,23 @@ export class MemoryLedger implements Ledger {
     return counts
   }
 
-  async tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
+  async attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]> {
     return keys.map((key) => {
       const generation = this.tables.tasks.get(nameOf(key))?.task.generation
       const rows = (this.tables.attempts.get(nameOf(key)) ?? []).filter((row) => row.generation === generation)
       const ended = rows.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null)
       return { last: rows.reduce((most, { attempt }) => Math.max(most, attempt), 0), ended: ended.length }
     })
+  }
+
+  async tally(name: string): Promise<Tally> {
+    const [found] = countedTallies(this.all(), (tally) => tally === name)
+    const { name: _name, ...tally } = found ?? { name, ...tallyOf([]) }
+    return tally
+  }
+
+  async tallies({ prefix = '', after = '', limit = Infinity }: TallyFilter): Promise<readonly NamedTally[]> {
+    return countedTallies(this.all(), (name) => name.startsWith(prefix) && name > after).slice(0, limit)
   }
 
   async gates(): Promise<readonly GateRecord[]> {
@@ -348,8 +359,9 @@ export class MemoryLedger implements Ledger {
     for (const kept of begun) this.tables.runs.set(kept.run.id, kept)
     for (const task of created) this.insert(task)
     for (const { task, kept } of changed) {
-      const { compacted: _compacted, ...rest } = task
-      if (kept) kept.task = { ...rest, ...(kept.task.compacted && { compacted: kept.task.compacted }) }
+      if (kept === undefined) continue
+      const { compacted: _compacted, ...rest } = withTallyOf(kept.task, task)
+      kept.task = { ...rest, ...(kept.task.compacted && { compacted: kept.task.compacted }) }
     }
     for (const row of attempts) {
       const rows = this.tables.attempts.get(nameOf(row)) ?? []

@@ -178,6 +178,8 @@ export interface TaskRecord extends TaskKey {
   readonly result?: Json
   /** Why it ended without success; null otherwise. */
   readonly stopReason: StopReason | null
+  /** The tally that counts it, from its creation to its removal; absent for none. Never changed. */
+  readonly tally?: string
   /** Joins its events, over processes and resets. */
   readonly correlationId: string
   /** When it was recorded. */

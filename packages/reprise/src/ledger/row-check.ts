@@ -5,7 +5,7 @@
  */
 import type { CopiedRows, CopiedTable } from './copied-tables.js'
 import { type ScopeKind, wordsOf } from './records.js'
-import { DamagedRow, deadLetterOf, eventOf, gateOf, parse, runOf, type SqlRow, taskOf } from './rows.js'
+import { DamagedRow, deadLetterOf, eventOf, gateOf, parse, runOf, type SqlRow, tallyInRow, taskOf } from './rows.js'
 
 /** Rows that could not be read, or that are no records. */
 export interface LostRows {
@@ -23,6 +23,7 @@ const READERS: Readonly<Record<string, (row: SqlRow) => unknown>> = {
   checkpoints: (row) => parse(row['value'], 'its value'),
   attempts: (row) => parse(row['failure'] ?? 'null', 'its failure'),
   gates: gateOf,
+  tallies: tallyInRow,
   owners: (row) => parse(row['record'], 'its record'),
   dead: deadLetterOf,
   events: eventOf,

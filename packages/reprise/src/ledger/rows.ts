@@ -22,6 +22,7 @@ import type {
 } from './records.js'
 import { keyIn, RUN_STATUSES, SCOPE_KINDS, scopeOfRun, TASK_STATUSES, wordsOf } from './records.js'
 import type { TaskResult } from './ledger.js'
+import { TASK_CLASSES, type Tally, tallyOf } from './tally.js'
 
 export type SqlValue = number | string | null
 export type SqlRow = Readonly<Record<string, SqlValue>>
@@ -37,7 +38,7 @@ export interface TaskRow {
 }
 
 export const TASK_COLUMNS = `pk, scope_kind, scope, id, queue, generation, status, due_at, owner, fence, progress,
-  policy_hash, input, result, stop_reason, correlation_id, created_at, updated_at,
+  policy_hash, input, result, stop_reason, tally, correlation_id, created_at, updated_at,
   compacted_attempts, compacted_until`
 
 export function scopeOf(row: SqlRow): Scope {
@@ -71,6 +72,7 @@ export function taskOf(row: SqlRow): TaskRow {
     input: parse(row['input'], place),
     ...(typeof result === 'string' && { result: parse(result, place) }),
     stopReason: row['stop_reason'] as TaskRecord['stopReason'],
+    ...(typeof row['tally'] === 'string' && { tally: row['tally'] }),
     correlationId: row['correlation_id'] as string,
     createdAtMs: row['created_at'] as number,
     updatedAtMs: row['updated_at'] as number,
@@ -235,6 +237,11 @@ export function eventOf(row: SqlRow): StoredEvent {
     correlationId: row['correlation_id'] as string,
     detail: parse(row['detail'], `event ${seq}`),
   }
+}
+
+/** A row, or a sum of rows, of tallies; all zero without one. */
+export function tallyInRow(row: SqlRow | undefined): Tally {
+  return tallyOf(TASK_CLASSES.map((column) => numberOf(row?.[column])))
 }
 
 export function text(value: unknown): string {

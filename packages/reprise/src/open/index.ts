@@ -46,6 +46,7 @@ export type {
 } from '../ledger/analytics.js'
 export { LedgerError, type LedgerProblem } from '../ledger/errors.js'
 export type {
+  AttemptCounts,
   Compacted,
   CompactRequest,
   Creation,
@@ -60,12 +61,12 @@ export type {
   RunFilter,
   RunRemoval,
   StatusCounts,
-  Tally,
   TaskFilter,
   TaskResult,
   ThreadHeartbeat,
   View,
 } from '../ledger/ledger.js'
+export type { NamedTally, Tally, TallyFilter } from '../ledger/tally.js'
 export { MemoryLedger, type MemoryLedgerOptions } from '../ledger/memory-ledger.js'
 export type {
   AttemptRow,

@@ -16,6 +16,7 @@ import {
   type TaskRecord,
 } from '../ledger/records.js'
 import { text } from '../ledger/rows.js'
+import { TallyMoves, withTallyOf } from '../ledger/tally.js'
 import type { CachedRow } from './row-cache.js'
 import type { Part, Parts } from './write-statement.js'
 
@@ -46,6 +47,7 @@ export class Batch {
   private readonly closed = new Map<string, Part<'closed'>>()
   private readonly checkpoints = new Map<number, Part<'checkpoints'>>()
   private readonly events: Part<'events'>[] = []
+  private readonly tallied = new TallyMoves()
   private readonly whenWritten: (() => void)[] = []
 
   constructor(now: number) {
@@ -114,6 +116,7 @@ export class Batch {
       begun: [...this.begun.values()],
       runs: [...this.changedRuns.values()],
       events: this.events,
+      tallied: this.tallied.list().map(({ pk, tally, was, becomes }) => ({ task: pk, tally, was, becomes })),
     }
   }
 
@@ -155,6 +158,7 @@ export class Batch {
     for (const { row, values } of created) {
       this.rows.set(nameOf(row.task), row)
       this.made.set(row.pk, values)
+      this.tallied.created(row.pk, row.task)
     }
     for (const { row, state, task } of tasks) this.change(row, state, task)
     for (const row of tried) this.countAttempt(row.task as number)
@@ -198,6 +202,7 @@ export class Batch {
       id: task.id,
       payload_hash: payloadHash,
       input,
+      tally: task.tally ?? null,
       correlation_id: task.correlationId,
       created_at: task.createdAtMs,
       ...stateOf(task),
@@ -219,7 +224,8 @@ export class Batch {
     else if (known !== undefined) Object.assign(known, state)
     else this.changed.set(row.pk, { pk: row.pk, version: row.version, ...state, added: 0 })
     const version = made === undefined && known === undefined ? row.version + 1 : row.version
-    this.rows.set(nameOf(task), batchRow(row, task, version, row.isNew))
+    this.tallied.changed(row.pk, row.task, task)
+    this.rows.set(nameOf(task), batchRow(row, withTallyOf(row.task, task), version, row.isNew))
   }
 
   private countAttempt(pk: number): void {

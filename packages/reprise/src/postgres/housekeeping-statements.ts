@@ -1,4 +1,5 @@
 /** The statements that forget and compact, for one schema. Imports its own layer. */
+import { TASK_CLASSES } from '../ledger/tally.js'
 import { CLOCK, type Statement, statementsFor } from './connections.js'
 
 const counted = (removal: string): string =>
@@ -9,10 +10,33 @@ const IN_RUN = `scope_kind = 'run' AND scope = $1`
 const sameTask = (alias: string): string =>
   `${alias}.scope_kind = g.scope_kind AND ${alias}.scope = g.scope AND ${alias}.id = g.id`
 
+/** What is removed with a task; its progress only where it says how the task is counted. */
+const REMOVED = `t.pk, t.scope_kind, t.scope, t.id, t.tally, t.status,
+  CASE WHEN t.tally IS NOT NULL THEN t.progress END AS progress`
+const COUNTS = TASK_CLASSES.join(', ')
+const IS_ZERO = TASK_CLASSES.map((column) => `${column} = 0`).join(' AND ')
+
+/**
+ * Adds rows of tallies up in those without an owner. A row that a lost owner still writes is left for the next time, so
+ * that nobody waits in a circle: rows without an owner are locked last, in the order of their names.
+ */
+function mergedTallies(which: string): string {
+  const columns = TASK_CLASSES.join(', ')
+  const sums = TASK_CLASSES.map((column) => `sum(${column})`).join(', ')
+  const sets = TASK_CLASSES.map((column) => `${column} = t.${column} + excluded.${column}`).join(', ')
+  return `left_tallies AS MATERIALIZED (SELECT l.name, l.owner, l.lane FROM $.tallies l
+      WHERE l.owner <> '' AND ${which} ORDER BY l.name, l.owner, l.lane FOR UPDATE SKIP LOCKED),
+    gone_tallies AS (DELETE FROM $.tallies g USING left_tallies l
+      WHERE g.name = l.name AND g.owner = l.owner AND g.lane = l.lane RETURNING g.*),
+    merged AS (INSERT INTO $.tallies AS t (name, owner, lane, ${columns})
+      SELECT name, '', 0, ${sums} FROM gone_tallies GROUP BY name ORDER BY name
+      ON CONFLICT (name, owner, lane) DO UPDATE SET ${sets} RETURNING name)`
+}
+
 const SQL = {
   // The list is what the index is of; which of it is meant is bound. With CASE the planner expects some to be left, and
   // takes them in order of the index; else it would sort all that have finished for every few.
-  lockFinished: `SELECT t.pk, t.scope_kind, t.scope, t.id FROM $.tasks t WHERE t.status IN ('succeeded', 'failed', 'cancelled')
+  lockFinished: `SELECT ${REMOVED} FROM $.tasks t WHERE t.status IN ('succeeded', 'failed', 'cancelled')
     AND t.status = $1 AND t.updated_at < $2
     AND CASE WHEN EXISTS (SELECT 1 FROM $.runs r WHERE t.scope_kind = 'run' AND r.id = t.scope) THEN false ELSE true END
     ORDER BY t.updated_at LIMIT $3 FOR UPDATE OF t SKIP LOCKED`,
@@ -27,9 +51,19 @@ const SQL = {
     SELECT (SELECT count(*) FROM gone_tasks) AS tasks, (SELECT count(*) FROM gone_attempts) AS attempts,
       (SELECT count(*) FROM gone_events) AS events, (SELECT count(*) FROM gone_dead) AS dead_letters`,
 
+  // In the row without an owner: nobody who holds it waits for a task.
+  addToTallies: `INSERT INTO $.tallies AS t (name, owner, lane, ${COUNTS})
+    SELECT name, '', 0, ${COUNTS} FROM unnest($1::text[], ${TASK_CLASSES.map((_, index) => `$${index + 2}::int8[]`).join(', ')})
+      AS g(name, ${COUNTS}) ORDER BY name ON CONFLICT (name, owner, lane) DO UPDATE
+    SET ${TASK_CLASSES.map((column) => `${column} = t.${column} + excluded.${column}`).join(', ')}`,
+  mergeTallies: `WITH ${mergedTallies('NOT EXISTS (SELECT 1 FROM $.owners o WHERE o.id = l.owner)')}
+    SELECT name FROM merged`,
+  // Of those that this transaction has locked: of tasks that are all gone nothing is left.
+  removeTallies: `DELETE FROM $.tallies WHERE name = ANY($1::text[]) AND owner = '' AND ${IS_ZERO}`,
+
   lockGates: 'SELECT key FROM $.gates WHERE key = ANY($1::text[]) ORDER BY key FOR UPDATE',
   lockRun: 'SELECT id FROM $.runs WHERE id = $1 FOR UPDATE',
-  lockTasksOfRun: `SELECT pk, scope_kind, scope, id FROM $.tasks
+  lockTasksOfRun: `SELECT ${REMOVED} FROM $.tasks t
     WHERE pk = ANY(ARRAY(SELECT pk FROM $.tasks WHERE ${IN_RUN} ORDER BY id LIMIT $2)) ORDER BY pk FOR UPDATE`,
   hasTasks: `SELECT EXISTS (SELECT 1 FROM $.tasks WHERE ${IN_RUN}) AS is_so`,
   removeRun: `WITH gone_run AS (DELETE FROM $.runs WHERE id = $1),
@@ -76,6 +110,8 @@ const SQL = {
     SELECT seq FROM (SELECT seq, at FROM $.events ORDER BY seq LIMIT $2) o WHERE at < $1)) FOR UPDATE SKIP LOCKED)`),
 
   owners: 'SELECT id, record FROM $.owners ORDER BY id',
+  removeOwner: `WITH gone_owner AS (DELETE FROM $.owners WHERE id = $1), ${mergedTallies('l.owner = $1')}
+    SELECT name FROM merged`,
   removeOwners:
     counted(`DELETE FROM $.owners WHERE id IN (SELECT o.id FROM unnest($1::text[], $2::text[]) AS g(id, record)
     JOIN $.owners o ON o.id = g.id AND o.record = g.record

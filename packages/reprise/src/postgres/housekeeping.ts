@@ -10,7 +10,8 @@
 import type { Compacted, CompactRequest, Forgotten, ForgetRequest, RunRemoval } from '../ledger/ledger.js'
 import { expectFinished, expectHistory } from '../ledger/limits.js'
 import type { OwnerRecord } from '../ledger/records.js'
-import { parse } from '../ledger/rows.js'
+import { parse, type SqlRow } from '../ledger/rows.js'
+import { classOfRow, TallyCounts, TASK_CLASSES } from '../ledger/tally.js'
 import type { Connection, Row } from './connections.js'
 import { housekeepingStatements, type HousekeepingStatements } from './housekeeping-statements.js'
 import type { Reader } from './reader.js'
@@ -54,12 +55,37 @@ export class Housekeeping {
   private async remove(connection: Connection, old: readonly Row[]): Promise<Forgotten> {
     if (old.length === 0) return { tasks: 0, attempts: 0, events: 0, deadLetters: 0 }
     const [removed] = await connection.query(this.sql.removeTasks, columnsOf(old, 'pk', 'scope_kind', 'scope', 'id'))
+    await this.uncount(connection, old)
     return {
       tasks: removed?.['tasks'] as number,
       attempts: removed?.['attempts'] as number,
       events: removed?.['events'] as number,
       deadLetters: removed?.['dead_letters'] as number,
     }
+  }
+
+  private async uncount(connection: Connection, old: readonly Row[]): Promise<void> {
+    const counts = new TallyCounts()
+    for (const { tally, status, progress } of old as readonly SqlRow[]) {
+      if (typeof tally === 'string') counts.add(tally, classOfRow(String(status), String(progress)), -1)
+    }
+    const entries = counts.entries()
+    if (entries.length === 0) return
+    const columns = TASK_CLASSES.map((_, index) => entries.map(([, delta]) => delta[index]))
+    const names = entries.map(([name]) => name)
+    await connection.query(this.sql.addToTallies, [names, ...columns])
+    await connection.query(this.sql.removeTallies, [names])
+  }
+
+  /** With its rows of tallies, which are added up in those of nobody. */
+  removeOwner(id: string): Promise<void> {
+    return this.reader.writing(async (connection) => {
+      await this.merged(connection, await connection.query(this.sql.removeOwner, [id]))
+    })
+  }
+
+  private async merged(connection: Connection, rows: readonly Row[]): Promise<void> {
+    if (rows.length > 0) await connection.query(this.sql.removeTallies, columnsOf(rows, 'name'))
   }
 
   async compact(request: CompactRequest, now: number): Promise<Compacted> {
@@ -99,8 +125,13 @@ export class Housekeeping {
       return leaseUntilMs < beforeMs
     })
     await this.count(this.sql.removeWriters, [WRITER_MS, limit])
-    if (old.length === 0) return 0
-    return this.count(this.sql.removeOwners, [...columnsOf(old, 'id', 'record'), limit])
+    return this.reader.writing(async (connection) => {
+      const values = [...columnsOf(old, 'id', 'record'), limit]
+      const [row] = old.length === 0 ? [] : await connection.query(this.sql.removeOwners, values)
+      // Of owners that are gone, and of processes that never were owners.
+      await this.merged(connection, await connection.query(this.sql.mergeTallies))
+      return (row?.['removed'] ?? 0) as number
+    })
   }
 
   /** The tasks have no index by policy, since each would pay for it: they are read once for all that are in doubt. */

@@ -8,6 +8,7 @@ import {
   type CopiedCounts,
   type CopiedRows,
   type CopiedTable,
+  countTask,
   placeColumns,
   portionsOf,
   ROWS_AT_ONCE,
@@ -15,6 +16,7 @@ import {
 import { LedgerError } from '../ledger/errors.js'
 import { parse, type SqlRow } from '../ledger/rows.js'
 import { wholeRows } from '../ledger/row-check.js'
+import { TallyCounts, TASK_CLASSES } from '../ledger/tally.js'
 import type {
   ConnectionFacts,
   StoreCheck,
@@ -214,9 +216,15 @@ export function restorePostgres(given: string, source: CopiedRows): Promise<Copi
     // Whoever writes waits until it is there, or finds that it is not.
     await connection.query(`LOCK TABLE ${schema}.tasks, ${schema}.runs, ${schema}.events IN ACCESS EXCLUSIVE MODE`)
     await expectUnused(connection, schema, name)
+    const tallies = new TallyCounts()
     for await (const { table, rows } of source) {
+      if (table.isDerived) continue
+      if (table.name === 'tasks') for (const row of rows) countTask(row, tallies)
       await insert(connection, schema, table, rows)
       counts[table.name] = (counts[table.name] ?? 0) + rows.length
+    }
+    for (const [tally, delta] of tallies.entries()) {
+      await connection.query(INSERT_TALLY.replace('$.', `${schema}.`), [tally, ...delta])
     }
     await connection.query(`UPDATE ${schema}.event_numbers
       SET last = greatest(last, (SELECT coalesce(max(seq), 0) FROM ${schema}.events))`)
@@ -227,6 +235,9 @@ export function restorePostgres(given: string, source: CopiedRows): Promise<Copi
     return counts
   })
 }
+
+const INSERT_TALLY = `INSERT INTO $.tallies (name, ${TASK_CLASSES.join(', ')})
+  VALUES ($1, ${TASK_CLASSES.map((_, index) => `$${index + 2}`).join(', ')})`
 
 async function expectUnused(connection: Connection, schema: string, name: string): Promise<void> {
   const [row] = await connection.query(`SELECT EXISTS (SELECT 1 FROM ${schema}.tasks)

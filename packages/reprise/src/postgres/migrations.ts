@@ -31,6 +31,8 @@ export const MIGRATIONS: readonly string[] = [
     input text NOT NULL,
     result text,
     stop_reason text COLLATE "C",
+    -- The tally that counts the task, if one does.
+    tally text COLLATE "C",
     correlation_id text COLLATE "C" NOT NULL,
     created_at float8 NOT NULL,
     updated_at float8 NOT NULL,
@@ -102,6 +104,23 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX runs_begun ON $schema.runs (created_at);
   CREATE INDEX runs_named ON $schema.runs (name, created_at);
+
+  -- How many tasks that name a tally are of which class: the sum over its rows. Each process adds to rows of its own, one
+  -- for each of its lanes, so that nobody waits for another's commit. Those of owners that are gone are added up in one,
+  -- whose owner is ''. One of these may be below 0.
+  CREATE TABLE $schema.tallies (
+    name text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL DEFAULT '',
+    lane integer NOT NULL DEFAULT 0,
+    fresh bigint NOT NULL,
+    retrying bigint NOT NULL,
+    undecided bigint NOT NULL,
+    succeeded bigint NOT NULL,
+    failed bigint NOT NULL,
+    cancelled bigint NOT NULL,
+    PRIMARY KEY (name, owner, lane)
+  ) WITH (fillfactor = 50);
+  CREATE INDEX tallies_owned ON $schema.tallies (owner) WHERE owner <> '';
 
   CREATE TABLE $schema.owners (
     id text COLLATE "C" PRIMARY KEY,

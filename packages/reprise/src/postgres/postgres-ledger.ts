@@ -2,9 +2,11 @@
  * The ledger in PostgreSQL: many machines. It holds SQL and no retry logic: what is written is what the deciding function
  * answered, in the transaction that showed it the rows. Imports its own layer and the port.
  */
+import { randomUUID } from 'node:crypto'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { fairShare } from '../ledger/fair-share.js'
 import type {
+  AttemptCounts,
   Compacted,
   CompactRequest,
   Creation,
@@ -19,7 +21,6 @@ import type {
   RunFilter,
   RunRemoval,
   StatusCounts,
-  Tally,
   TaskFilter,
   TaskResult,
   ThreadHeartbeat,
@@ -43,8 +44,20 @@ import {
   type TaskRecord,
   wordsOf,
 } from '../ledger/records.js'
-import { attemptOf, deadLetterOf, eventOf, gateOf, parse, resultOf, runOf, taskOf, text } from '../ledger/rows.js'
+import {
+  attemptOf,
+  deadLetterOf,
+  eventOf,
+  gateOf,
+  parse,
+  resultOf,
+  runOf,
+  tallyInRow,
+  taskOf,
+  text,
+} from '../ledger/rows.js'
 import { tellFull } from '../ledger/queue-limit.js'
+import type { NamedTally, Tally, TallyFilter } from '../ledger/tally.js'
 import type { PostgresAddress } from './address.js'
 import { type Batch, type BatchRow, decideIn } from './batch.js'
 import type { Connections } from './connections.js'
@@ -54,7 +67,7 @@ import { type CachedRow, RowCache } from './row-cache.js'
 import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
-import { keyColumns, listQuery, ranksOf, runsQuery, type Statements, statementsOf } from './statements.js'
+import { keyColumns, listQuery, ranksOf, runsQuery, type Statements, statementsOf, talliesQuery } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
 import { postgresHeartbeat } from './thread-heartbeat.js'
 import { WriteQueue } from './write-queue.js'
@@ -85,6 +98,11 @@ export class PostgresLedger implements Ledger {
   /** Queues that this process has claimed from with a limit. */
   private readonly limitedQueues = new Set<string>()
   private marks = 0
+  /**
+   * Whose rows of tallies this process adds to: those of its last heartbeat. Without one they have a name of their own,
+   * and the next sweep of any process merges them, as it does with rows of every owner that has no row.
+   */
+  private owner: string = randomUUID()
   private closing: Promise<void> | undefined = undefined
 
   constructor(address: PostgresAddress, connections: Connections, time: ServerTime) {
@@ -104,7 +122,8 @@ export class PostgresLedger implements Ledger {
     // One connection is left for whoever reads.
     const lanes = Math.max(1, Math.min(4, count - 1))
     const keys = new TaskKeys(sql)
-    this.queue = new WriteQueue({ name, schema, sql, connections, writers, cache, keys, time, lanes, onWritten })
+    const owner = (): string => this.owner
+    this.queue = new WriteQueue({ name, schema, sql, connections, writers, cache, keys, time, lanes, owner, onWritten })
     this.housekeeping = new Housekeeping(schema, this.reader)
     this.analytics = sqlAnalytics((begin) => this.reader.read(schema, begin))
   }
@@ -201,11 +220,12 @@ export class PostgresLedger implements Ledger {
   }
 
   async heartbeat(owner: OwnerRecord): Promise<void> {
+    this.owner = owner.id
     await this.reader.write(this.sql.putOwner, [owner.id, text(owner)])
   }
 
-  async removeOwner(id: string): Promise<void> {
-    await this.reader.write(this.sql.removeOwner, [id])
+  removeOwner(id: string): Promise<void> {
+    return this.housekeeping.removeOwner(id)
   }
 
   threadHeartbeat(): ThreadHeartbeat | undefined {
@@ -313,9 +333,20 @@ export class PostgresLedger implements Ledger {
     return Object.fromEntries(rows.map((row) => [row['status'] as string, row['tasks'] as number]))
   }
 
-  async tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
-    const rows = await this.reader.query(this.sql.tallies, keyColumns(keys))
+  async attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]> {
+    const rows = await this.reader.query(this.sql.attemptCounts, keyColumns(keys))
     return rows.map((row) => ({ last: row['last'] as number, ended: row['ended'] as number }))
+  }
+
+  async tally(name: string): Promise<Tally> {
+    const [row] = await this.reader.query(this.sql.tally, [name])
+    return tallyInRow(row)
+  }
+
+  async tallies(filter: TallyFilter): Promise<readonly NamedTally[]> {
+    const { text: sql, values } = talliesQuery(this.schema, filter)
+    const rows = await this.reader.query(sql, values)
+    return rows.map((row) => ({ name: row['name'] as string, ...tallyInRow(row) }))
   }
 
   async gates(): Promise<readonly GateRecord[]> {

@@ -99,6 +99,19 @@ CREATE TABLE runs (
   CONSTRAINT runs_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE tallies (
+  name text COLLATE "C" NOT NULL,
+  owner text COLLATE "C" NOT NULL DEFAULT ''::text,
+  lane integer NOT NULL DEFAULT 0,
+  fresh bigint NOT NULL,
+  retrying bigint NOT NULL,
+  undecided bigint NOT NULL,
+  succeeded bigint NOT NULL,
+  failed bigint NOT NULL,
+  cancelled bigint NOT NULL,
+  CONSTRAINT tallies_pkey PRIMARY KEY (name, owner, lane)
+) WITH {fillfactor=50};
+
 CREATE TABLE tasks (
   pk bigint NOT NULL,
   version bigint NOT NULL DEFAULT 1,
@@ -118,6 +131,7 @@ CREATE TABLE tasks (
   input text NOT NULL,
   result text,
   stop_reason text COLLATE "C",
+  tally text COLLATE "C",
   correlation_id text COLLATE "C" NOT NULL,
   created_at double precision NOT NULL,
   updated_at double precision NOT NULL,
@@ -153,6 +167,8 @@ CREATE UNIQUE INDEX policies_pkey ON policies USING btree (hash);
 CREATE INDEX runs_begun ON runs USING btree (created_at);
 CREATE INDEX runs_named ON runs USING btree (name, created_at);
 CREATE UNIQUE INDEX runs_pkey ON runs USING btree (id);
+CREATE INDEX tallies_owned ON tallies USING btree (owner) WHERE (owner <> ''::text);
+CREATE UNIQUE INDEX tallies_pkey ON tallies USING btree (name, owner, lane);
 CREATE INDEX tasks_due ON tasks USING btree (queue, policy_hash, claim_rank, due_at, id) WHERE (status = 'waiting'::text);
 CREATE INDEX tasks_finished ON tasks USING btree (status, updated_at) WHERE (status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text]));
 CREATE INDEX tasks_history ON tasks USING btree (attempts_kept) WHERE (attempts_kept >= 10);

@@ -2,6 +2,7 @@
 import { RANK_NUMBERS } from '../ledger/claim-order.js'
 import type { QueueRef, RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskKey, type TaskStatus } from '../ledger/records.js'
+import { TASK_CLASSES, type TallyFilter } from '../ledger/tally.js'
 import { AFTER_PREFIX, RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
 import { CLOCK, NOW, type Statement, statementsFor } from './connections.js'
 import { PARTS } from './write-statement.js'
@@ -20,6 +21,7 @@ const sameKey = (a: string, b: string): string =>
   `${a}.scope_kind = ${b}.scope_kind AND ${a}.scope = ${b}.scope AND ${a}.id = ${b}.id`
 const notExcept = (first: number): string =>
   `AND NOT EXISTS (SELECT 1 FROM ${keysAt(first)} AS e(scope_kind, scope, id) WHERE ${sameKey('e', 't')})`
+const TALLY_SUMS = TASK_CLASSES.map((column) => `coalesce(sum(${column}), 0)::int8 AS ${column}`).join(', ')
 const IS_TASK = 'scope_kind = $1 AND scope = $2 AND id = $3'
 const IN_RUN = `scope_kind = 'run' AND scope = $1`
 const of = (alias: string, columns: string): string =>
@@ -80,15 +82,15 @@ const SQL = {
     ORDER BY t.id, a.generation, a.attempt, a.execution`,
   results: `SELECT id, result, progress FROM $.tasks WHERE ${IN_RUN} AND status = 'succeeded' ORDER BY id`,
   countTasks: `SELECT status, count(*) AS tasks FROM $.tasks WHERE ${IN_RUN} GROUP BY status`,
-  tallies: `SELECT coalesce(max(a.attempt), 0)::int8 AS last,
+  attemptCounts: `SELECT coalesce(max(a.attempt), 0)::int8 AS last,
     count(a.attempt) FILTER (WHERE a.outcome <> 'interrupted' OR a.failure IS NOT NULL) AS ended
     FROM ${keysAt(1)} WITH ORDINALITY AS k(scope_kind, scope, id, nth)
     LEFT JOIN $.tasks t ON ${sameKey('t', 'k')}
     LEFT JOIN $.attempts a ON a.task = t.pk AND a.generation = t.generation GROUP BY k.nth ORDER BY k.nth`,
+  tally: `SELECT ${TALLY_SUMS} FROM $.tallies WHERE name = $1`,
   gates: `SELECT ${GATE_COLUMNS} FROM $.gates WHERE state IS NOT NULL ORDER BY key`,
   owners: 'SELECT record FROM $.owners ORDER BY id',
   putOwner: 'INSERT INTO $.owners (id, record) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET record = excluded.record',
-  removeOwner: 'DELETE FROM $.owners WHERE id = $1',
   taskOwners: 'SELECT DISTINCT owner FROM $.tasks WHERE owner IS NOT NULL',
   allDead: `SELECT ${DEAD_COLUMNS} FROM $.dead ORDER BY at, scope_kind, scope, id`,
   deadInScope: `SELECT ${DEAD_COLUMNS} FROM $.dead WHERE scope_kind = $1 AND scope = $2 ORDER BY at, id`,
@@ -223,4 +225,14 @@ export function runsQuery(schema: string, filter: RunFilter): Query {
 function withLimit(text: string, values: readonly unknown[], limit: number | undefined): Query {
   if (limit === undefined) return { text, values }
   return { text: `${text} LIMIT $${values.length + 1}`, values: [...values, limit] }
+}
+
+export function talliesQuery(schema: string, { prefix, after, limit }: TallyFilter): Query {
+  const where = new Conditions()
+  if (prefix !== undefined) where.add('name >= ? AND name < ?', prefix, prefix + AFTER_PREFIX)
+  if (after !== undefined) where.add('name > ?', after)
+  // The rows of one that counts nothing any more add up to 0 until they are removed.
+  const text = `SELECT name, ${TALLY_SUMS} FROM ${schema}.tallies${where.text} GROUP BY name
+    HAVING sum(${TASK_CLASSES.join(' + ')}) > 0 ORDER BY name`
+  return withLimit(text, where.values, limit)
 }

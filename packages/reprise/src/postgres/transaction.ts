@@ -62,6 +62,8 @@ export interface TransactionParts {
   readonly cache: RowCache
   readonly keys: TaskKeys
   readonly time: ServerTime
+  /** Whose rows of tallies are written. */
+  readonly owner: () => string
   /** Told after every commit. */
   readonly onWritten: (rows: readonly BatchRow[]) => void
 }
@@ -70,6 +72,7 @@ export class Transaction {
   private readonly parts: TransactionParts
   private readonly units: readonly Unit[]
   private readonly quick: boolean
+  private readonly lane: number
   private readonly results = new Map<Unit, unknown>()
   private batch: Batch = new Batch(0)
   /** They have thrown, and said so. */
@@ -79,10 +82,11 @@ export class Transaction {
   /** Of what was sent: whether that was committed is not known until the answer comes. */
   turn: Turn | undefined = undefined
 
-  constructor(parts: TransactionParts, units: readonly Unit[], quick: boolean) {
+  constructor(parts: TransactionParts, units: readonly Unit[], quick: boolean, lane: number) {
     this.parts = parts
     this.units = units
     this.quick = quick
+    this.lane = lane
   }
 
   async run(connection: PooledConnection): Promise<void> {
@@ -251,7 +255,7 @@ export class Transaction {
     const { schema, writers } = this.parts
     const parts = this.batch.parts()
     const turn = writers.turn(connection)
-    const values = writeValues(turn.writer, turn.decision, parts)
+    const values = writeValues(turn, parts, { owner: this.parts.owner(), lane: this.lane })
     this.turn = turn
     try {
       return await connection.query(writeStatement(schema, parts, sure), values)

@@ -25,7 +25,8 @@ const LAST_LOOKS = 5
 export class WriteQueue {
   private readonly parts: WriteQueueParts
   private units: Unit[] = []
-  private busyLanes = 0
+  /** Numbers of lanes that are not in use. */
+  private readonly freeLanes: number[]
   private scheduled = false
   private closed: LedgerError | undefined = undefined
   private failures = 0
@@ -33,6 +34,11 @@ export class WriteQueue {
 
   constructor(parts: WriteQueueParts) {
     this.parts = parts
+    this.freeLanes = Array.from({ length: parts.lanes }, (_, lane) => lane)
+  }
+
+  private get isIdle(): boolean {
+    return this.freeLanes.length === this.parts.lanes && this.units.length === 0
   }
 
   add<T>(work: Work<T>): Promise<T> {
@@ -46,8 +52,7 @@ export class WriteQueue {
   /** Refuses everything from now on; what has been added is still written. */
   async close(): Promise<void> {
     this.closed = new LedgerError('closed', `The ledger ${this.parts.name} is closed`)
-    while (this.busyLanes > 0 || this.units.length > 0)
-      await new Promise<void>((resolve) => this.whenIdle.push(resolve))
+    while (!this.isIdle) await new Promise<void>((resolve) => this.whenIdle.push(resolve))
   }
 
   private schedule(): void {
@@ -58,19 +63,20 @@ export class WriteQueue {
 
   private flush(): void {
     this.scheduled = false
-    while (this.units.length > 0 && this.busyLanes < this.parts.lanes) {
+    while (this.units.length > 0 && this.freeLanes.length > 0) {
       const isQuick = this.mayBeQuick(this.units[0] as Unit)
-      const transaction = new Transaction(this.parts, this.take(isQuick), isQuick)
-      this.busyLanes++
-      void this.write(transaction).finally(() => this.leaveLane(transaction))
+      const lane = this.freeLanes.shift() as number
+      const transaction = new Transaction(this.parts, this.take(isQuick), isQuick, lane)
+      void this.write(transaction).finally(() => this.leaveLane(transaction, lane))
     }
   }
 
-  private leaveLane({ left }: Transaction): void {
-    this.busyLanes--
+  private leaveLane({ left }: Transaction, lane: number): void {
+    // The one that was left last is taken first: few lanes have rows of tallies where few are needed.
+    this.freeLanes.unshift(lane)
     this.units.unshift(...left)
     this.schedule()
-    if (this.busyLanes === 0 && this.units.length === 0) for (const resolve of this.whenIdle.splice(0)) resolve()
+    if (this.isIdle) for (const resolve of this.whenIdle.splice(0)) resolve()
   }
 
   /** The first, and all that can go the same way with it. */

@@ -9,6 +9,8 @@
 import { float8Array, int8Array, textArray } from './binary.js'
 import type { Statement } from './connections.js'
 import { CLOCK, NOW } from './connections.js'
+import { TASK_CLASSES } from '../ledger/tally.js'
+import type { Turn } from './writers.js'
 
 type ColumnType = 'int8' | 'float8' | 'text'
 type Columns = Readonly<Record<string, ColumnType>>
@@ -48,6 +50,7 @@ export const PARTS = {
     id: 'text',
     payload_hash: 'text',
     input: 'text',
+    tally: 'text',
     correlation_id: 'text',
     created_at: 'float8',
     ...TASK_STATE,
@@ -111,6 +114,8 @@ export const PARTS = {
     correlation_id: 'text',
     detail: 'text',
   },
+  // Last, since two more parameters follow: whose rows of tallies they are.
+  tallied: { task: 'int8', tally: 'text', was: 'text', becomes: 'text' },
 } as const satisfies Readonly<Record<string, Columns>>
 
 export type PartName = keyof typeof PARTS
@@ -140,8 +145,18 @@ function isSingle(parts: Parts): boolean {
   return NAMES.every((name) => parts[name].length <= 1)
 }
 
-/** In the order of the text: the writer, its decision, how many tasks and runs are expected, then column by column. */
-export function writeValues(writer: string, decision: number, parts: Parts): unknown[] {
+/** Whose rows of tallies a statement adds to. */
+export interface TallyPlace {
+  readonly owner: string
+  /** Of the owner: no two statements of the same lane are under way at once. */
+  readonly lane: number
+}
+
+/**
+ * In the order of the text: the writer, its decision, how many tasks and runs are expected, then column by column, then
+ * the place of tallies if there are any.
+ */
+export function writeValues({ writer, decision }: Turn, parts: Parts, { owner, lane }: TallyPlace): unknown[] {
   const { made, changed, begun } = parts
   const values: unknown[] = [writer, decision, made.length, changed.length, begun.length]
   const single = isSingle(parts)
@@ -152,6 +167,7 @@ export function writeValues(writer: string, decision: number, parts: Parts): unk
       values.push(single ? rows[0]?.[column] : ENCODERS[type](rows.map((row) => row[column] as never)))
     }
   }
+  if (parts.tallied.length > 0) values.push(owner, lane)
   return values
 }
 
@@ -182,6 +198,7 @@ function textOf(schema: string, present: readonly PartName[], { sure, single }: 
     ctes.push(`given_${name} AS (SELECT u.* FROM turn, ${rows} AS u(${list}, nth))`)
     ctes.push(...WRITES[name](schema, has))
   }
+  if (has('tallied')) ctes.push(addToTallies(schema, has, next))
   ctes.push(`noted AS (UPDATE ${schema}.writers SET decision = $2, since = ${CLOCK}, made = ${missed('made', '$3', has)},
     changed = ${missed('changed', '$4', has)} FROM turn WHERE id = $1 RETURNING decision, made, changed)`)
   const answer = sure ? `${certainty(has)} AS done` : 'decision, made, changed, $5::int8 AS begun FROM noted'
@@ -218,11 +235,24 @@ const written = (has: (name: PartName) => boolean): string => {
   return `WHERE (task IN (${all})) IS TRUE`
 }
 
+/** Of the tasks that were written. `owner`: the number of the first of the two parameters. */
+function addToTallies(schema: string, has: (name: PartName) => boolean, owner: number): string {
+  const deltas = TASK_CLASSES.map(
+    (name) => `count(*) FILTER (WHERE becomes = '${name}') - count(*) FILTER (WHERE was = '${name}')`,
+  )
+  const sets = TASK_CLASSES.map((name) => `${name} = t.${name} + excluded.${name}`).join(', ')
+  return `tallied AS (INSERT INTO ${schema}.tallies AS t (name, owner, lane, ${TASK_CLASSES.join(', ')})
+    SELECT tally, $${owner}::text, $${owner + 1}::int4, ${deltas.join(', ')} FROM given_tallied ${written(has)}
+    GROUP BY tally ORDER BY tally ON CONFLICT (name, owner, lane) DO UPDATE SET ${sets})`
+}
+
 const LETTER_KEY = ['scope_kind', 'scope', 'id', 'generation']
 
 type Write = (schema: string, has: (name: PartName) => boolean) => string[]
 
 const WRITES: Readonly<Record<PartName, Write>> = {
+  // Written at the end, with parameters of its own.
+  tallied: () => [],
   made: (schema) => {
     const columns = Object.keys(PARTS.made).join(', ')
     return [

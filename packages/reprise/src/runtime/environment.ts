@@ -138,7 +138,9 @@ export class Environment {
     this.observers = [...this.observers, observer]
     this.observed = true
     return () => {
-      this.observers = this.observers.filter((other) => other !== observer)
+      // One of them: it may have been added for another run too.
+      const index = this.observers.indexOf(observer)
+      this.observers = this.observers.filter((_other, place) => place !== index)
       this.observed = this.observers.length > 0
     }
   }

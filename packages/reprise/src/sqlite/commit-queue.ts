@@ -20,9 +20,11 @@ interface Unit {
   readonly reject: (error: unknown) => void
 }
 
-/** Hears of every transaction that begins, and of every one that is undone. */
+/** Hears of every transaction that begins, of its end, and of every one that is undone. */
 export interface TransactionListener {
   begin(): void
+  /** Before the commit: what it writes is committed too. */
+  end(): void
   undo(): void
 }
 
@@ -196,6 +198,7 @@ export class CommitQueue {
 
   private commit(done: readonly [Unit, unknown][]): boolean {
     try {
+      this.listener?.end()
       this.database.exec('COMMIT')
     } catch (error) {
       // Whether it was written is not known; nobody is told that it was.

@@ -47,7 +47,9 @@ function dueIn(
     const missing = limit - found.length
     if (missing <= 0) break
     const rows = (sql.due.all(queue, policyHash, rank, now, missing + except.size) as SqlRow[]).map(taskOf)
-    found.push(...(except.size === 0 ? rows : rows.filter(({ task }) => !except.has(nameOf(task)))))
+    // Those that are excepted may be of another queue: then more were read than may be taken.
+    const free = except.size === 0 ? rows : rows.filter(({ task }) => !except.has(nameOf(task))).slice(0, missing)
+    found.push(...free)
   }
   return found
 }

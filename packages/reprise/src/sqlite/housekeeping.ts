@@ -8,6 +8,7 @@ import type { Compacted, CompactRequest, Forgotten, ForgetRequest, RunRemoval } 
 import { expectFinished, expectHistory } from '../ledger/limits.js'
 import type { OwnerRecord } from '../ledger/records.js'
 import { parse, type SqlRow, type SqlValue, text } from '../ledger/rows.js'
+import { classOfRow, TallyCounts } from '../ledger/tally.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
 import type { Statements } from './statements.js'
 
@@ -17,6 +18,10 @@ interface OldTask {
   readonly scope: string
   readonly id: string
   readonly policy_hash: string
+  readonly tally: string | null
+  readonly status: string
+  /** Null without a tally. */
+  readonly progress: string | null
 }
 
 interface LongTask {
@@ -58,15 +63,21 @@ export class Housekeeping {
     const { sql } = this
     const counts = { tasks: old.length, attempts: 0, events: 0, deadLetters: 0 }
     const policies = new Map<string, number>()
-    for (const { pk, scope_kind: kind, scope, id, policy_hash: hash } of old) {
+    const tallies = new TallyCounts()
+    for (const { pk, scope_kind: kind, scope, id, policy_hash: hash, tally, status, progress } of old) {
       counts.attempts += changesOf(sql.removeAttempts, pk)
       sql.removeCheckpoint.run(pk)
       counts.events += changesOf(sql.removeEvents, kind, scope, id)
       counts.deadLetters += changesOf(sql.removeDead, kind, scope, id)
       sql.removeTask.run(pk)
       policies.set(hash, (policies.get(hash) ?? 0) + 1)
+      if (tally !== null) tallies.add(tally, classOfRow(status, progress ?? ''), -1)
     }
     for (const [hash, count] of policies) sql.countPolicy.run(-count, hash)
+    for (const [name, delta] of tallies.entries()) {
+      sql.addToTally.run(name, ...delta)
+      sql.removeTally.run(name)
+    }
     return counts
   }
 

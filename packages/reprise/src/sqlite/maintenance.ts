@@ -11,6 +11,7 @@ import {
   type CopiedCounts,
   type CopiedRows,
   type CopiedTable,
+  countTask,
   placeColumns,
   portionsOf,
   ROWS_AT_ONCE,
@@ -25,6 +26,8 @@ import { APPLICATION_ID, expectOurs, migrate, MIGRATIONS, SCHEMA_VERSION, schema
 import { newFile } from './new-file.js'
 import { BEFORE_FIRST_PAGE, openSqlite } from './open-sqlite.js'
 import { RESULT_CODES, resultCode } from './result-codes.js'
+import { SQL } from './statements.js'
+import { TallyCounts } from '../ledger/tally.js'
 
 /** Opens it to look, whatever version it has; makes nothing. */
 async function looking<T>(file: string, look: (database: SqliteDatabase, name: string) => Promise<T> | T): Promise<T> {
@@ -150,8 +153,15 @@ export async function writeSqliteCopy(
       database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF')
       migrate(database, `sqlite:${partial}`)
       database.exec('BEGIN')
-      for await (const { table, rows } of source)
-        counts[table.name] = (counts[table.name] ?? 0) + put(database, table, rows, onRejected)
+      const tallies = new TallyCounts()
+      for await (const { table, rows } of source) {
+        if (table.isDerived) continue
+        const written = put(database, table, rows, onRejected)
+        counts[table.name] = (counts[table.name] ?? 0) + written.length
+        if (table.name === 'tasks') for (const row of written) countTask(row, tallies)
+      }
+      const addToTally = database.prepare(SQL.addToTally)
+      for (const [name, delta] of tallies.entries()) addToTally.run(name, ...delta)
       database.exec('UPDATE policies SET tasks = (SELECT count(*) FROM tasks WHERE policy_hash = hash); COMMIT')
     } catch (error) {
       throw ledgerFailure(`sqlite:${target}`, 'written', error)
@@ -165,27 +175,27 @@ export async function writeSqliteCopy(
 /** Columns that a row lacks, since they are counted at the end. */
 const DEFAULTS: Readonly<Record<string, SqlValue>> = { tasks: 0 }
 
+/** The rows that were written. */
 function put(
   database: SqliteDatabase,
   table: CopiedTable,
   rows: readonly SqlRow[],
   onRejected: OnRejected | undefined,
-): number {
+): SqlRow[] {
   const { name, columns } = table
   const all = name === 'policies' ? [...columns, 'tasks'] : columns
   const marks = all.map(() => '?').join(', ')
   const insert = database.prepare(`INSERT INTO ${name} (${all.join(', ')}) VALUES (${marks})`)
-  let count = 0
-  for (const row of rows) {
+  return rows.filter((row) => {
     try {
       insert.run(...all.map((column) => row[column] ?? DEFAULTS[column] ?? null))
-      count += 1
+      return true
     } catch (error) {
       if (onRejected === undefined || resultCode(error) !== RESULT_CODES.CONSTRAINT) throw error
       onRejected(table, row, error)
+      return false
     }
-  }
-  return count
+  })
 }
 
 /** Refuses a file that is no ledger, before anything is made of it. */

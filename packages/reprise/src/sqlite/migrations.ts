@@ -35,6 +35,8 @@ export const MIGRATIONS: readonly string[] = [
     input TEXT NOT NULL,
     result TEXT,
     stop_reason TEXT,
+    -- The row of tallies that counts the task, if one does.
+    tally TEXT,
     correlation_id TEXT NOT NULL,
     created_at REAL NOT NULL,
     updated_at REAL NOT NULL,
@@ -77,6 +79,17 @@ export const MIGRATIONS: readonly string[] = [
     state TEXT NOT NULL,
     settings TEXT,
     manual_revision INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+
+  -- How many tasks that name a tally are of which class.
+  CREATE TABLE tallies (
+    name TEXT PRIMARY KEY,
+    fresh INTEGER NOT NULL,
+    retrying INTEGER NOT NULL,
+    undecided INTEGER NOT NULL,
+    succeeded INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    cancelled INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE owners (

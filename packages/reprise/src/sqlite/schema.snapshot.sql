@@ -90,6 +90,16 @@ CREATE INDEX runs_named ON runs (name, created_at);
 
 CREATE TABLE sqlite_sequence(name,seq);
 
+CREATE TABLE tallies (
+    name TEXT PRIMARY KEY,
+    fresh INTEGER NOT NULL,
+    retrying INTEGER NOT NULL,
+    undecided INTEGER NOT NULL,
+    succeeded INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    cancelled INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
 CREATE TABLE tasks (
     pk INTEGER PRIMARY KEY,
     -- 'task': scope is the name that a program registered. 'run': scope is the id of a run, and the task is a step.
@@ -110,6 +120,8 @@ CREATE TABLE tasks (
     input TEXT NOT NULL,
     result TEXT,
     stop_reason TEXT,
+    -- The row of tallies that counts the task, if one does.
+    tally TEXT,
     correlation_id TEXT NOT NULL,
     created_at REAL NOT NULL,
     updated_at REAL NOT NULL,

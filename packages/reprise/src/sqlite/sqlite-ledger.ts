@@ -4,6 +4,7 @@
  */
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import type {
+  AttemptCounts,
   Compacted,
   CompactRequest,
   Creation,
@@ -18,7 +19,6 @@ import type {
   RunFilter,
   RunRemoval,
   StatusCounts,
-  Tally,
   TaskFilter,
   TaskResult,
   ThreadHeartbeat,
@@ -42,6 +42,7 @@ import type {
 import type { LedgerTime } from '../ledger/ledger-time.js'
 import { tellFull } from '../ledger/queue-limit.js'
 import { keyIn, scopeOfRun, wordsOf } from '../ledger/records.js'
+import { type NamedTally, type Tally, type TallyFilter, withTallyOf } from '../ledger/tally.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
 import type { SqliteDatabase } from './driver.js'
 import { nextDue, takeDue } from './due-rows.js'
@@ -59,6 +60,7 @@ import {
   parse,
   resultOf,
   runOf,
+  tallyInRow,
   type SqlRow,
   taskOf,
   type TaskRow,
@@ -67,7 +69,8 @@ import {
 } from '../ledger/rows.js'
 import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
 import { readNow, type SqlQuery, writtenFor } from '../ledger/sql/sql-reading.js'
-import { listQuery, prepareStatements, runsQuery, type Statements } from './statements.js'
+import { listQuery, prepareStatements, runsQuery, type Statements, talliesQuery } from './statements.js'
+import { TallyWriter } from './tally-writer.js'
 import { sqliteHeartbeat } from './thread-heartbeat.js'
 
 /** A store in a SQLite file, for processes of one machine. */
@@ -78,6 +81,7 @@ export class SqliteLedger implements Ledger {
   private readonly time: LedgerTime
   private readonly sql: Statements
   private readonly cache: RowCache
+  private readonly tallyWriter: TallyWriter
   private readonly queue: CommitQueue
   private readonly housekeeping: Housekeeping
   private readonly files: OpenFiles | undefined
@@ -92,7 +96,8 @@ export class SqliteLedger implements Ledger {
     this.files = files
     this.sql = prepareStatements(database)
     this.cache = new RowCache(database)
-    this.queue = new CommitQueue(database, name, { files, listener: this.cache })
+    this.tallyWriter = new TallyWriter(this.sql, this.cache)
+    this.queue = new CommitQueue(database, name, { files, listener: this.tallyWriter })
     this.housekeeping = new Housekeeping(database, this.sql)
     this.analytics = sqlAnalytics((begin) => this.queue.read(() => readNow(begin(), (query) => this.ask(query))))
   }
@@ -114,7 +119,11 @@ export class SqliteLedger implements Ledger {
   listen = async (): Promise<() => void> => () => undefined
 
   async create(tasks: readonly NewTask[]): Promise<readonly Creation[]> {
-    const creations = await this.queue.add(() => inTurn(tasks, (task) => this.insert(task)))
+    const creations = await this.queue.add(() => {
+      const made = inTurn(tasks, (task) => this.insert(task))
+      for (const creation of made) this.tallyWriter.created(creation)
+      return made
+    })
     // Only what is committed is known to be there.
     for (const { type, task } of creations) if (type === 'created') this.keptPolicies.add(task.policyHash)
     return creations
@@ -244,9 +253,23 @@ export class SqliteLedger implements Ledger {
     })
   }
 
-  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
+  attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]> {
     const list = text(keys.map(({ scopeKind, scope, id }) => [scopeKind, scope, id]))
-    return this.queue.read(() => this.sql.tallies.all(list) as Tally[])
+    return this.queue.read(() => this.sql.attemptCounts.all(list) as AttemptCounts[])
+  }
+
+  tally(name: string): Promise<Tally> {
+    return this.queue.read(() => tallyInRow(this.sql.tally.get(name) as SqlRow | undefined))
+  }
+
+  tallies(filter: TallyFilter): Promise<readonly NamedTally[]> {
+    const { sql, values } = talliesQuery(filter)
+    return this.queue.read(() =>
+      (this.database.prepare(sql).all(...values) as SqlRow[]).map((row) => ({
+        name: row['name'] as string,
+        ...tallyInRow(row),
+      })),
+    )
   }
 
   gates(): Promise<readonly GateRecord[]> {
@@ -309,8 +332,8 @@ export class SqliteLedger implements Ledger {
 
   private insert({ task, policy, payloadHash }: NewTask): Creation {
     const input = text(task.input)
-    const { scopeKind, scope, id, correlationId, createdAtMs } = task
-    const values = [scopeKind, scope, id, payloadHash, input, correlationId, createdAtMs, ...updatedValues(task)]
+    const { scopeKind, scope, id, tally = null, correlationId, createdAtMs } = task
+    const values = [scopeKind, scope, id, payloadHash, input, tally, correlationId, createdAtMs, ...updatedValues(task)]
     const { changes, lastInsertRowid } = this.sql.insertTask.run(...values)
     if (Number(changes) === 0) return this.existing(task, payloadHash)
     this.countPolicy(policy)
@@ -332,9 +355,19 @@ export class SqliteLedger implements Ledger {
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */
   private write<T>(decided: Decided<T>, rows: LockedRows): T {
     const writes = encodeChanges(this.sql, decided, rows)
-    for (const task of decided.created ?? []) this.insert(task)
+    const created = decided.created?.map((task) => this.insert(task)) ?? []
     for (const [statement, values] of writes) statement.run(...values)
-    for (const task of decided.tasks ?? []) this.cache.put(rows.rowOf(task).pk, task, rows.rowOf(task).input)
+    for (const creation of created) this.tallyWriter.created(creation)
+    for (const task of decided.tasks ?? []) {
+      const row = rows.rowOf(task)
+      const kept = withTallyOf(row.task, task)
+      if (kept.tally !== undefined) {
+        this.tallyWriter.changed(row.task, kept)
+        // Should the task be changed once more in this commit, that counts from here.
+        rows.add(kept, { ...row, task: kept })
+      }
+      this.cache.put(row.pk, kept, row.input)
+    }
     return decided.result
   }
 }

@@ -4,6 +4,7 @@
 import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
 import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
+import { TASK_CLASSES, type TallyFilter } from '../ledger/tally.js'
 import { AFTER_PREFIX, RUN_COLUMNS, type SqlValue, TASK_COLUMNS, UPDATED_COLUMNS } from '../ledger/rows.js'
 
 const INSERTED = [
@@ -12,6 +13,7 @@ const INSERTED = [
   'id',
   'payload_hash',
   'input',
+  'tally',
   'correlation_id',
   'created_at',
   ...UPDATED_COLUMNS,
@@ -19,6 +21,9 @@ const INSERTED = [
 /** The task with this key, or what belongs to it. */
 const IS_TASK = 'scope_kind = ? AND scope = ? AND id = ?'
 const IN_RUN = `scope_kind = 'run' AND scope = ?`
+/** What is removed with a task; its progress only where it says how the task is counted. */
+const REMOVED = 'pk, scope_kind, scope, id, policy_hash, tally, status, iif(tally IS NULL, NULL, progress) AS progress'
+const CLASSES = TASK_CLASSES.join(', ')
 const marks = (count: number): string => Array.from({ length: count }, () => '?').join(', ')
 
 export const SQL = {
@@ -40,12 +45,12 @@ export const SQL = {
   updateRun: `UPDATE runs SET status = ?, owner = ?, fence = ?, resumes = ?, fingerprint = ?, detail = ?, updated_at = ?,
     ended_at = ? WHERE id = ?`,
   definition: 'SELECT definition FROM runs WHERE id = ?',
-  tasksOfRun: `SELECT pk, scope_kind, scope, id, policy_hash FROM tasks WHERE ${IN_RUN} ORDER BY id LIMIT ?`,
+  tasksOfRun: `SELECT ${REMOVED} FROM tasks WHERE ${IN_RUN} ORDER BY id LIMIT ?`,
   removeRun: 'DELETE FROM runs WHERE id = ?',
   removeEventsOfRun: `DELETE FROM events WHERE ${IN_RUN}`,
   dataVersion: 'PRAGMA data_version',
   // The list is what the index is of; which of it is meant is bound.
-  finishedBefore: `SELECT pk, scope_kind, scope, id, policy_hash FROM tasks
+  finishedBefore: `SELECT ${REMOVED} FROM tasks
     WHERE status IN ('succeeded', 'failed', 'cancelled') AND status = ? AND updated_at < ?
     AND (scope_kind <> 'run' OR scope NOT IN (SELECT id FROM runs)) ORDER BY updated_at LIMIT ?`,
   longHistories: `SELECT pk, scope_kind, scope, id, correlation_id, attempts_kept FROM tasks
@@ -75,11 +80,15 @@ export const SQL = {
     FROM tasks WHERE ${IN_RUN} AND status = 'succeeded' ORDER BY id`,
   countTasks: `SELECT status, COUNT(*) AS tasks FROM tasks WHERE ${IN_RUN} GROUP BY status`,
   // The keys come as one list: a statement for each takes twice as long.
-  tallies: `SELECT COALESCE(MAX(a.attempt), 0) AS last,
+  attemptCounts: `SELECT COALESCE(MAX(a.attempt), 0) AS last,
     COALESCE(SUM(a.outcome <> 'interrupted' OR a.failure IS NOT NULL), 0) AS ended
     FROM json_each(?) k LEFT JOIN tasks t
     ON t.scope_kind = k.value ->> 0 AND t.scope = k.value ->> 1 AND t.id = k.value ->> 2
     LEFT JOIN attempts a ON a.task = t.pk AND a.generation = t.generation GROUP BY k.key ORDER BY k.key`,
+  tally: `SELECT ${CLASSES} FROM tallies WHERE name = ?`,
+  addToTally: `INSERT INTO tallies (name, ${CLASSES}) VALUES (${marks(TASK_CLASSES.length + 1)}) ON CONFLICT (name) DO UPDATE
+    SET ${TASK_CLASSES.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`,
+  removeTally: `DELETE FROM tallies WHERE name = ? AND ${TASK_CLASSES.map((column) => `${column} = 0`).join(' AND ')}`,
   removeAttempts: 'DELETE FROM attempts WHERE task = ?',
   oldAttempts: `SELECT generation, attempt, execution, ended_at FROM attempts WHERE task = ?
     ORDER BY generation, attempt, execution LIMIT ?`,
@@ -193,5 +202,21 @@ export function runsQuery(filter: RunFilter): { sql: string; values: SqlValue[] 
   const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   const order = idPrefix === undefined ? 'created_at DESC, id DESC' : 'id DESC'
   const sql = `SELECT ${RUN_COLUMNS} FROM runs${condition} ORDER BY ${order} LIMIT ?`
+  return { sql, values: [...values, limit ?? -1] }
+}
+
+export function talliesQuery({ prefix, after, limit }: TallyFilter): { sql: string; values: SqlValue[] } {
+  const conditions: string[] = []
+  const values: SqlValue[] = []
+  if (prefix !== undefined) {
+    conditions.push('name >= ?', 'name < ?')
+    values.push(prefix, prefix + AFTER_PREFIX)
+  }
+  if (after !== undefined) {
+    conditions.push('name > ?')
+    values.push(after)
+  }
+  const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+  const sql = `SELECT name, ${CLASSES} FROM tallies${condition} ORDER BY name LIMIT ?`
   return { sql, values: [...values, limit ?? -1] }
 }

@@ -141,6 +141,18 @@ export const CLAIM_CASES: Readonly<Record<string, Check>> = {
     same(await claim(ledger, { queues: queues.slice(0, 1), limit: 6, gates, except }), ['a5'])
   },
 
+  'gives no more tasks an owner than a limited queue has places, though tasks are excepted': async (
+    ledger,
+    setTime,
+  ) => {
+    await ledger.create([...many('a', 9), newTask({ id: 'retry', queue: 'a', dueAtMs: 1, progress: RETRY })])
+    setTime(10)
+    const except = ['x', 'y', 'a0'].map((id) => keyIn({ scopeKind: 'task', scope: 'mail' }, id))
+    const request = { queues: [{ ...refOf('a'), most: 2 }], limit: 8, gates: [queueKey('a')], except }
+    same(await claim(ledger, request), ['retry', 'a1'])
+    same(await claim(ledger, request), [])
+  },
+
   'limits a queue by its gate, which decides in place of the request': async (ledger, setTime) => {
     await ledger.create(many('a', 9))
     setTime(10)

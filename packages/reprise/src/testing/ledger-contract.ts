@@ -14,6 +14,7 @@ import { RETENTION_CASES } from './retention-contract.js'
 import { RUN_CASES } from './run-contract.js'
 import { newTask, sampleTask } from './sample-task.js'
 import { SCOPE_CASES } from './scope-contract.js'
+import { TALLY_CASES } from './tally-contract.js'
 
 /** A ledger, and a way to set its time. */
 export interface LedgerUnderTest {
@@ -52,6 +53,7 @@ export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly C
     ...RETENTION_CASES,
     ...RUN_CASES,
     ...SCOPE_CASES,
+    ...TALLY_CASES,
   }
   return Object.entries(cases).map(([name, check]) => ({
     name,
@@ -140,7 +142,7 @@ const CASES: Readonly<Record<string, Check>> = {
     same(result, 'done')
     same(await ledger.get(KEY), next)
     same(await ledger.attempts(KEY), [ATTEMPT])
-    same(await ledger.tallies([{ scopeKind: 'task', scope: 'mail', id: 'nobody' }, KEY]), [
+    same(await ledger.attemptCounts([{ scopeKind: 'task', scope: 'mail', id: 'nobody' }, KEY]), [
       { last: 0, ended: 0 },
       { last: 1, ended: 1 },
     ])

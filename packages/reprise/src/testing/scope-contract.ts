@@ -116,7 +116,7 @@ export const SCOPE_CASES: Readonly<Record<string, Check>> = {
     same(await ledger.countTasks('import'), { failed: 1 })
     same((await ledger.attemptsOfRun('import')).map(nameOf), [nameOf(STEP), nameOf(STEP)])
     same(
-      (await ledger.tallies([TASK, STEP, keyIn(TASKS, 'nobody')])).map(({ last }) => last),
+      (await ledger.attemptCounts([TASK, STEP, keyIn(TASKS, 'nobody')])).map(({ last }) => last),
       [2, 2, 0],
     )
     const { analytics } = ledger

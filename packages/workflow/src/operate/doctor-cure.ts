@@ -27,6 +27,8 @@ export function placeText(place: FaultPlace): string {
       return `run ${place.run}`
     case 'gate':
       return `${place.kind} ${gateName(place.key)}`
+    case 'tally':
+      return `tally ${place.name}`
     case 'ledger':
       return 'the store'
   }
@@ -47,6 +49,8 @@ export function cureOf({ place, excess }: LedgerFault): Cure {
         ? { type: 'reset_breaker', name }
         : { type: 'grant_budget', name, amount: excess ?? 1 }
     }
+    // The copy counts its tasks anew.
+    case 'tally':
     case 'ledger':
       return { type: 'salvage_store' }
   }

@@ -85,7 +85,7 @@ export async function checkStore(store: string): Promise<DoctorCheck[]> {
   const take = async (rows: CopiedRows): Promise<void> => void (state = await checkLedger(rows))
   try {
     const found = await storeCheck(store, take)
-    return [...factChecks(found, store), ...damageChecks(found), ...stateChecks(state)]
+    return [...factChecks(found, store), ...damageChecks(found), ...stateChecks(state, found.kind)]
   } catch (error) {
     if (!(error instanceof LedgerError) || error.problem === 'refused') throw error
     return [unreadable(error, storeWithoutPassword(store))]
@@ -141,16 +141,23 @@ function damageChecks({ kind, damage, schema }: StoreCheck): DoctorCheck[] {
   )
 }
 
-function stateChecks(state: LedgerCheck | undefined): DoctorCheck[] {
+/** For a store on a server, which cannot be salvaged. */
+const RECOUNT =
+  'a copy counts its tasks anew: `reprise store backup FILE`, then `reprise store restore FILE` into a new schema'
+
+function stateChecks(state: LedgerCheck | undefined, kind: StoreCheck['kind']): DoctorCheck[] {
   if (state === undefined) return []
   const { runs, tasks, faults } = state
   const wordsOf = ({ rule, place, message }: LedgerFault) => ({ rule, place: placeText(place), message })
   const notes = state.notes.map((one) => ({ ...note('state', ''), ...wordsOf(one) }))
   if (faults.length === 0) {
     const counted = `${plural(runs, 'run')} and ${plural(tasks, 'task')}`
-    return [ok('state', `${counted} are consistent (I1 to I9)`), ...notes]
+    return [ok('state', `${counted} are consistent (I1 to I10)`), ...notes]
   }
-  const cured = faults.map((one) => fault('state', 'refused', { ...wordsOf(one), cure: cureOf(one) }))
+  const cured = faults.map((one) => {
+    const cure = one.place.type === 'tally' && kind === 'postgres' ? adviceOf(RECOUNT) : cureOf(one)
+    return fault('state', 'refused', { ...wordsOf(one), cure })
+  })
   return [...cured, ...notes]
 }
 
