@@ -102,6 +102,14 @@ describe('an owner whose process is gone', () => {
     const { here } = await scene({ processStart: '1' })
     expect(await here.resume()).toMatchObject({ resumed: 1 })
   })
+
+  it('is not named among the others, though its tasks are left alone by a program that does not know them', async () => {
+    const { machine } = await scene({ processStart: '1' })
+    const unknowing = await machine.open(ownIdentity())
+    const { resumed, others } = await unknowing.resume()
+    expect([resumed, others.length]).toEqual([0, 1]) // the program that knows the task lives
+    expect(await machine.ledger.owners()).toHaveLength(3)
+  })
 })
 
 describe('a resume by force', () => {

@@ -94,6 +94,53 @@ describe('an option', () => {
     await durable.close()
   })
 
+  it.each<[unknown, RegExp]>([
+    [{ group: 'sums' }, /group: "sums" is not an object with the functions `keys` and `follow`/],
+    [{ group: { keys: () => ({}) } }, /task t: group\.follow: undefined is not a function$/],
+    [{ onInterrupt: 'charg' }, /onInterrupt: "charg" is not 'rerun', 'charge', 'fail' or \{ verify: function \}/],
+    [{ onInterrupt: [] }, /onInterrupt: a list is not 'rerun'/],
+    [{ onInterrupt: {} }, /onInterrupt\.verify: is missing: say a function/],
+    [
+      { onInterrupt: { verify: () => 'unknown', verfy: 1 } },
+      /onInterrupt\.verfy: unknown option \(did you mean `verify`\?\)/,
+    ],
+  ])('of a task that is wrong is named with its place: %j', async (options, message) => {
+    const durable = await openDurable('memory:')
+    expect(() => durable.task('t', {}, () => 1, options as never)).toThrow(message)
+    await durable.close()
+  })
+
+  it('of a registration that is wrong says which argument it is', async () => {
+    const durable = await openDurable('memory:')
+    const policy = (() => 1) as never
+    expect(() => durable.task('t', policy, undefined as never)).toThrow(
+      "The third argument of task('t', policy, run): undefined is not a function",
+    )
+    durable.task('t', {}, () => 1)
+    expect(() => durable.task('t', {}, () => 2)).toThrow('There is a task t already: register each name once')
+    await durable.close()
+  })
+
+  it('of many tasks is named with its place in the list, before anything is recorded', async () => {
+    const durable = await openDurable('memory:')
+    const task = durable.task('t', {}, (input: unknown) => Promise.resolve(String(input)) as never)
+    const messageOf = async (tasks: unknown): Promise<string> =>
+      ((await rejection(task.startAll(tasks as never))) as Error).message
+    expect(await messageOf({ input: 1 })).toBe(
+      'startAll of the task t: an object is not a list such as [{ input, id }]',
+    )
+    expect(await messageOf([{ input: 1, id: 'a' }, { id: 'b' }])).toBe(
+      'tasks[1].input is undefined: what is kept must be JSON',
+    )
+    expect(await messageOf([{ input: 1, id: 'a' }, { input: { at: new Date(0) } }])).toMatch(
+      /^tasks\[1\]\.input\.at is an object of class Date/,
+    )
+    expect(await messageOf([{ input: 1, ID: 'a' }])).toMatch(/of tasks\[0\] in startAll of the task t: ID: unknown/)
+    expect(await messageOf([{ input: 1, id: '' }])).toMatch(/of tasks\[0\] in startAll of the task t: id: "" is not/)
+    expect(await task.status('a')).toBeUndefined()
+    await durable.close()
+  })
+
   it('`breakers` settles what a breaker is, for every policy that names it', async () => {
     const breakers = { api: { failureThreshold: 1, recoveryTimeout: '1h' } }
     const durable = await openDurable('memory:', { breakers })

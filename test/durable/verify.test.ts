@@ -72,21 +72,38 @@ describe('a look at an interrupted attempt', () => {
     await host.durable.close()
   })
 
-  it.each<[string, Verify]>([
-    ['does not know', () => 'unknown'],
+  it.each<[string, Verify, string | undefined]>([
+    ['does not know', () => 'unknown', undefined],
     [
       'throws',
       () => {
         throw new Error('no answer')
       },
+      'no answer',
     ],
-    ['answers something else', () => 'perhaps' as never],
-    ['finds what is not JSON', () => ({ done: new Date(0) })],
-  ])('that %s leaves it to a person', async (_what, verify) => {
+    [
+      'answers something else',
+      () => 'perhaps' as never,
+      `the answer of verify is wrong: "perhaps" is not 'rerun', 'unknown' or { done: result }`,
+    ],
+    [
+      'finds what is not JSON',
+      () => ({ done: new Date(0) }),
+      'done is an object of class Date: what is kept must be JSON',
+    ],
+  ])('that %s leaves it to a person, and the event says why', async (_what, verify, why) => {
     const world = new World()
     const host = await takenOver(world, verify)
     expect(await host.task.status('a')).toMatchObject({ state: 'undecided', stopReason: 'interrupted' })
-    expect(await rejection(host.task.run(null, { id: 'a' }))).toMatchObject({ stopReason: 'interrupted' })
+    expect(await rejection(host.task.run(null, { id: 'a' }))).toMatchObject({
+      stopReason: 'interrupted',
+      message:
+        'Task t/a is undecided: an attempt was interrupted, and may have happened or not. ' +
+        `Find out, then call decide("a", 'done', result) or decide("a", 'rerun')`,
+    })
+    const decided = (await world.ledger.events(0, 100)).find(({ type }) => type === 'decided')
+    expect(decided).toBeDefined()
+    expect((decided?.detail as { failure?: { message: string } } | undefined)?.failure?.message).toBe(why)
     expect(host.runs).toEqual([])
     expect((await host.durable.resume()).undecided).toEqual([{ scopeKind: 'task', scope: 't', id: 'a' }])
     await host.task.decide('a', 'rerun')
@@ -191,7 +208,7 @@ describe('a look at an interrupted attempt', () => {
     const host = await new World().open()
     for (const onInterrupt of ['verify', { verify: 'x' }, null, 5]) {
       expect(() => host.durable.task('t', {}, hang, { onInterrupt: onInterrupt as never })).toThrow(
-        /options of the task t: onInterrupt: /,
+        /options of the task t: onInterrupt(\.verify)?: /,
       )
     }
     await host.durable.close()

@@ -49,7 +49,7 @@ test('resume without a name, after a run that failed, says how that run is resum
   const { code, stderr } = await here('resume')
   expect(code).toBe(4)
   expect(stderr).toContain(
-    'No run was interrupted: there is nothing to resume. The last run, night-1, has failed steps',
+    'No run was interrupted: there is nothing to resume. The last run, night-1, has failed steps: to retry them, name the run',
   )
   expect(stderr).toMatch(
     /next: reprise .*resume .*night-1 --reset-retries|next: reprise resume night-1 --reset-retries/,

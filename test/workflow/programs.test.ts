@@ -140,7 +140,48 @@ describe('a workflow of a program', () => {
       [3, 7],
       [4, 14],
     ])
-    expect(problems[0]).toMatchObject({ file: path.join(directory, 'flow.yaml'), suggestion: expect.any(String) })
+    const file = path.join(directory, 'flow.yaml')
+    expect(problems[0]).toMatchObject({ file, suggestion: expect.any(String) })
+    const { message } = error as InputError
+    expect(message).toContain(`${file}:3:7: steps[0].nam: unknown field (did you mean \`name\`?); ${file}:4:14: `)
+    await expect(loadWorkflow('steps:\n  - shel: x\n')).rejects.toThrow(
+      'line 2:5: steps[0].shel: unknown field (did you mean `shell`?)',
+    )
+  })
+
+  it('keeps its logs where the command line looks for those of the store', async () => {
+    const plan = await load('name: x\nsteps: [{ name: say, shell: echo hello }]\n')
+    const address = `sqlite:${path.join(directory, 'app.db')}`
+    const shared = await openDurable(address)
+    const logs: (string | null)[] = []
+    const output = { onEnd: (_: unknown, log: string | null): number => logs.push(log) }
+    await runWorkflow(plan, { durable: shared, runId: 'one', output })
+    await shared.close()
+    await runWorkflow(plan, { durable: address, runId: 'two', output })
+    const logOf = (run: string): string =>
+      path.join(directory, '.reprise', 'sqlite-app.db', 'runs', run, 'say', '1.1.1.log')
+    expect(logs).toEqual([logOf('one'), logOf('two')])
+  })
+
+  it('is refused with the argument that is wrong', async () => {
+    const plan = await load('name: x\nsteps: [{ shell: echo ran >> done.txt }]\n')
+    const options = { durable, stateDirectory }
+    await expect(loadWorkflow(7 as never)).rejects.toThrow('The first argument of loadWorkflow must be the text')
+    await expect(runWorkflow({} as never, options)).rejects.toThrow('The first argument of runWorkflow must be a plan')
+    await expect(resumeWorkflow(undefined as never, 'r', options)).rejects.toThrow('The first argument of resumeWork')
+    await expect(resumeWorkflow(plan, options as never, options)).rejects.toThrow('The second argument of resumeWork')
+    await expect(runWorkflow(plan, { ...options, output: {} as never })).rejects.toThrow(
+      'output.onEnd: is missing: say a function',
+    )
+    await expect(runWorkflow(plan, { ...options, params: { wo: 1 } })).rejects.toThrow(
+      'Invalid options of runWorkflow: params.wo: the workflow x has no such parameter',
+    )
+    expect(linesOf('done.txt')).toEqual([])
+    const ledger = await openLedger('memory:')
+    expect(await viewRuns(ledger)).toEqual([])
+    for (const selection of [{ state: 'sucess' }, { stat: 'failed' }, { limit: -1 }, 5])
+      await expect(viewRuns(ledger, selection as never)).rejects.toBeInstanceOf(OptionsError)
+    await ledger.close()
   })
 
   it('runs in the directory of its file, with its parameters, and is told and listed', async () => {
@@ -230,7 +271,7 @@ describe('a workflow of a program', () => {
     expect(await refused({ stateDirectory, params: { who: 'Ada' } })).toContain('durable: is missing')
     expect(await refused({ durable, stateDirectory, onevent: () => undefined })).toContain('onEvent')
     expect(await refused({ durable, stateDirectory, params: { whom: 'Ada' } })).toMatch(
-      /workflow greet: who: is missing[^]*whom/,
+      /params\.who: is missing: .*; params\.whom: the workflow greet has no such parameter \(did you mean `who`\?\)/,
     )
     expect(existsSync(stateDirectory)).toBe(false)
   })

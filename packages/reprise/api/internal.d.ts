@@ -1,8 +1,8 @@
-// reprise/internal: 34 names, 14 values and 20 types. Written by `npm run api`.
+// reprise/internal: 35 names, 15 values and 20 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, checkLedger, classOf, describeError, durationCheck, expectOptions, failureOf, faultsOfTasks,
-//   fingerprint, lastHeardOf, livingOwners, nearest, plainText, sharedLedger,
+//   ENDED_RUN_STATUSES, addressOf, checkLedger, classOf, describeError, durationCheck, expectOptions, failureOf,
+//   faultsOfTasks, fingerprint, lastHeardOf, livingOwners, nearest, plainText, sharedLedger,
 //
 // types:
 //   Changes, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, FaultPlace, GroupChange,
@@ -162,6 +162,8 @@ export interface TableFacts {
 }
 
 export type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
+
+export declare function addressOf(durable: Durable): string | undefined;
 
 export declare function checkLedger(source: CopiedRows): Promise<LedgerCheck>;
 

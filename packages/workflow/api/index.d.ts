@@ -209,7 +209,7 @@ export declare function runWorkflow(plan: Plan, options: RunWorkflowOptions): Pr
 
 export declare function viewEvents(ledger: Ledger, run: string): Promise<EventView[]>;
 
-export declare function viewRuns(ledger: Ledger, { state, sinceMs, limit }: RunSelection): Promise<RunView[]>;
+export declare function viewRuns(ledger: Ledger, selection?: RunSelection): Promise<RunView[]>;
 
 export declare function workflowSchema(): JsonSchema;
 

@@ -19,7 +19,7 @@ export function storeStatusPage(status: ShownStatus, nowMs: number, look: Look):
     bold(plainText(address)),
     `  ${NAMES[kind]} ${plainText(version)}${isReplica ? ', a replica' : ''}, schema ${schema.version} of ${schema.newest}, ${byteText(bytes)}`,
     `  tasks: ${states.length === 0 ? 'none' : states.join(', ')}`,
-    ...(oldestDueAtMs === null ? [] : [`  the first of those that wait is due ${relativeTime(oldestDueAtMs, nowMs)}`]),
+    ...(oldestDueAtMs === null ? [] : [`  first waiting task: due ${relativeTime(oldestDueAtMs, nowMs)}`]),
     `  dead letters: ${countText(deadLetters)}`,
     ...(connections === null
       ? []
@@ -56,11 +56,16 @@ function ownersOf(owners: readonly OwnerView[], nowMs: number, look: Look): stri
         cell: ({ state }) => state,
         paint: ({ state }) => (state === 'alive' ? look.style.green : look.style.red),
       },
-      { title: 'is', cell: ({ role, site }) => plainText([role, site].filter((word) => word !== null).join(' at ')) },
-      { title: 'version', cell: ({ version }) => plainText(version ?? '') },
-      { title: 'runs', align: 'right', cell: loadText },
+      {
+        title: 'role',
+        cell: ({ role, site }) => plainText([role, site].filter((word) => word !== null).join(' at ')),
+        least: 10,
+      },
+      { title: 'version', cell: ({ version }) => plainText(version ?? ''), least: 7, expendable: 2 },
+      // Not `runs`, which are of workflows.
+      { title: 'attempts', align: 'right', cell: loadText },
       { title: 'lease left', align: 'right', cell: ({ leaseLeftMs }) => leaseText(leaseLeftMs) },
-      { title: 'since', cell: ({ startedAtMs }) => relativeTime(startedAtMs, nowMs) },
+      { title: 'since', cell: ({ startedAtMs }) => relativeTime(startedAtMs, nowMs), expendable: 1 },
     ],
     owners,
     look,

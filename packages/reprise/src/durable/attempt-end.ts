@@ -4,6 +4,7 @@
  */
 import { expectAnswer, isRetryable } from '../core/classify.js'
 import { ResultError } from '../core/errors.js'
+import { isNot } from '../core/problems.js'
 import { mayStateRetryAfter, retryAfterMs } from '../core/retry-after.js'
 import type { Definition } from './definition.js'
 import type { ExecutionEnd } from './execution.js'
@@ -39,16 +40,21 @@ export function errorOfEnd(end: ExecutionEnd, recorded: AttemptEnd): unknown {
   return recorded.result === 'success' ? undefined : errorOf(recorded.failure)
 }
 
-/** What the program found of an attempt that was interrupted; undefined if it was stopped before it knew. */
+/**
+ * What the program found of an attempt that was interrupted; undefined if it was stopped before it knew. A look that
+ * failed, or answered something else, found nothing: the event says why, since a person has to decide then.
+ */
 export function verificationOf(end: ExecutionEnd): Verification | undefined {
   if (end.type === 'stopped') return undefined
-  const answer = end.type === 'value' ? end.value : 'unknown'
-  if (answer === 'rerun') return { type: 'rerun' }
-  if (typeof answer !== 'object' || answer === null || !('done' in answer)) return { type: 'unknown' }
+  if (end.type !== 'value') return { type: 'unknown', failure: failureOf(end.error) }
+  const answer = end.value
+  if (answer === 'rerun' || answer === 'unknown') return { type: answer }
   try {
+    if (typeof answer !== 'object' || answer === null || !('done' in answer))
+      throw new TypeError(`the answer of verify is wrong: ${isNot(answer, "'rerun', 'unknown' or { done: result }")}`)
     return { type: 'done', result: answer.done === undefined ? null : expectJson(answer.done, 'done') }
-  } catch {
-    return { type: 'unknown' }
+  } catch (error) {
+    return { type: 'unknown', failure: failureOf(error) }
   }
 }
 

@@ -16,6 +16,7 @@ import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
 import type { Definition, Recordable, TaskFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { expectOptions, FLAG } from '../core/options.js'
+import { isNot } from '../core/problems.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
 import type { OtherOwner } from './other-owners.js'
@@ -48,6 +49,8 @@ export interface DurableSettings {
   readonly identity?: Identity
   /** What other processes and people are told of it. */
   readonly about?: OwnerIdentity
+  /** Where the ledger was opened. A function, so that a password in it is not printed with the object. */
+  readonly address?: () => string
 }
 
 /** Options of `resume`. */
@@ -202,8 +205,10 @@ export class Durable {
   ): TaskHandle<I, R> {
     if (this.closing !== undefined) throw new TaskRefusedError('closed', 'The durable tasks were closed')
     expectId('task name', name)
-    if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
-    if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
+    if (this.worker.definitions.has(name))
+      throw new TypeError(`There is a task ${name} already: register each name once, and share its handle`)
+    if (typeof run !== 'function')
+      throw new TypeError(`The third argument of task('${name}', policy, run): ${isNot(run, 'a function')}`)
     const normal = this.policyOf(name, policy)
     const { rule, verify, group, tally, allot, most, whenDenied } = readTaskOptions(name, options, normal)
     const record = recordOf(normal, rule)

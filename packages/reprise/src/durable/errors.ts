@@ -31,7 +31,8 @@ export class RecordedFailureError extends RepriseError {
     const reason = task.stopReason ?? 'aborted'
     const said = lastFailure === null ? '' : `: ${lastFailure.name}: ${lastFailure.message}`
     const word = budgetReason === undefined ? reason : `${reason} (${budgetReason})`
-    const ended = `ended with ${word} after ${attemptsWord(retry.launched)}${said}`
+    const isOpen = task.status === 'undecided'
+    const ended = isOpen ? undecidedWords(task) : `ended with ${word} after ${attemptsWord(retry.launched)}${said}`
     super('recorded_failure', `Task ${task.scope}/${task.id} ${ended}`)
     this.stopReason = reason
     this.budgetReason = budgetReason
@@ -43,6 +44,14 @@ export class RecordedFailureError extends RepriseError {
   override get name(): string {
     return 'RecordedFailureError'
   }
+}
+
+/** A step of a run is decided by other means: with the resume of the run. */
+function undecidedWords({ scopeKind, id }: TaskRecord): string {
+  const cause = 'is undecided: an attempt was interrupted, and may have happened or not'
+  if (scopeKind !== 'task') return cause
+  const given = JSON.stringify(id)
+  return `${cause}. Find out, then call decide(${given}, 'done', result) or decide(${given}, 'rerun')`
 }
 
 function attemptsWord(count: number): string {

@@ -143,10 +143,11 @@ export function verified(
     return settle(nextExecution(known, now), policy, INTERRUPTED_TOO_OFTEN, gates, now)
   }
   const changes = found.type === 'rerun' ? changed(dueNow(known, now)) : undecided(known, now)
-  return { ...changes, events: [eventOf('decided', task, now, { answer: found.type, by: 'verify' })] }
+  const failure = found.type === 'unknown' && found.failure !== undefined ? { failure: { ...found.failure } } : {}
+  return { ...changes, events: [eventOf('decided', task, now, { answer: found.type, by: 'verify', ...failure })] }
 }
 
 export type Verification =
   | { readonly type: 'done'; readonly result: Json }
   | { readonly type: 'rerun' }
-  | { readonly type: 'unknown' }
+  | { readonly type: 'unknown'; readonly failure?: FailureRecord }

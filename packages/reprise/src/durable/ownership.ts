@@ -178,7 +178,7 @@ export class Ownership {
     void track(this.takeOver(randomUUID())).catch(onFailure)
   }
 
-  /** Who else holds a lease. */
+  /** Other processes that hold a lease. The row of one that is gone stays while it has tasks that nobody here knows. */
   async others(): Promise<OtherOwner[]> {
     const { ledger, identity } = this.parts
     const [now, owners] = [await ledger.leaseNow(), await ledger.owners()]
@@ -199,8 +199,9 @@ export class Ownership {
   private leaseLeftOf(owner: OwnerRecord, leaseNow: number): number {
     const { ledger, identity, leaseMs, monotonicMs } = this.parts
     const silentMs = monotonicMs() - (this.sightings.get(owner.id)?.atMs ?? monotonicMs())
-    const isSeen = lifeOf(owner, identity, ledger.spans) === 'alive'
-    return Math.max(0, isSeen ? (owner.leaseMs ?? leaseMs) - silentMs : owner.leaseUntilMs - leaseNow)
+    const life = lifeOf(owner, identity, ledger.spans)
+    if (life === 'gone') return 0
+    return Math.max(0, life === 'alive' ? (owner.leaseMs ?? leaseMs) - silentMs : owner.leaseUntilMs - leaseNow)
   }
 
   /** Remembers who lives; answers with those who do not. */

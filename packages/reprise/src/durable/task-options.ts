@@ -1,6 +1,6 @@
 /** The options of a task, checked. Imports core and its own layer. */
 import { OptionsError } from '../core/errors.js'
-import { expectOptions, type OptionCheck } from '../core/options.js'
+import { expectNone, expectOptions, type OptionCheck, optionProblems } from '../core/options.js'
 import type { Policy } from '../core/policy.js'
 import { isNot } from '../core/problems.js'
 import type { TaskRecord } from '../ledger/records.js'
@@ -70,10 +70,7 @@ interface ReadOptions<I, R> extends Pick<Definition, 'most' | 'whenDenied'> {
 
 const WHEN_DENIED: OptionCheck = [(value) => value === 'end' || value === 'hold', "'end' or 'hold'"]
 
-const isGroup = (value: unknown): boolean => {
-  const { keys, follow } = (value ?? {}) as Partial<TaskGroup>
-  return typeof keys === 'function' && typeof follow === 'function'
-}
+const FUNCTION: OptionCheck = [(value) => typeof value === 'function', 'a function']
 
 const COUNT: OptionCheck = [
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
@@ -96,13 +93,14 @@ export function readTaskOptions<I, R>(name: string, options: TaskOptions<I, R>, 
   expectOptions(`the task ${name}`, options, {
     // Checked below, with a message of its own.
     onInterrupt: [() => true, ''],
-    group: [isGroup, 'an object with the functions `keys` and `follow`'],
+    group: [(value) => typeof value === 'object' && value !== null, 'an object with the functions `keys` and `follow`'],
     tally: TALLY,
     allot: [() => true, ''],
     most: MOST,
     whenDenied: WHEN_DENIED,
   })
   const { group, tally, allot, most, whenDenied } = options
+  if (group !== undefined) expectGroup(name, group)
   if (allot !== undefined) expectAllotment(name, allot, policy)
   return { ...interruptRule(name, options), group, tally: tallyNamed(name, tally), allot, most, whenDenied }
 }
@@ -115,6 +113,14 @@ function tallyNamed<I, R>(name: string, tally: TaskOptions<I, R>['tally']): Defi
     if (answer === undefined || isTally(answer)) return answer
     throw new OptionsError(`the task ${name}`, [{ path: 'tally', message: isNot(answer, TALLY_NAME) }])
   }
+}
+
+/** It may have fields of its own: it may be an object of a class. */
+function expectGroup(name: string, group: TaskGroup): void {
+  const problems = (['keys', 'follow'] as const)
+    .filter((field) => typeof group[field] !== 'function')
+    .map((field) => ({ path: `group.${field}`, message: isNot(group[field], 'a function') }))
+  expectNone(`the task ${name}`, problems)
 }
 
 /** A gate budget is charged when an attempt starts, an allotment at the failure: one count cannot be both. */
@@ -136,8 +142,15 @@ export function interruptRule<I, R>(
 ): Pick<ReadOptions<I, R>, 'rule' | 'verify'> {
   if (onInterrupt === 'rerun' || onInterrupt === 'charge' || onInterrupt === 'fail')
     return { rule: onInterrupt, verify: undefined }
-  const verify: unknown = (onInterrupt as { verify?: unknown } | null)?.verify
-  if (typeof verify === 'function') return { rule: 'verify', verify: verify as VerifyFunction<I, R> }
-  const message = isNot(onInterrupt, "'rerun', 'charge', 'fail' or { verify: function }")
-  throw new OptionsError(`the task ${name}`, [{ path: 'onInterrupt', message }])
+  const subject = `the task ${name}`
+  if (typeof onInterrupt !== 'object' || onInterrupt === null || Array.isArray(onInterrupt)) {
+    const message = isNot(onInterrupt, "'rerun', 'charge', 'fail' or { verify: function }")
+    throw new OptionsError(subject, [{ path: 'onInterrupt', message }])
+  }
+  const problems = optionProblems(onInterrupt, { verify: FUNCTION }, { required: ['verify'] })
+  expectNone(
+    subject,
+    problems.map((problem) => ({ ...problem, path: `onInterrupt.${problem.path}` })),
+  )
+  return { rule: 'verify', verify: onInterrupt.verify }
 }

@@ -22,7 +22,7 @@ import { isStopped } from './activity.js'
 import type { Adoption } from './adoption.js'
 import { type Definition, expectConductor } from './definition.js'
 import { RecordedFailureError, TaskRefusedError } from './errors.js'
-import { expectOptions } from '../core/options.js'
+import { expectOptions, type OptionCheck } from '../core/options.js'
 import { expectJson } from './json.js'
 import { isTransient } from './persistence.js'
 import { fingerprint } from './policy-record.js'
@@ -157,9 +157,9 @@ export class Tasks {
   handle<I, R>(definition: Definition): TaskHandle<I, R> {
     const { changes } = this.parts
     return {
-      run: async (input, options) => (await this.run(definition, input, idOf(options))) as R,
+      run: async (input, options) => (await this.run(definition, input, idOf(definition, options))) as R,
       start: async (input, options) => {
-        const { task } = await this.create(definition, input, idOf(options), false)
+        const { task } = await this.create(definition, input, idOf(definition, options), false)
         this.parts.worker.wake()
         return { id: task.id }
       },
@@ -257,11 +257,15 @@ export class Tasks {
     const { ledger, worker, expectOpen } = this.parts
     expectOpen()
     // All that may be refused comes first.
-    const kept = given.map((one) => {
-      expectOptions('a task', one, { id: [(id) => typeof id === 'string', 'a text'], input: [() => true, ''] })
+    if (!Array.isArray(given)) {
+      throw new TypeError(`startAll of the task ${definition.name}: ${isNot(given, 'a list such as [{ input, id }]')}`)
+    }
+    const kept = given.map((one: StartInput<unknown>, index) => {
+      const subject = `tasks[${index}] in startAll of the task ${definition.name}`
+      expectOptions(subject, one, { id: ID, input: [() => true, ''] })
       const id = one.id ?? randomUUID()
-      expectTaskId(id, definition)
-      return { id, input: copyOf(one.input) }
+      expectTaskId(id, definition, subject)
+      return { id, input: copyOf(one.input, `tasks[${index}].input`) }
     })
     const now = await ledger.now()
     const tasks = kept.map(({ id, input }) => this.newTask(definition, input, id, now, false))
@@ -351,8 +355,10 @@ export class Tasks {
   }
 }
 
-function idOf(options: TaskStartOptions = {}): string | undefined {
-  expectOptions('a task', options, { id: [(id) => typeof id === 'string', 'a text'] })
+const ID: OptionCheck = [(id) => typeof id === 'string', 'a text']
+
+function idOf({ name }: Definition, options: TaskStartOptions = {}): string | undefined {
+  expectOptions(`the task ${name}`, options, { id: ID })
   return options.id
 }
 
@@ -362,16 +368,16 @@ export function expectId(what: string, id: string): void {
 }
 
 /** Steps have names: their ids are parts of paths. */
-function expectTaskId(id: unknown, { conductor, name }: Definition): void {
+function expectTaskId(id: unknown, { conductor, name }: Definition, subject = `the task ${name}`): void {
   if (conductor !== undefined) return expectId('step', id as string)
   if (typeof id === 'string' && TASK_ID.test(id)) return
   const rule = 'a text of 1 to 200 characters, without control characters and lone surrogates'
-  throw new OptionsError(`the task ${name}`, [{ path: 'id', message: isNot(id, rule) }])
+  throw new OptionsError(subject, [{ path: 'id', message: isNot(id, rule) }])
 }
 
 /** Before anything is waited for: the caller may go on with his own. */
-function copyOf(input: unknown): Json {
-  return JSON.parse(JSON.stringify(expectJson(input, 'input'))) as Json
+function copyOf(input: unknown, place = 'input'): Json {
+  return JSON.parse(JSON.stringify(expectJson(input, place))) as Json
 }
 
 function resultOf(task: TaskRecord): Json {

@@ -1,4 +1,4 @@
-/** The ledger of durable tasks, for a second user of it: a run of a workflow in the same store. Imports types only. */
+/** The ledger of durable tasks and its address, for a run of a workflow in the same store. Imports types only. */
 import type { Durable } from '../durable/durable.js'
 import type { Ledger } from '../ledger/ledger.js'
 
@@ -11,4 +11,9 @@ export function sharedLedger(durable: Durable): Ledger {
       return typeof value === 'function' ? value.bind(ledger) : value
     },
   })
+}
+
+/** What `openDurable` was given; undefined for a ledger that was open. It may contain a password. */
+export function addressOf(durable: Durable): string | undefined {
+  return durable['settings'].address?.()
 }

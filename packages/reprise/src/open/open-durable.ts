@@ -130,6 +130,7 @@ export async function openDurable(address: string | Ledger, options: DurableOpti
     ...(breakers && { breakers }),
     ...(identity && { about: { ...identity } }),
     ...(onFailure && { onFailure }),
+    ...(typeof address === 'string' && { address: () => address }),
   }
   try {
     return await Durable.open(ledger, environment, settings)

@@ -12,7 +12,7 @@ export const STDIN = '<stdin>'
 
 /** The shape that `--json` prints as well. Lines and columns count from 1; without them the file as a whole is meant. */
 export interface Problem {
-  /** The file; absent for text that was not read from one. */
+  /** The file; `<stdin>` for a text that came without the name of one, absent for what is no text. */
   readonly file?: string
   /** The line, from 1. */
   readonly line?: number
@@ -34,10 +34,18 @@ export abstract class ReportedError extends RepriseError {
   readonly text: string
 
   constructor(code: ErrorCode, problems: readonly Problem[], text = '') {
-    super(code, problems.map((problem) => problem.message).join('; '))
+    super(code, problems.map(inOneLine).join('; '))
     this.problems = problems
     this.text = text
   }
+}
+
+/** For whoever prints the error alone: the command line prints `problems`, with their lines. */
+function inOneLine({ file = STDIN, line, column = 1, path = '', message, suggestion }: Problem): string {
+  const at = line === undefined ? '' : `${line}:${column}`
+  const named = file === STDIN ? at && `line ${at}` : [file, at].filter((part) => part !== '').join(':')
+  const sentence = suggestion === undefined ? message : `${message} (${suggestion})`
+  return [named, path, sentence].filter((part) => part !== '').join(': ')
 }
 
 /** Something that was given to us is wrong: nothing was done. The command line ends with exit code 2. */

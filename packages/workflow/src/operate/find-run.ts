@@ -117,6 +117,6 @@ async function noneInterrupted(ledger: Ledger): Promise<OperationError> {
   const message = 'No run was interrupted: there is nothing to resume.'
   if (last?.status !== 'failed' && last?.status !== 'completed_with_failures')
     return new OperationError('not_found', { code: 'no_interrupted_run', failed: null }, message)
-  const failed = `The last run, ${last.id}, has failed steps, which a resume does not retry.`
+  const failed = `The last run, ${last.id}, has failed steps: to retry them, name the run and reset its retries.`
   return new OperationError('not_found', { code: 'no_interrupted_run', failed: last.id }, `${message} ${failed}`)
 }

@@ -25,6 +25,7 @@ export interface LoadOptions {
  * ')
  */
 export async function loadWorkflow(text: string, { file }: LoadOptions = {}): Promise<Plan> {
+  if (typeof text !== 'string') throw new TypeError('The first argument of loadWorkflow must be the text of a workflow')
   const source = parseSource(file ?? STDIN, text)
   const plan = planOf(source, await readersFor(source))
   return file === undefined ? plan : { ...plan, file: path.resolve(file) }

@@ -3,13 +3,14 @@
  * flags. Imports the library and its own layer.
  */
 import path from 'node:path'
-import { type DurationInput, RepriseError } from 'reprise'
+import { type DurationInput, OptionsError, RepriseError } from 'reprise'
 import { type Durable, type Json, openLedger, TaskRefusedError } from 'reprise/durable'
-import { durationCheck, expectOptions, type OptionCheck, sharedLedger } from 'reprise/internal'
+import { addressOf, durationCheck, expectOptions, nearest, type OptionCheck, sharedLedger } from 'reprise/internal'
 import { InputError } from '../document/problem.js'
 import { faultOfSecrets } from '../masking/secret-fault.js'
 import type { Plan } from '../plan/plan.js'
 import type { OutputListener } from './attempt-output.js'
+import { STATE_NAME, statePathFor } from '../state/state-path.js'
 import type { RunEnd } from './conductor.js'
 import { recordedPlan } from './recorded-plan.js'
 import { checkResume, type Refusal, type ResumeCheck, type ResumeChoices } from './resume-check.js'
@@ -21,7 +22,12 @@ import { newRunId, startRun } from './start-run.js'
 interface WorkflowOptions {
   /** The store: an address, `sqlite:PATH` or `postgres://…`, or open durable tasks, whose store is shared and stays open. */
   readonly durable: string | Durable
-  /** Directory of logs. @default '.reprise' @example { stateDirectory: '/var/lib/app/reprise' } */
+  /**
+   * Directory of logs. `reprise logs --store ADDRESS` looks into the default one.
+   * @default that of the command line: a directory for each store in `.reprise`, beside the SQLite file or in the
+   * current directory
+   * @example { stateDirectory: '/var/lib/app/reprise' }
+   */
   readonly stateDirectory?: string
   /** What commands inherit. @default `process.env` @example { env: { PATH: '/usr/bin', REGION: 'eu' } } */
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -108,7 +114,7 @@ const CHECKS: Readonly<Record<keyof WorkflowOptions, OptionCheck>> = {
   env: [isObject, 'an object with a text for each variable'],
   grace: durationCheck("a duration such as '5s'"),
   onEvent: [isFunction, 'a function'],
-  output: [isObject, 'an object with onEnd'],
+  output: [isObject, 'an object with the function onEnd'],
   signal: [(value) => value instanceof AbortSignal, 'an AbortSignal'],
 }
 const RUN_CHECKS = { ...CHECKS, runId: [isText, 'a text'], params: [isObject, 'an object'] } as const
@@ -128,7 +134,8 @@ const RESUME_CHECKS = {
  * const { state, failedStep } = await runWorkflow(plan, { durable: 'sqlite:./runs.db', params: { region: 'eu' } })
  */
 export async function runWorkflow(plan: Plan, options: RunWorkflowOptions): Promise<RunEnd> {
-  expectOptions('runWorkflow', options, RUN_CHECKS, { required: ['durable'] })
+  expectPlan('runWorkflow', plan)
+  expectWorkflowOptions('runWorkflow', options, RUN_CHECKS)
   const { runId = newRunId(plan.name, new Date()), params = {} } = options
   expectParams(plan, params)
   expectSecrets(plan, options)
@@ -142,7 +149,9 @@ export async function runWorkflow(plan: Plan, options: RunWorkflowOptions): Prom
  * @example const { state } = await resumeWorkflow(plan, 'nightly-1', { durable: 'sqlite:./runs.db' })
  */
 export async function resumeWorkflow(plan: Plan, runId: string, options: ResumeWorkflowOptions): Promise<RunEnd> {
-  expectOptions('resumeWorkflow', options, RESUME_CHECKS, { required: ['durable'] })
+  expectPlan('resumeWorkflow', plan)
+  if (!isText(runId)) throw new TypeError('The second argument of resumeWorkflow must be the id of a run')
+  expectWorkflowOptions('resumeWorkflow', options, RESUME_CHECKS)
   const { resetRetries = false, acceptChanges = false, done = [], rerun = [], force = false } = options
   const choices: ResumeChoices = { resetRetries, acceptChanges, done, rerun, force }
   const check = await lookAt(plan, runId, options, choices)
@@ -152,11 +161,36 @@ export async function resumeWorkflow(plan: Plan, runId: string, options: ResumeW
   return resumeRun(plan, runId, { choices, check }, settingsOf(options))
 }
 
+function expectPlan(caller: string, plan: unknown): void {
+  if (Array.isArray((plan as Partial<Plan> | null | undefined)?.phases)) return
+  throw new TypeError(`The first argument of ${caller} must be a plan, which \`await loadWorkflow(text)\` gives`)
+}
+
+function expectWorkflowOptions(
+  caller: string,
+  options: WorkflowOptions,
+  checks: Readonly<Record<string, OptionCheck>>,
+): void {
+  expectOptions(caller, options, checks, { required: ['durable'] })
+  if (options.output === undefined || isFunction(options.output.onEnd)) return
+  throw new OptionsError(caller, [{ path: 'output.onEnd', message: 'is missing: say a function' }])
+}
+
 /** A parameter whose default is null has to be given. */
 function expectParams({ name, params }: Plan, given: Readonly<Record<string, Json>>): void {
-  const checks = Object.fromEntries(Object.keys(params).map((param) => [param, [() => true, 'a value'] as const]))
-  const required = Object.keys(params).filter((param) => params[param] === null)
-  expectOptions(`the workflow ${name}`, given, checks, { required })
+  const known = Object.keys(params)
+  const missing = known
+    .filter((param) => params[param] === null && given[param] === undefined)
+    .map((param) => ({ path: `params.${param}`, message: 'is missing: the workflow has no default for it' }))
+  const unknown = Object.keys(given)
+    .filter((param) => !Object.hasOwn(params, param))
+    .map((param) => {
+      const near = nearest(param, known)
+      const suggestion = near === undefined ? {} : { suggestion: `did you mean \`${near}\`?` }
+      return { path: `params.${param}`, message: `the workflow ${name} has no such parameter`, ...suggestion }
+    })
+  const problems = [...missing, ...unknown]
+  if (problems.length > 0) throw new OptionsError('runWorkflow', problems)
 }
 
 function expectSecrets({ secrets }: Plan, { env = process.env }: WorkflowOptions): void {
@@ -182,8 +216,15 @@ async function lookAt(
   }
 }
 
+/** A ledger that was opened without an address may be any store: its logs are with those of the default one. */
+function stateDirectoryFor(durable: string | Durable): string {
+  const address = typeof durable === 'string' ? durable : addressOf(durable)
+  return address === undefined ? STATE_NAME : statePathFor(address, process.cwd())
+}
+
 function settingsOf(options: WorkflowOptions): RunSettings {
-  const { durable, stateDirectory = '.reprise', env = process.env, onEvent, grace, output, signal } = options
+  const { durable, env = process.env, onEvent, grace, output, signal } = options
+  const { stateDirectory = stateDirectoryFor(durable) } = options
   const given = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return {
     store: durable,

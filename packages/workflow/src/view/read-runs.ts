@@ -3,7 +3,7 @@
  * Imports the library, the plan and the shapes.
  */
 import type { Ledger, RunRecord, TaskRecord, TaskStatus } from 'reprise/durable'
-import { livingOwners, type OtherOwner } from 'reprise/internal'
+import { expectOptions, livingOwners, type OptionCheck, type OtherOwner } from 'reprise/internal'
 import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
 import { type Plan, stepsOf } from '../plan/plan.js'
 import { notesOf } from '../run/run-record.js'
@@ -11,16 +11,17 @@ import { readTimes, runEvents, timesFrom } from './read-times.js'
 import { retryStateOf, waitedMsOf } from './retry-state.js'
 import { type LogFinder, Policies, STATE_OF, StepLook } from './step-look.js'
 import type { TimeSpan } from './run-times.js'
-import type {
-  OwnerView,
-  RetryingView,
-  RunDetail,
-  RunState,
-  RunTimes,
-  RunView,
-  SessionView,
-  StepState,
-  StepView,
+import {
+  type OwnerView,
+  type RetryingView,
+  RUN_STATES,
+  type RunDetail,
+  type RunState,
+  type RunTimes,
+  type RunView,
+  type SessionView,
+  type StepState,
+  type StepView,
 } from './views.js'
 
 export interface RunReader {
@@ -46,13 +47,24 @@ export interface RunSelection {
   readonly limit?: number
 }
 
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 1
+
+/** Without the check a misspelt state is that of no run, and the list is empty. */
+const SELECTION_CHECKS: Readonly<Record<keyof RunSelection, OptionCheck>> = {
+  state: [(value) => RUN_STATES.some((state) => state === value), `one of ${RUN_STATES.join(', ')}`],
+  sinceMs: [Number.isFinite, 'a time in milliseconds since the epoch'],
+  limit: [isCount, 'a whole number of 1 or more'],
+}
+
 const OPEN = ['running', 'interrupted'] as const
 
 /**
  * Runs of a store, the latest first. Runs that are being removed are left out.
  * @example const runs = await viewRuns(ledger, { state: 'failed', limit: 20 })
  */
-export async function viewRuns(ledger: Ledger, { state, sinceMs, limit }: RunSelection): Promise<RunView[]> {
+export async function viewRuns(ledger: Ledger, selection: RunSelection = {}): Promise<RunView[]> {
+  expectOptions('viewRuns', selection, SELECTION_CHECKS)
+  const { state, sinceMs, limit } = selection
   // Whether a run is running or interrupted depends on its process, which the ledger does not know: counted below.
   const isOpen = state === 'running' || state === 'interrupted'
   const found = await ledger.runs({
