@@ -217,40 +217,14 @@ export interface Keys {
   readonly runs?: readonly string[];
 }
 
-export interface Ledger {
+export interface Ledger extends LedgerWriter, LedgerReader, LedgerHousekeeping {
   readonly name: string;
   readonly spans: 'machine' | 'network';
   readonly analytics: LedgerAnalytics;
   now(): Promise<number>;
-  create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
-  transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
-  nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>;
+  leaseNow(): Promise<number>;
   changeMark(): Promise<number>;
   listen(heard: () => void): Promise<() => void>;
-  leaseNow(): Promise<number>;
-  heartbeat(owner: OwnerRecord): Promise<void>;
-  owners(): Promise<readonly OwnerRecord[]>;
-  removeOwner(id: string): Promise<void>;
-  taskOwners(): Promise<readonly string[]>;
-  get(key: TaskKey): Promise<TaskRecord | undefined>;
-  list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
-  run(id: string): Promise<RunRecord | undefined>;
-  runs(filter: RunFilter): Promise<readonly RunRecord[]>;
-  definition(run: string): Promise<Json | undefined>;
-  policy(hash: string): Promise<PolicyRecord | undefined>;
-  keepPolicy(policy: PolicyRecord): Promise<void>;
-  attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
-  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
-  results(run: string): Promise<readonly TaskResult[]>;
-  countTasks(run: string): Promise<StatusCounts>;
-  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>;
-  gates(): Promise<readonly GateRecord[]>;
-  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
-  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
-  forget(request: ForgetRequest): Promise<Forgotten>;
-  removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>;
-  compact(request: CompactRequest): Promise<Compacted>;
   close(): Promise<void>;
 }
 
@@ -668,7 +642,7 @@ type AttemptResult = (typeof ATTEMPT_RESULTS)[number];
 // durable/gate-control
 type BreakerSettings = Omit<BreakerPolicy, 'key'>;
 
-// ledger/ledger
+// ledger/ledger-writer
 interface Changes {
   readonly runs?: readonly RunChange[];
   readonly created?: readonly NewTask[];
@@ -767,6 +741,44 @@ interface LedgerEvent {
   readonly detail: Json;
 }
 
+// ledger/ledger-housekeeping
+interface LedgerHousekeeping {
+  forget(request: ForgetRequest): Promise<Forgotten>;
+  removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>;
+  compact(request: CompactRequest): Promise<Compacted>;
+}
+
+// ledger/ledger-reader
+interface LedgerReader {
+  nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>;
+  owners(): Promise<readonly OwnerRecord[]>;
+  taskOwners(): Promise<readonly string[]>;
+  get(key: TaskKey): Promise<TaskRecord | undefined>;
+  list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  run(id: string): Promise<RunRecord | undefined>;
+  runs(filter: RunFilter): Promise<readonly RunRecord[]>;
+  definition(run: string): Promise<Json | undefined>;
+  policy(hash: string): Promise<PolicyRecord | undefined>;
+  attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
+  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
+  results(run: string): Promise<readonly TaskResult[]>;
+  countTasks(run: string): Promise<StatusCounts>;
+  tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>;
+  gates(): Promise<readonly GateRecord[]>;
+  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
+  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
+}
+
+// ledger/ledger-writer
+interface LedgerWriter {
+  create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
+  transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
+  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
+  heartbeat(owner: OwnerRecord): Promise<void>;
+  removeOwner(id: string): Promise<void>;
+  keepPolicy(policy: PolicyRecord): Promise<void>;
+}
+
 // ledger/records
 interface LostExecution {
   readonly attempt: number;
@@ -802,7 +814,7 @@ interface ProbeSlot {
 // ledger/records
 declare const RUN_STATUSES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'];
 
-// ledger/ledger
+// ledger/ledger-writer
 interface RunChange {
   readonly run: RunRecord;
   readonly definition?: Json;
@@ -832,7 +844,7 @@ declare class Runs {
 // ledger/records
 declare const SCOPE_KINDS: readonly ['task', 'run'];
 
-// ledger/ledger
+// ledger/ledger-reader
 interface ScopeFilter {
   readonly scopeKind?: ScopeKind;
   readonly scope?: string;
