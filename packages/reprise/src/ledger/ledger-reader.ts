@@ -2,6 +2,18 @@
  * The part of the port that reads. Every list has a cursor and a limit: pages that are read one after the other, each
  * after the last row of the one before, join to the whole. Imports the records.
  */
+import type {
+  AttemptPage,
+  FreshEnd,
+  FreshFilter,
+  LetterFilter,
+  ResultPage,
+  RetryingFilter,
+  RunFilter,
+  TaskFilter,
+  WaitingFilter,
+  WaitingRef,
+} from './filters.js'
 import type { QueueRef } from './ledger-writer.js'
 import type {
   AttemptRow,
@@ -12,9 +24,6 @@ import type {
   OwnerRecord,
   PolicyRecord,
   RunRecord,
-  RunStatus,
-  Scope,
-  ScopeKind,
   StoredEvent,
   TaskKey,
   TaskRecord,
@@ -42,55 +51,20 @@ export interface Tally {
   readonly ended: number
 }
 
-/** Which runs are listed: those that fit every field. */
-export interface RunFilter {
-  /**
-   * Runs whose id begins with this text. They come in descending order of their ids, so that a limit bounds the
-   * reading.
-   * @default runs of every id
-   * @example { idPrefix: 'nightly-' }
-   */
-  readonly idPrefix?: string
-  /** Runs of this name. @default runs of every name @example { name: 'nightly' } */
-  readonly name?: string
-  /** Runs of this kind. @default runs of every kind @example { kind: 'workflow' } */
-  readonly kind?: string
-  /** Runs in one of these statuses. @default runs in every status @example { statuses: ['running', 'interrupted'] } */
-  readonly statuses?: readonly RunStatus[]
-  /**
-   * Runs that began at this time or later: milliseconds since the epoch.
-   * @default runs of all times
-   * @example { sinceMs: Date.now() - 86_400_000 }
-   */
-  readonly sinceMs?: number
-  /** At most this many. @default no limit @example { limit: 20 } */
-  readonly limit?: number
+/** Tasks that wait, counted by policy and place in the order of claims. */
+export interface WaitingCount extends Omit<WaitingRef, 'queue'> {
+  /** How many there are. */
+  readonly tasks: number
 }
 
-/** A kind alone means all scopes of it; a name alone, scopes of this name of every kind. */
-export interface ScopeFilter {
-  /** Tasks of programs (`task`), or steps of runs (`run`). @default both @example { scopeKind: 'run' } */
-  readonly scopeKind?: ScopeKind
-  /** The task's name, or the id of the run. @default every scope @example { scope: 'charge' } */
-  readonly scope?: string
-}
-
-/** Which tasks are listed: those that fit every field. */
-export interface TaskFilter extends ScopeFilter {
-  /** Tasks of this queue. @default tasks of every queue @example { queue: 'charge' } */
-  readonly queue?: string
-  /** Tasks in one of these statuses. @default tasks in every status @example { statuses: ['failed', 'undecided'] } */
-  readonly statuses?: readonly TaskStatus[]
-  /** Tasks of the owner with this id. @default tasks of every owner, and of none @example { owner: 'f3b2' } */
-  readonly owner?: string
-  /** At most this many. @default no limit @example { limit: 100 } */
-  readonly limit?: number
-  /**
-   * Continue after this one, in order of key.
-   * @default from the first task on
-   * @example { after: { scopeKind: 'task', scope: 'charge', id: 'order-42' } }
-   */
-  readonly after?: TaskKey
+/** What was found of some of the fresh tasks of a queue. */
+export interface FreshPage {
+  /** Tasks that are as they were created, with nothing to be looked at. */
+  readonly sound: number
+  /** The others: reset before, later than now, or with a state that no task is created with. */
+  readonly others: readonly TaskRecord[]
+  /** Where to continue; undefined if there are no more. */
+  readonly end: FreshEnd | undefined
 }
 
 /** What a ledger is asked. */
@@ -117,6 +91,27 @@ export interface LedgerReader {
    * @example const failed = await ledger.list({ scope: 'charge', statuses: ['failed'], limit: 100 })
    */
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>
+  /**
+   * Tasks that wait after an attempt, which failed or was interrupted, and tasks that are parked: the next to be due
+   * first. Fresh tasks are not among them, however many wait.
+   * @example const next = await ledger.retrying({ limit: 100 })
+   */
+  retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]>
+  /**
+   * How many tasks of a queue wait, by policy and place in the order of claims.
+   * @example const [first] = await ledger.countWaiting('charge')
+   */
+  countWaiting(queue: string): Promise<readonly WaitingCount[]>
+  /**
+   * Tasks that wait with one policy at one place in the order of claims, the next to be due first.
+   * @example const retries = await ledger.waiting({ queue: 'charge', policyHash: '9f2c', rank: 1, limit: 1000 })
+   */
+  waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]>
+  /**
+   * Counts fresh tasks that wait, in the order of their claims, and gives those that have to be looked at.
+   * @example const { sound } = await ledger.fresh({ queue: 'charge', policyHash: '9f2c', nowMs: Date.now(), limit: 1000 })
+   */
+  fresh(filter: FreshFilter): Promise<FreshPage>
   /** The run with this id; undefined if there is none. @example const record = await ledger.run('nightly-1') */
   run(id: string): Promise<RunRecord | undefined>
   /** Runs, the latest first. @example const latest = await ledger.runs({ kind: 'workflow', limit: 20 }) */
@@ -135,14 +130,14 @@ export interface LedgerReader {
   attempts(key: TaskKey): Promise<readonly AttemptRow[]>
   /**
    * Of all tasks of a run, in the order of their ids: a run may have very many.
-   * @example const rows = await ledger.attemptsOfRun('nightly-1')
+   * @example const rows = await ledger.attemptsOfRun('nightly-1', { limit: 1000 })
    */
-  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>
+  attemptsOfRun(run: string, page?: AttemptPage): Promise<readonly AttemptRow[]>
   /**
    * What the succeeded tasks of a run have given, in the order of their ids.
-   * @example const results = await ledger.results('nightly-1')
+   * @example const results = await ledger.results('nightly-1', { limit: 1000 })
    */
-  results(run: string): Promise<readonly TaskResult[]>
+  results(run: string, page?: ResultPage): Promise<readonly TaskResult[]>
   /**
    * How many tasks of a run there are of each status; one that no task has is absent.
    * @example const { failed = 0 } = await ledger.countTasks('nightly-1')
@@ -159,10 +154,10 @@ export interface LedgerReader {
    */
   gates(): Promise<readonly GateRecord[]>
   /**
-   * Tasks that failed for good; with a scope, of this scope alone.
-   * @example const letters = await ledger.deadLetters({ scopeKind: 'task', scope: 'charge' })
+   * Tasks that failed for good, the first to fail first.
+   * @example const letters = await ledger.deadLetters({ scopeKind: 'task', scope: 'charge', limit: 100 })
    */
-  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>
+  deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]>
   /**
    * In order, after `seq`; never past one that an open transaction may still come before. With a scope, events of its
    * tasks and of the run itself; with the empty scope, events that concern no task and no run.

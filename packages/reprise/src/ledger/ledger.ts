@@ -7,6 +7,7 @@ import type { LedgerHousekeeping } from './ledger-housekeeping.js'
 import type { LedgerReader } from './ledger-reader.js'
 import type { LedgerWriter } from './ledger-writer.js'
 
+export type * from './filters.js'
 export type * from './ledger-housekeeping.js'
 export type * from './ledger-reader.js'
 export type * from './ledger-writer.js'

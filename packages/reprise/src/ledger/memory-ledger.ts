@@ -7,6 +7,7 @@ import type { Clock } from '../core/time.js'
 import type { LedgerAnalytics } from './analytics.js'
 import { fairShare } from './fair-share.js'
 import type {
+  AttemptPage,
   Compacted,
   CompactRequest,
   Creation,
@@ -14,10 +15,15 @@ import type {
   DueRequest,
   Forgotten,
   ForgetRequest,
+  FreshFilter,
+  FreshPage,
   Keys,
   Ledger,
+  LetterFilter,
   NewTask,
   QueueRef,
+  ResultPage,
+  RetryingFilter,
   RunFilter,
   RunRemoval,
   StatusCounts,
@@ -25,11 +31,24 @@ import type {
   TaskFilter,
   TaskResult,
   View,
+  WaitingCount,
+  WaitingFilter,
 } from './ledger.js'
 import { LedgerTime } from './ledger-time.js'
 import { MemoryAnalytics } from './memory-analytics.js'
 import { dueTasks, freePlaces } from './memory-due.js'
 import { compact, forget, isIn, type MemoryTables, removeRun } from './memory-housekeeping.js'
+import {
+  allTasks,
+  countWaiting,
+  freshTasks,
+  listAttempts,
+  listLetters,
+  listRetrying,
+  listRuns,
+  listTasks,
+  listWaiting,
+} from './memory-lists.js'
 import { tellFull } from './queue-limit.js'
 import type {
   AttemptRow,
@@ -40,13 +59,12 @@ import type {
   OwnerRecord,
   PolicyRecord,
   RunRecord,
-  Scope,
   StoredEvent,
   TaskKey,
   TaskRecord,
   TaskStatus,
 } from './records.js'
-import { nameOf, scopeOfRun } from './records.js'
+import { keyIn, nameOf, scopeOfRun } from './records.js'
 
 /** Options of `MemoryLedger`. */
 export interface MemoryLedgerOptions {
@@ -160,18 +178,23 @@ export class MemoryLedger implements Ledger {
   }
 
   async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
-    const { queue, statuses, owner, after, limit = Infinity } = filter
-    return this.all()
-      .filter(
-        (task) =>
-          isIn(task, filter) &&
-          (queue === undefined || task.queue === queue) &&
-          (statuses === undefined || statuses.includes(task.status)) &&
-          (owner === undefined || task.owner === owner) &&
-          (after === undefined || compareKeys(task, after) > 0),
-      )
-      .toSorted(compareKeys)
-      .slice(0, limit)
+    return listTasks(this.tables, filter)
+  }
+
+  async retrying(filter: RetryingFilter = {}): Promise<readonly TaskRecord[]> {
+    return listRetrying(this.tables, filter)
+  }
+
+  async countWaiting(queue: string): Promise<readonly WaitingCount[]> {
+    return countWaiting(this.tables, queue)
+  }
+
+  async waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]> {
+    return listWaiting(this.tables, filter)
+  }
+
+  async fresh(filter: FreshFilter): Promise<FreshPage> {
+    return freshTasks(this.tables, filter)
   }
 
   async run(id: string): Promise<RunRecord | undefined> {
@@ -179,19 +202,7 @@ export class MemoryLedger implements Ledger {
   }
 
   async runs(filter: RunFilter): Promise<readonly RunRecord[]> {
-    const { idPrefix, name, kind, statuses, sinceMs = -Infinity, limit = Infinity } = filter
-    return [...this.tables.runs.values()]
-      .map(({ run }) => run)
-      .filter(
-        (run) =>
-          run.id.startsWith(idPrefix ?? '') &&
-          (name === undefined || run.name === name) &&
-          (kind === undefined || run.kind === kind) &&
-          (statuses === undefined || statuses.includes(run.status)) &&
-          run.createdAtMs >= sinceMs,
-      )
-      .toSorted((a, b) => (idPrefix === undefined ? b.createdAtMs - a.createdAtMs : 0) || (a.id < b.id ? 1 : -1))
-      .slice(0, limit)
+    return listRuns(this.tables, filter)
   }
 
   async definition(run: string): Promise<Json | undefined> {
@@ -210,13 +221,14 @@ export class MemoryLedger implements Ledger {
     return [...(this.tables.attempts.get(nameOf(key)) ?? [])]
   }
 
-  async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
-    const tasks = await this.list(scopeOfRun(run))
-    return tasks.flatMap((task) => this.tables.attempts.get(nameOf(task)) ?? [])
+  async attemptsOfRun(run: string, page: AttemptPage = {}): Promise<readonly AttemptRow[]> {
+    return listAttempts(this.tables, listTasks(this.tables, scopeOfRun(run)), page)
   }
 
-  async results(run: string): Promise<readonly TaskResult[]> {
-    const tasks = await this.list({ ...scopeOfRun(run), statuses: ['succeeded'] })
+  async results(run: string, { after, limit }: ResultPage = {}): Promise<readonly TaskResult[]> {
+    const from = after === undefined ? {} : { after: keyIn(scopeOfRun(run), after) }
+    const page = limit === undefined ? from : { ...from, limit }
+    const tasks = listTasks(this.tables, { ...scopeOfRun(run), statuses: ['succeeded'], ...page })
     return tasks.map(({ id, result = null, progress }) => ({ id, result, failures: progress.retry.failures }))
   }
 
@@ -239,8 +251,8 @@ export class MemoryLedger implements Ledger {
     return [...this.gateRecords.values()]
   }
 
-  async deadLetters(scope?: Scope): Promise<readonly DeadLetter[]> {
-    return this.tables.dead.filter((letter) => isIn(letter, scope))
+  async deadLetters(filter: LetterFilter = {}): Promise<readonly DeadLetter[]> {
+    return listLetters(this.tables, filter)
   }
 
   async events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
@@ -268,7 +280,7 @@ export class MemoryLedger implements Ledger {
   }
 
   private all(): TaskRecord[] {
-    return [...this.tables.tasks.values()].map(({ task }) => task)
+    return allTasks(this.tables)
   }
 
   private insert({ task, policy, payloadHash }: NewTask): Creation {
@@ -364,10 +376,4 @@ function isOf(task: TaskRecord, queues: readonly QueueRef[]): boolean {
 function isNoneOf(except: readonly TaskKey[] = []): (task: TaskRecord) => boolean {
   const names = new Set(except.map(nameOf))
   return (task) => names.size === 0 || !names.has(nameOf(task))
-}
-
-function compareKeys(a: TaskKey, b: TaskKey): number {
-  if (a.scopeKind !== b.scopeKind) return a.scopeKind < b.scopeKind ? -1 : 1
-  if (a.scope !== b.scope) return a.scope < b.scope ? -1 : 1
-  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1
 }

@@ -238,13 +238,12 @@ export function text(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** Of a task that succeeded; `failures` where the store has looked into the progress itself. */
+/** Of a task that succeeded. */
 export function resultOf(row: SqlRow, run: string): TaskResult {
   const id = row['id'] as string
   const place = wordsOf(keyIn(scopeOfRun(run), id))
   const { retry } = parse(row['progress'], place) as { readonly retry?: { readonly failures: number } }
-  const failures = (row['failures'] as number | null | undefined) ?? retry?.failures ?? 0
-  return { id, result: parseOrNull(row['result'], place), failures }
+  return { id, result: parseOrNull(row['result'], place), failures: retry?.failures ?? 0 }
 }
 
 export function parse(value: SqlValue | undefined, place: string): Json {

@@ -5,6 +5,7 @@
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { fairShare } from '../ledger/fair-share.js'
 import type {
+  AttemptPage,
   Compacted,
   CompactRequest,
   Creation,
@@ -12,10 +13,15 @@ import type {
   DueRequest,
   Forgotten,
   ForgetRequest,
+  FreshFilter,
+  FreshPage,
   Keys,
   Ledger,
+  LetterFilter,
   NewTask,
   QueueRef,
+  ResultPage,
+  RetryingFilter,
   RunFilter,
   RunRemoval,
   StatusCounts,
@@ -23,6 +29,8 @@ import type {
   TaskFilter,
   TaskResult,
   View,
+  WaitingCount,
+  WaitingFilter,
 } from '../ledger/ledger.js'
 import {
   type AttemptRow,
@@ -30,18 +38,15 @@ import {
   type EventScope,
   type GateRecord,
   type Json,
-  keyIn,
   nameOf,
   type OwnerRecord,
   type PolicyRecord,
   type RunRecord,
-  type Scope,
-  scopeOfRun,
   type StoredEvent,
   type TaskKey,
   type TaskRecord,
 } from '../ledger/records.js'
-import { attemptOf, deadLetterOf, eventOf, gateOf, parse, resultOf, runOf, taskOf, text } from '../ledger/rows.js'
+import { attemptOf, gateOf, parse, runOf, text } from '../ledger/rows.js'
 import { tellFull } from '../ledger/queue-limit.js'
 import type { PostgresAddress } from './address.js'
 import { type Batch, type BatchRow, decideIn } from './batch.js'
@@ -50,9 +55,20 @@ import { Hints } from './hints.js'
 import { Housekeeping } from './housekeeping.js'
 import { type CachedRow, RowCache } from './row-cache.js'
 import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
+import {
+  countTasks,
+  listAttempts,
+  listEvents,
+  listLetters,
+  listResults,
+  listRuns,
+  listTasks,
+} from '../ledger/sql/sql-lists.js'
+import type { Reading } from '../ledger/sql/sql-reading.js'
+import { countWaiting, freshTasks, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
-import { keyColumns, listQuery, runsQuery, type Statements, statementsOf } from './statements.js'
+import { keyColumns, type Statements, statementsOf } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
 import { WriteQueue } from './write-queue.js'
 import { Writers } from './writers.js'
@@ -251,10 +267,24 @@ export class PostgresLedger implements Ledger {
     return this.reader.get(key)
   }
 
-  async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
-    const { text: sql, values } = listQuery(this.schema, filter)
-    const rows = await this.reader.query(sql, values)
-    return this.told(() => rows.map((row) => taskOf(row).task))
+  list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
+    return this.read(() => listTasks(filter))
+  }
+
+  retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]> {
+    return this.read(() => listRetrying(filter))
+  }
+
+  countWaiting(queue: string): Promise<readonly WaitingCount[]> {
+    return this.read(() => countWaiting(queue))
+  }
+
+  waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]> {
+    return this.read(() => listWaiting(filter))
+  }
+
+  fresh(filter: FreshFilter): Promise<FreshPage> {
+    return this.read(() => freshTasks(filter))
   }
 
   async run(id: string): Promise<RunRecord | undefined> {
@@ -262,10 +292,8 @@ export class PostgresLedger implements Ledger {
     return this.told(() => row && runOf(row))
   }
 
-  async runs(filter: RunFilter): Promise<readonly RunRecord[]> {
-    const { text: sql, values } = runsQuery(this.schema, filter)
-    const rows = await this.reader.query(sql, values)
-    return this.told(() => rows.map(runOf))
+  runs(filter: RunFilter): Promise<readonly RunRecord[]> {
+    return this.read(() => listRuns(filter))
   }
 
   async definition(run: string): Promise<Json | undefined> {
@@ -283,19 +311,16 @@ export class PostgresLedger implements Ledger {
     return this.told(() => rows.map((row) => attemptOf(row, key)))
   }
 
-  async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
-    const rows = await this.reader.query(this.sql.attemptsOfRun, [run])
-    return this.told(() => rows.map((row) => attemptOf(row, keyIn(scopeOfRun(run), row['id'] as string))))
+  attemptsOfRun(run: string, page?: AttemptPage): Promise<readonly AttemptRow[]> {
+    return this.read(() => listAttempts(run, page))
   }
 
-  async results(run: string): Promise<readonly TaskResult[]> {
-    const rows = await this.reader.query(this.sql.results, [run])
-    return this.told(() => rows.map((row) => resultOf(row, run)))
+  results(run: string, page?: ResultPage): Promise<readonly TaskResult[]> {
+    return this.read(() => listResults(run, page))
   }
 
-  async countTasks(run: string): Promise<StatusCounts> {
-    const rows = await this.reader.query(this.sql.countTasks, [run])
-    return Object.fromEntries(rows.map((row) => [row['status'] as string, row['tasks'] as number]))
+  countTasks(run: string): Promise<StatusCounts> {
+    return this.read(() => countTasks(run))
   }
 
   async tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]> {
@@ -308,20 +333,12 @@ export class PostgresLedger implements Ledger {
     return this.told(() => rows.map(gateOf))
   }
 
-  async deadLetters(scope?: Scope): Promise<readonly DeadLetter[]> {
-    const { allDead, deadInScope } = this.sql
-    const rows = await (scope === undefined
-      ? this.reader.query(allDead)
-      : this.reader.query(deadInScope, [scope.scopeKind, scope.scope]))
-    return this.told(() => rows.map(deadLetterOf))
+  deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]> {
+    return this.read(() => listLetters(filter))
   }
 
-  async events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
-    const { events, eventsInScope } = this.sql
-    const rows = await (scope === undefined
-      ? this.reader.query(events, [afterSeq, limit])
-      : this.reader.query(eventsInScope, [scope.scopeKind, scope.scope, afterSeq, limit]))
-    return this.told(() => rows.map(eventOf))
+  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
+    return this.read(() => listEvents(afterSeq, limit, scope))
   }
 
   close(): Promise<void> {
@@ -336,6 +353,10 @@ export class PostgresLedger implements Ledger {
     await this.connections.with((connection) => this.writers.end(connection)).catch(() => undefined)
     this.reader.close()
     await this.connections.end()
+  }
+
+  private read<T>(begin: () => Reading<T>): Promise<T> {
+    return this.reader.list(this.schema, begin)
   }
 
   private told<T>(read: () => T): T {

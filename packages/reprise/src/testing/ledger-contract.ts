@@ -8,6 +8,7 @@ import { ANALYTICS_CASES } from './analytics-contract.js'
 import { CLAIM_CASES } from './claim-contract.js'
 import { type Check, isError, rejection, same } from './contract-checks.js'
 import { GROUP_CASES } from './group-contract.js'
+import { PAGE_CASES } from './page-contract.js'
 import { RETENTION_CASES } from './retention-contract.js'
 import { RUN_CASES } from './run-contract.js'
 import { newTask, sampleTask } from './sample-task.js'
@@ -45,6 +46,7 @@ export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly C
     ...ANALYTICS_CASES,
     ...CLAIM_CASES,
     ...GROUP_CASES,
+    ...PAGE_CASES,
     ...RETENTION_CASES,
     ...RUN_CASES,
     ...SCOPE_CASES,
