@@ -96,9 +96,9 @@ export const STATES = {
   waiting: 'Its next attempt is at `nextAttemptAtMs`.',
   running: 'An attempt runs in some process, or did when that was lost.',
   parked: "It stands in a budget's line; `nextAttemptAtMs` is the end of its patience.",
-  undecided: 'An attempt was interrupted, and a person has to say what became of it.',
+  undecided: 'An attempt was interrupted, and a person has to say what became of it: it has an open dead letter.',
   succeeded: 'It has a result.',
-  failed: 'It stopped for a reason, and left a dead letter.',
+  failed: 'It stopped for a reason, and has an open dead letter.',
   cancelled: 'Somebody cancelled it.',
 }
 
@@ -111,6 +111,7 @@ export const REFUSALS = {
   state_refused: 'What the ledger says of it cannot be; the message has every fault.',
   locked: 'Another process conducts the run; the message says which.',
   run_lost: 'The run was cancelled or taken over: this process begins nothing more of it.',
+  task_lost: 'The checkpoint was not written: the execution has ended, or another process has the task.',
   closed: 'The durable tasks were closed, or take no more work.',
 }
 

@@ -91,15 +91,23 @@ describe('the history checker', () => {
         letters.push(letter(1))
       },
     ],
-    ['I6: a dead letter of a success', /1 dead letters/, ({ letters }) => letters.push(letter(1))],
-    ['I6: a failure without a dead letter', /0 dead letters/, ({ task }) => alter(task, { status: 'failed' })],
+    ['I6: an open dead letter of a success', /1 open dead letters/, ({ letters }) => letters.push(letter(1))],
+    ['I6: a failure without a dead letter', /0 open dead letters/, ({ task }) => alter(task, { status: 'failed' })],
     [
-      'I6: two of one generation',
-      /2 dead letters of generation 1/,
+      'I6: a failure whose dead letter is closed',
+      /0 open dead letters/,
+      ({ task, letters }) => {
+        alter(task, { status: 'failed' })
+        letters.push({ ...letter(1), closed: { atMs: 2, by: 'reset' } })
+      },
+    ],
+    [
+      'I6: an open one of an earlier generation',
+      /an open dead letter of another generation/,
       ({ task, letters, events }) => {
         alter(task, { generation: 2 })
         events.push(eventOf('reset', 1100))
-        letters.push(letter(1), letter(1))
+        letters.push(letter(1))
       },
     ],
     ['I7: one fence for two starts', /behind fence 2 after 2/, ({ starts }) => alter(starts[2], { fence: 2 })],

@@ -4,7 +4,7 @@
  *
  * I1 an attempt starts after its intent is durable · I2 numbers without gap, never above the limit · I3 an unfinished task
  * has exactly one of owner and due time, none is lost · I4 counts equal what is recorded · I5 terminal is final but for a
- * recorded reset · I6 one dead letter per failed generation · I7 fences never fall · I8 no attempt before its due time ·
+ * recorded reset · I6 one open dead letter of a task that failed or is undecided · I7 fences never fall · I8 no attempt before its due time ·
  * I9 gates are not more permissive after a resume. What a record no longer shows is in `snapshots.ts`.
  */
 import type { Policy } from '../../packages/reprise/src/core/policy.js'
@@ -193,16 +193,15 @@ function generationFaults({ task, events }: TaskHistory): string[] {
   return resets === task.generation - 1 ? [] : [`is of generation ${task.generation} after ${resets} resets`]
 }
 
-/** I6: one dead letter per generation that failed. */
+/** I6: one open dead letter of a task that failed or is undecided, of its generation. */
 function letterFaults({ task, letters }: TaskHistory): string[] {
   const faults: string[] = []
-  for (let generation = 1; generation <= task.generation; generation++) {
-    const count = letters.filter((letter) => letter.generation === generation).length
-    const isNow = generation === task.generation
-    if (isNow && count !== (task.status === 'failed' ? 1 : 0))
-      faults.push(`${count} dead letters of a task that is ${task.status}`)
-    if (!isNow && count > 1) faults.push(`${count} dead letters of generation ${generation}`)
-  }
+  const needsOne = task.status === 'failed' || task.status === 'undecided'
+  const open = letters.filter(({ closed }) => closed === undefined)
+  if (open.length !== (needsOne ? 1 : 0))
+    faults.push(`${open.length} open dead letters of a task that is ${task.status}`)
+  if (open.some(({ generation }) => generation !== task.generation))
+    faults.push('an open dead letter of another generation')
   return faults
 }
 

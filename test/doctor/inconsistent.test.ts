@@ -133,7 +133,7 @@ const CASES: readonly (readonly [what: string, sql: string, rule: string, place:
     'run r1',
     /no time of its end/,
   ],
-  ['I6: no dead letter', `DELETE FROM dead`, 'I6', 'step r1/down', /it failed, and has no dead letter/],
+  ['I6: no dead letter', `DELETE FROM dead`, 'I6', 'step r1/down', /it is failed, and has no open dead letter/],
   ['I7: a fence that fell', `UPDATE tasks SET fence = -1 WHERE id = 'waits'`, 'I7', 'step w1/waits', /its fence is -1/],
   [
     'I9: a breaker without its state',

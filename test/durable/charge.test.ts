@@ -47,7 +47,7 @@ describe('an attempt whose process is lost, with the rule charge', () => {
     const task = await world.task('task', 'a')
     expect(task).toMatchObject({ status: 'waiting', owner: null, fence: 1, dueAtMs: world.now + 10_000 })
     expect(task.progress).toMatchObject({ current: null, lastFailure: { name: 'InterruptedError' } })
-    expect(task.progress.retry).toMatchObject({ failures: 1, launched: 1, resumed: true })
+    expect(task.progress.retry).toMatchObject({ failures: 1, launched: 1, resumed: false })
     expect(await rowsOf(world)).toEqual(['1.1 interrupted InterruptedError'])
     expect(await faultsIn(world.ledger, KEY)).toEqual([])
     await world.clock.advance(10_000)

@@ -111,7 +111,7 @@ describe('an attempt that must not run twice', () => {
     const host = await lose(world, 1, 'fail')
     expect(await world.task('t', 'a')).toMatchObject({ status: 'undecided', owner: null, dueAtMs: null })
     expect(await host.task.status('a')).toMatchObject({ state: 'undecided', stopReason: 'interrupted', attempts: 1 })
-    expect(await world.ledger.deadLetters()).toEqual([])
+    expect(await world.ledger.deadLetters()).toMatchObject([{ generation: 1, stopReason: 'interrupted' }])
     await world.clock.advance(3_600_000)
     await host.durable.resume()
     await turns()
@@ -193,7 +193,11 @@ describe('a task that is out of attempts', () => {
       [2, 1],
       [2, 2],
     ])
-    expect((await world.ledger.deadLetters()).map(({ generation }) => generation)).toEqual([1, 2])
+    const letters = await world.ledger.deadLetters()
+    expect(letters.map(({ generation, closed }) => [generation, closed?.by])).toEqual([
+      [1, 'reset'],
+      [2, undefined],
+    ])
     expect((await world.ledger.events(0, 9)).map(({ type }) => type)).toContain('reset')
     await host.durable.close()
   })

@@ -99,14 +99,14 @@ describe('a parked task', () => {
     await second.durable.close()
   })
 
-  it('is taken from a lost owner, and known to be resumed', async () => {
+  it('is taken from a lost owner, and not resumed, since it has not failed', async () => {
     const world = new World()
     const first = await parked(world)
     await first.kill()
     const second = await open(world)
     expect(await second.durable.resume()).toMatchObject({ resumed: 1 })
     await turns()
-    expect(await world.task('t', 'a')).toMatchObject({ status: 'parked', progress: { retry: { resumed: true } } })
+    expect(await world.task('t', 'a')).toMatchObject({ status: 'parked', progress: { retry: { resumed: false } } })
     first.door.open()
     second.door.open()
     await turns()

@@ -30,6 +30,11 @@ describe('an option', () => {
     [{ synchronous: 'off' }, /synchronous: "off" is not 'full' or 'normal'/],
     [{ observers: [{}] }, /options of openDurable: observers: a list is not a list of observers/],
     [{ policies: {} }, /policies: unknown option/],
+    [{ identity: 'worker' }, /identity: "worker" is not an object with role, site or version/],
+    [
+      { identity: { rol: 'a', site: '' } },
+      /identity\.rol: unknown option .*; identity\.site: "" is not a text of 1 to/,
+    ],
   ])('that is wrong is named: %j', async (options, message) => {
     const error = await rejection(openDurable('memory:', options))
     expect((error as Error).message).toMatch(message)
@@ -241,5 +246,20 @@ describe('tasks that are let out of a line together', () => {
     await host.durable.close()
     expect(await world.task('t', 'a')).toMatchObject({ status: 'waiting', owner: null })
     expect(door.given).toBe(0)
+  })
+})
+
+describe('what a process says of itself', () => {
+  it('is in its row, and told to others', async () => {
+    const ledger = new MemoryLedger()
+    const identity = { role: 'worker', site: 'eu', version: '1.4.2' }
+    const first = await openDurable(ledger, { identity, concurrency: 7 })
+    const second = await openDurable(ledger)
+    expect(await ledger.owners()).toContainEqual(expect.objectContaining({ ...identity, slots: 7, running: 0 }))
+    expect((await second.resume()).others).toEqual([expect.objectContaining({ ...identity, slots: 7, running: 0 })])
+    const [other] = (await first.resume()).others
+    expect(other).not.toHaveProperty('role')
+    await first.close()
+    await second.close()
   })
 })

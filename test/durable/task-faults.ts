@@ -9,7 +9,8 @@ export async function faultsIn(ledger: Ledger, key: TaskKey): Promise<unknown[]>
   const checked: CheckedTask = {
     task: (await ledger.get(key)) as TaskRecord,
     rows: [...(await ledger.attempts(key))],
-    letters: letters.map(({ generation }) => generation),
+    letters: letters.map(({ generation, closed }) => ({ generation, isOpen: closed === undefined })),
+    hasCheckpoint: (await ledger.checkpoint(key)) !== undefined,
     events: events as unknown as CheckedTask['events'],
   }
   return [...faultsOfEnd(checked, true), ...faultsOfRows(checked, Infinity)]

@@ -1,5 +1,5 @@
 /** What the types of a task's input and result allow: values that a ledger keeps as they are. */
-import { type Json, openDurable, type TaskHandle } from 'reprise/durable'
+import { type DurableContext, type Json, openDurable, type TaskHandle } from 'reprise/durable'
 import { expect, expectTypeOf, it } from 'vitest'
 
 interface Order {
@@ -30,5 +30,25 @@ it('a task whose input or result JSON cannot say does not compile', async () => 
   durable.task('map', {}, (input: { readonly counts: Map<string, number> }) => input.counts.size)
   // @ts-expect-error: JSON has no big integers.
   durable.task('bigint', {}, (input: bigint) => String(input))
+  await durable.close()
+})
+
+it('checkpoints have the type that the function says of its context', async () => {
+  const durable = await openDurable('memory:')
+  interface Place {
+    readonly page: number
+  }
+  const typed = durable.task('typed', {}, async (_input: Order, context: DurableContext<Place>) => {
+    expectTypeOf(context.checkpoint).parameter(0).toEqualTypeOf<Place>()
+    expectTypeOf(context.lastCheckpoint?.value).toEqualTypeOf<Place | undefined>()
+    return 1
+  })
+  expectTypeOf(typed).toEqualTypeOf<TaskHandle<Order, number>>()
+  durable.task('any', {}, (_input: null, context) => {
+    expectTypeOf(context.checkpoint).parameter(0).toEqualTypeOf<Json>()
+  })
+  // @ts-expect-error: a Date would be read as a text.
+  durable.task('dated', {}, (_input: null, _context: DurableContext<{ at: Date }>) => 1)
+  expect(await typed.run({ id: 'o1', lines: [] })).toBe(1)
   await durable.close()
 })

@@ -98,14 +98,18 @@ function fenceFaults(before: TaskRecord, after: TaskRecord, { events = [] }: Cha
 }
 
 /** I5 and I6 */
-function endFaults(before: TaskRecord, after: TaskRecord, { dead = [], events = [] }: Changes): string[] {
+function endFaults(before: TaskRecord, after: TaskRecord, changes: Changes): string[] {
+  const { dead = [], closedLetters = [], events = [] } = changes
   const faults: string[] = []
   const isReset = events.some(({ type, id }) => type === 'reset' && id === after.id)
   if (after.generation !== before.generation + (isReset ? 1 : 0)) faults.push('has another generation without a reset')
   if (TERMINAL.has(before.status) && !isReset) faults.push(`was ${before.status}, and becomes ${after.status}`)
   const letters = dead.filter(({ id }) => id === after.id).length
-  if (letters !== (after.status === 'failed' ? 1 : 0))
-    faults.push(`${letters} dead letters as it becomes ${after.status}`)
+  const [had, has] = [before.status, after.status].map((status) => status === 'failed' || status === 'undecided')
+  if (letters !== (has && !had ? 1 : 0)) faults.push(`${letters} dead letters as it becomes ${after.status}`)
+  const closed = closedLetters.filter(({ id, generation }) => id === after.id && generation === before.generation)
+  if (closed.length !== (had && !has ? 1 : 0))
+    faults.push(`${closed.length} dead letters are closed as it becomes ${after.status}`)
   return faults
 }
 

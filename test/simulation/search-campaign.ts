@@ -2,7 +2,7 @@
  * The search over many processes, and its page: how many scenarios break the rule, and the worst of them.
  * Imports the search.
  */
-import { isWorse, type Comparison } from './rule.js'
+import { isWorse, type Verdict } from './rule.js'
 import { climb, type Domain, type Found, tryAtRandom } from './search.js'
 import { performAll } from './work-pool.js'
 
@@ -13,12 +13,15 @@ export interface SearchTask {
   readonly from?: Pick<Found, 'genes' | 'seed'> & { readonly difference: number }
 }
 
-/** What is left of a comparison between processes. */
+/** What is left of a verdict between processes. */
 interface Tried {
   readonly genes: readonly number[]
   readonly seed: number
+  /** What the scenario is judged by. */
   readonly difference: number
   readonly isWorse: boolean
+  /** The same of the first seed alone. */
+  readonly once: { readonly difference: number; readonly isWorse: boolean }
   readonly text: string
 }
 
@@ -33,7 +36,7 @@ const CHUNK = 5
 const CLIMBS = 10
 const STEPS = 20
 const SHOWN = 12
-/** A search passes if at most this share of the random scenarios is worse, and none by more than 3 points. */
+/** A search passes if at most this share of the random scenarios is worse with fresh seeds, and none by more than 3 points. */
 const MOST_WORSE = 0.01
 const MOST_POINTS = 0.03
 
@@ -54,7 +57,7 @@ export async function searchAll(program: URL, search: Search): Promise<{ page: s
   const climbs = starts.map((from): SearchTask => ({ domain, seeds: [], from }))
   const climbed = (await performAll<SearchTask, Tried[]>(program, climbs)).flat()
   const worse = random.filter((tried) => tried.isWorse)
-  const broken = worse.length > MOST_WORSE * random.length || random.some(({ difference }) => difference < -MOST_POINTS)
+  const broken = worse.length > MOST_WORSE * random.length || random.some(isFar)
   return { page: pageOf(search, random, climbed), broken }
 }
 
@@ -69,8 +72,10 @@ function pageOf({ domain, runs, seed }: Search, random: readonly Tried[], climbe
     '# What a search for harm found',
     '',
     `\`npm run storm -- --search --seed ${seed} --runs ${runs}${flag}\`. Differences are in points of success, ours minus no`,
-    'retries, over the calls from the start of the fault until a minute after its end. `W`: worse by more than half a',
-    'point and three standard errors.',
+    'retries, over the calls from the start of the fault until a minute after its end. A scenario that is more than half a',
+    'point worse with one seed is run again with three fresh seeds, and judged by their mean alone; where these are far',
+    'apart, with up to twelve. `W`: worse by more than half a point and three standard errors. *Unclear*: more than 3 points',
+    'below in the mean, but not by three standard errors of twelve seeds.',
     '',
     `- At random: ${counted(random)}. Mean difference ${points(mean)}.`,
     `- Climbing from the ${CLIMBS} worst: ${counted(climbed)}.`,
@@ -87,27 +92,40 @@ function pageOf({ domain, runs, seed }: Search, random: readonly Tried[], climbe
 }
 
 function counted(tried: readonly Tried[]): string {
+  const once = worseOf(tried.map((one) => one.once))
+  const unclear = tried.filter((one) => !one.isWorse && one.difference < -MOST_POINTS).length
+  return `${tried.length} scenarios. With one seed ${once}; with fresh seeds ${worseOf(tried)}; ${unclear} unclear`
+}
+
+function isFar({ difference, isWorse: worse }: Tried['once']): boolean {
+  return worse && difference < -MOST_POINTS
+}
+
+function worseOf(tried: readonly Tried['once'][]): string {
   const worse = tried.filter((one) => one.isWorse).length
-  const far = tried.filter(({ difference }) => difference < -MOST_POINTS).length
-  return `${tried.length} scenarios, ${worse} worse, ${far} by more than 3 points`
+  return `${worse} worse, ${tried.filter(isFar).length} by more than 3 points`
 }
 
 function lineOf({ text, isWorse: worse }: Tried): string {
   return `- ${worse ? '**W** ' : ''}${text}`
 }
 
-function shorten({ genes, seed, comparison }: Found): Tried {
-  const { difference } = comparison
-  return { genes, seed, difference, isWorse: isWorse(comparison), text: textOf(seed, comparison) }
+function shorten({ genes, seed, verdict }: Found): Tried {
+  const { difference, first } = verdict
+  const once = { difference: first.difference, isWorse: isWorse(first) }
+  return { genes, seed, difference, isWorse: isWorse(verdict), once, text: textOf(seed, verdict) }
 }
 
-function textOf(seed: number, { difference, none, ours, trial }: Comparison): string {
+function textOf(seed: number, { difference, first, again }: Verdict): string {
   const rounded = (_name: string, value: unknown): unknown =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(3)) : value
+  const { none, ours, trial } = first
   const { scenario, attemptTimeoutMs, timeoutMs } = trial
   const success = `${percent(none.success.throughout)} → ${percent(ours.success.throughout)}`
+  const repeated = again.length === 0 ? '' : `, then ${again.map((one) => points(one.difference)).join(', ')}`
   const limits = `attempt timeout ${attemptTimeoutMs ?? 'no'} ms, timeout ${timeoutMs} ms`
-  return `${points(difference)} (${success}), seed ${seed}, ${limits}, \`${JSON.stringify(scenario, rounded)}\``
+  const figures = `${points(difference)}: seed ${seed} ${points(first.difference)} (${success})${repeated}`
+  return `${figures}; ${limits}, \`${JSON.stringify(scenario, rounded)}\``
 }
 
 function points(difference: number): string {

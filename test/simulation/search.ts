@@ -5,7 +5,7 @@
  */
 import type { ScenarioInput } from 'reprise/simulate'
 import { seededRandom } from 'reprise/testing'
-import { type Comparison, compare, type Trial } from './rule.js'
+import { judgeTrial, type Trial, type Verdict } from './rule.js'
 
 /** Inside: where the rule is promised. Outside: everything. */
 export type Domain = 'inside' | 'outside'
@@ -25,8 +25,9 @@ const MIN_RATE = 1
 /** In the domain an answer takes at most a third of the attempt timeout by nature, and in a slow-down it still fits into it. */
 const USUAL_SHARE = 1 / 3
 const SLOW_SHARE = 0.7
-/** Up to this load one budget may stand for several queues. */
-const MOST_SHARED_LOAD = 0.75
+/** Above this load, in the domain, a budget sees at least this many calls in an attempt timeout. */
+const NEARLY_FULL = 0.9
+const MIN_CALLS_NEARLY_FULL = 5
 
 /** Reads a list of numbers as a scenario: each call takes the next. */
 class GeneReader {
@@ -73,7 +74,9 @@ function decode(genes: Genes, domain: Domain): Trial {
   const load = read.between(0.3, 0.97)
   const callsPerSecond = CALLS / ((duringMs + AFTER_MS) / 1000)
   const capacity = callsPerSecond / load
-  const mostClients = Math.min(2000, Math.max(1, callsPerSecond / (isInside ? MIN_RATE : 0.05)))
+  const leastRate =
+    load > NEARLY_FULL ? Math.max(MIN_RATE, (MIN_CALLS_NEARLY_FULL * 1000) / attemptTimeoutMs) : MIN_RATE
+  const mostClients = Math.min(2000, Math.max(1, callsPerSecond / (isInside ? leastRate : 0.05)))
   const clients = Math.max(1, Math.floor(read.scale(1, mostClients)))
   // At least one worker: fewer would make the service time longer than asked for.
   const leastServiceMs = Math.max(2, 1000 / capacity)
@@ -87,8 +90,8 @@ function decode(genes: Genes, domain: Domain): Trial {
   const warmMs = Math.round(read.scale(5000, 150_000))
   const restartShare = read.sometimes(0.15, 0.1, 0.9)
   const faultShare = read.sometimes(0.2, 0.05, 0.4)
-  // In the domain one budget for two independent queues is promised nothing where one of them is nearly full.
-  const isKeyed = read.share() < 0.3 || (isInside && load > MOST_SHARED_LOAD)
+  // In the domain the calls of a budget end at one queue.
+  const isKeyed = read.share() < 0.3 || isInside
   const burst = read.sometimes(0.15, 50, 5000)
   const neighbours = read.sometimes(0.15, 0.1, 0.6)
   const amounts = {
@@ -122,14 +125,14 @@ function decode(genes: Genes, domain: Domain): Trial {
 export interface Found {
   readonly genes: Genes
   readonly seed: number
-  readonly comparison: Comparison
+  readonly verdict: Verdict
 }
 
 /** One random scenario. */
 export function tryAtRandom(seed: number, domain: Domain): Found {
   const random = seededRandom(Math.imul(seed + 1, 0x9e3779b1))
   const genes = Array.from({ length: GENES }, random)
-  return { genes, seed, comparison: compare(decode(genes, domain), seed) }
+  return { genes, seed, verdict: judgeTrial(decode(genes, domain), seed) }
 }
 
 /** Changes one scenario of this difference step by step towards the worse. */
@@ -139,13 +142,10 @@ export function climb(from: Pick<Found, 'genes' | 'seed'>, difference: number, s
   let worst = { genes: from.genes, difference }
   for (let step = 0; step < steps; step++) {
     const genes: Genes = worst.genes.map((gene) => (random() < 0.2 ? nudged(gene, random) : gene))
-    const found = {
-      genes,
-      seed: from.seed + step + 1,
-      comparison: compare(decode(genes, domain), from.seed + step + 1),
-    }
-    tried.push(found)
-    if (found.comparison.difference < worst.difference) worst = { genes, difference: found.comparison.difference }
+    const seed = from.seed + step + 1
+    const verdict = judgeTrial(decode(genes, domain), seed)
+    tried.push({ genes, seed, verdict })
+    if (verdict.difference < worst.difference) worst = { genes, difference: verdict.difference }
   }
   return tried
 }

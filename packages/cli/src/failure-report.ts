@@ -72,6 +72,7 @@ const KINDS: Readonly<Record<Exclude<RefusalKind, 'closed'> | GateRefusal, Comma
   state_refused: 'inconsistent',
   locked: 'locked',
   run_lost: 'locked',
+  task_lost: 'locked',
   finished: 'not_possible',
   not_waiting: 'not_possible',
   nothing_to_grant: 'not_possible',

@@ -88,6 +88,7 @@ export interface HedgePolicy {
 export interface LaunchGates {
   readonly aborted: boolean;
   readonly now: number;
+  readonly dueMs?: number;
   readonly breaker: Breaker | undefined;
   ask(): Decision;
   readonly parks: boolean;

@@ -1,19 +1,20 @@
-// reprise/durable: 86 names, 11 values and 75 types. Written by `npm run api`.
+// reprise/durable: 92 names, 11 values and 81 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
 //   openDurable, openLedger, resetBreaker, tripBreaker,
 //
 // types:
-//   Allotment, AnalyticsFilter, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DelaySpent,
-//   DueRequest, Durable, DurableContext, DurableOptions, EventScope, FailurePattern, FailureRecord, ForgetRequest,
-//   Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics,
-//   LedgerOptions, LedgerProblem, MemoryLedgerOptions, NewTask, OwnerRecord, PatternFilter, PolicyRecord, QueueRef,
-//   Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats,
-//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts,
-//   StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup,
-//   TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus,
-//   Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
+//   Allotment, AnalyticsFilter, AttemptRow, Checkpoint, CheckpointChange, ClosedLetter, CompactRequest, Compacted,
+//   Creation, DeadLetter, Decided, DelaySpent, DueRequest, Durable, DurableContext, DurableOptions, EventScope,
+//   FailurePattern, FailureRecord, ForgetRequest, Forgotten, GateChange, GateRecord, GateRefusal, GrantOptions, Json,
+//   JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, LetterClosing, MemoryLedgerOptions, NewTask,
+//   OwnerIdentity, OwnerRecord, PatternFilter, PolicyRecord, QueueRef, Recordable, RecoveryFilter, RecoveryRate,
+//   RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats, Resumption, RetentionInput, RunFilter,
+//   RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts, StoredBreaker, StoredBudget, StoredEvent,
+//   StoredGates, Swept, Tally, TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskHistory, TaskKey, TaskOptions,
+//   TaskRecord, TaskResult, TaskStartOptions, TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions,
+//   VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
@@ -48,6 +49,22 @@ export interface AttemptRow extends TaskKey {
   readonly owner: string;
 }
 
+export interface Checkpoint<C> {
+  readonly value: C;
+  readonly attempt: number;
+  readonly execution: number;
+}
+
+export interface CheckpointChange extends TaskKey {
+  readonly value?: Json;
+}
+
+export interface ClosedLetter extends TaskKey {
+  readonly generation: number;
+  readonly atMs: number;
+  readonly by: LetterClosing;
+}
+
 export interface CompactRequest {
   readonly maxHistoryPerTask?: number;
   readonly eventsBeforeMs?: number;
@@ -75,6 +92,10 @@ export interface DeadLetter extends TaskKey {
   readonly signature: string;
   readonly stopReason: StopReason;
   readonly failure: FailureRecord | null;
+  readonly closed?: {
+    readonly atMs: number;
+    readonly by: LetterClosing;
+  };
 }
 
 export interface Decided<T> extends Changes {
@@ -100,7 +121,7 @@ export interface DueRequest {
 
 export declare class Durable {
   readonly runs: Runs;
-  task<I, R>(name: string, policy: PolicyArgument, run: TaskFunction<I, R> & Recordable<I, R>, options?: TaskOptions<I, R>): TaskHandle<I, R>;
+  task<I, R, C = Json>(name: string, policy: PolicyArgument, run: TaskFunction<I, R, C> & Recordable<I, R, C>, options?: TaskOptions<I, R>): TaskHandle<I, R>;
   resume(options?: ResumeOptions): Promise<Resumption>;
   get analytics(): LedgerAnalytics;
   sweep(): Promise<Swept>;
@@ -110,7 +131,7 @@ export declare class Durable {
   close(): Promise<void>;
 }
 
-export interface DurableContext {
+export interface DurableContext<C = Json> {
   readonly attempt: number;
   readonly launch: number;
   readonly kind: 'retry';
@@ -123,6 +144,8 @@ export interface DurableContext {
   readonly idempotencyKey: string;
   readonly correlationId: string;
   readonly execution: number;
+  readonly lastCheckpoint?: Checkpoint<C> | undefined;
+  checkpoint(this: void, value: C): Promise<void>;
 }
 
 export interface DurableOptions extends Shared {
@@ -131,6 +154,7 @@ export interface DurableOptions extends Shared {
   readonly policyChange?: 'refuse' | 'accept';
   readonly breakers?: Readonly<Record<string, BreakerInput>>;
   readonly retention?: RetentionInput;
+  readonly identity?: OwnerIdentity;
   readonly onFailure?: (error: unknown) => void;
   readonly synchronous?: 'full' | 'normal';
 }
@@ -251,6 +275,8 @@ export interface LedgerOptions extends Pick<DurableOptions, 'clock' | 'synchrono
 
 export type LedgerProblem = 'unusable' | 'busy' | 'unreachable' | 'missing' | 'newer_format' | 'corrupt' | 'missing_driver' | 'closed' | 'refused';
 
+export type LetterClosing = 'succeeded' | 'reset' | 'decided' | 'cancelled' | 'acknowledged';
+
 export declare class MemoryLedger implements Ledger {
   readonly name = "memory:";
   readonly spans = "machine";
@@ -270,18 +296,23 @@ export declare class MemoryLedger implements Ledger {
   removeOwner(id: string): Promise<void>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]>;
+  countWaiting(queue: string): Promise<readonly WaitingCount[]>;
+  waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]>;
+  fresh(filter: FreshFilter): Promise<FreshPage>;
+  checkpoint(key: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;
   policy(hash: string): Promise<PolicyRecord | undefined>;
   keepPolicy(policy: PolicyRecord): Promise<void>;
   attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
-  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
-  results(run: string): Promise<readonly TaskResult[]>;
+  attemptsOfRun(run: string, page?: AttemptPage): Promise<readonly AttemptRow[]>;
+  results(run: string, { after, limit }?: ResultPage): Promise<readonly TaskResult[]>;
   countTasks(run: string): Promise<StatusCounts>;
   tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>;
   gates(): Promise<readonly GateRecord[]>;
-  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
+  deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]>;
   events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
   removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>;
   forget(request: ForgetRequest): Promise<Forgotten>;
@@ -299,7 +330,13 @@ export interface NewTask {
   readonly payloadHash: string;
 }
 
-export interface OwnerRecord {
+export interface OwnerIdentity {
+  readonly role?: string;
+  readonly site?: string;
+  readonly version?: string;
+}
+
+export interface OwnerRecord extends OwnerIdentity {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
@@ -308,6 +345,9 @@ export interface OwnerRecord {
   readonly startedAtMs: number;
   readonly leaseUntilMs: number;
   readonly leaseMs?: number;
+  readonly slots?: number;
+  readonly queues?: readonly string[];
+  readonly running?: number;
 }
 
 export interface PatternFilter extends AnalyticsFilter {
@@ -326,10 +366,11 @@ export interface QueueRef {
   readonly most?: number;
 }
 
-export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>] ? unknown : {
+export type Recordable<I, R, C = null> = [I, R, C] extends [JsonOf<I>, JsonOf<R>, JsonOf<C>] ? unknown : {
   readonly notJson: {
     readonly input: JsonOf<I>;
     readonly result: JsonOf<R>;
+    readonly checkpoint: JsonOf<C>;
   };
 };
 
@@ -355,7 +396,7 @@ export interface RecoveryRate {
   readonly rate: number;
 }
 
-export type RefusalKind = 'conflict' | 'policy_changed' | 'not_found' | 'finished' | 'not_waiting' | 'state_refused' | 'locked' | 'run_lost' | 'closed';
+export type RefusalKind = 'conflict' | 'policy_changed' | 'not_found' | 'finished' | 'not_waiting' | 'state_refused' | 'locked' | 'run_lost' | 'task_lost' | 'closed';
 
 export interface RefusedTask extends TaskKey {
   readonly faults: readonly string[];
@@ -405,6 +446,7 @@ export interface RunFilter {
   readonly kind?: string;
   readonly statuses?: readonly RunStatus[];
   readonly sinceMs?: number;
+  readonly after?: Pick<RunRecord, 'id' | 'createdAtMs'>;
   readonly limit?: number;
 }
 
@@ -487,11 +529,12 @@ export interface TaskFilter extends ScopeFilter {
   readonly queue?: string;
   readonly statuses?: readonly TaskStatus[];
   readonly owner?: string;
+  readonly withInput?: boolean;
   readonly limit?: number;
   readonly after?: TaskKey;
 }
 
-export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>;
+export type TaskFunction<I, R, C = Json> = (input: I, context: DurableContext<C>) => R | PromiseLike<R>;
 
 export interface TaskGroup {
   keys(task: TaskRecord): GroupKeys;
@@ -587,6 +630,11 @@ export interface TaskState {
 
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
+export interface ThreadHeartbeat {
+  readonly connect: string;
+  readonly data: object;
+}
+
 export interface Totals {
   readonly tasks: number;
   readonly byStatus: Readonly<Partial<Record<TaskStatus, number>>>;
@@ -603,7 +651,7 @@ export type VerifyAnswer<R> = {
   readonly done: R;
 } | 'rerun' | 'unknown';
 
-export type VerifyFunction<I, R> = (input: I, context: DurableContext) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>;
+export type VerifyFunction<I, R, C = Json> = (input: I, context: DurableContext<C>) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>;
 
 export interface View {
   readonly now: number;
@@ -636,6 +684,12 @@ interface AllotmentReasons {
   readonly missing?: string;
 }
 
+// ledger/filters
+interface AttemptPage {
+  readonly after?: Pick<AttemptRow, 'id' | 'generation' | 'attempt' | 'execution'>;
+  readonly limit?: number;
+}
+
 // core/words
 type AttemptResult = (typeof ATTEMPT_RESULTS)[number];
 
@@ -650,6 +704,8 @@ interface Changes {
   readonly attempts?: readonly AttemptRow[];
   readonly gates?: readonly GateRecord[];
   readonly dead?: readonly DeadLetter[];
+  readonly closedLetters?: readonly ClosedLetter[];
+  readonly checkpoints?: readonly CheckpointChange[];
   readonly events?: readonly LedgerEvent[];
 }
 
@@ -713,6 +769,28 @@ interface FieldChange {
 // ledger/records
 type FinishedStatus = (typeof FINISHED_STATUSES)[number];
 
+// ledger/filters
+interface FreshEnd {
+  readonly dueAtMs: number;
+  readonly id: string;
+}
+
+// ledger/filters
+interface FreshFilter {
+  readonly queue: string;
+  readonly policyHash: string;
+  readonly nowMs: number;
+  readonly after?: FreshEnd;
+  readonly limit: number;
+}
+
+// ledger/ledger-reader
+interface FreshPage {
+  readonly sound: number;
+  readonly others: readonly TaskRecord[];
+  readonly end: FreshEnd | undefined;
+}
+
 // durable/gate-control
 type GateAction = 'reset' | 'trip' | 'grant';
 
@@ -755,17 +833,22 @@ interface LedgerReader {
   taskOwners(): Promise<readonly string[]>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  checkpoint(key: TaskKey): Promise<Json | undefined>;
+  retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]>;
+  countWaiting(queue: string): Promise<readonly WaitingCount[]>;
+  waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]>;
+  fresh(filter: FreshFilter): Promise<FreshPage>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;
   policy(hash: string): Promise<PolicyRecord | undefined>;
   attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
-  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
-  results(run: string): Promise<readonly TaskResult[]>;
+  attemptsOfRun(run: string, page?: AttemptPage): Promise<readonly AttemptRow[]>;
+  results(run: string, page?: ResultPage): Promise<readonly TaskResult[]>;
   countTasks(run: string): Promise<StatusCounts>;
   tallies(keys: readonly TaskKey[]): Promise<readonly Tally[]>;
   gates(): Promise<readonly GateRecord[]>;
-  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
+  deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]>;
   events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
 }
 
@@ -776,7 +859,16 @@ interface LedgerWriter {
   claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
   heartbeat(owner: OwnerRecord): Promise<void>;
   removeOwner(id: string): Promise<void>;
+  threadHeartbeat?(): ThreadHeartbeat | undefined;
   keepPolicy(policy: PolicyRecord): Promise<void>;
+}
+
+// ledger/filters
+interface LetterFilter extends ScopeFilter {
+  readonly isOpen?: boolean;
+  readonly signature?: string;
+  readonly after?: Pick<DeadLetter, 'atMs' | 'scopeKind' | 'scope' | 'id' | 'generation'>;
+  readonly limit?: number;
 }
 
 // ledger/records
@@ -797,11 +889,8 @@ interface NewRun {
   readonly detail?: Json;
 }
 
-// durable/ownership
-interface OtherOwner {
-  readonly host: string;
-  readonly pid: number;
-  readonly startedAtMs: number;
+// durable/other-owners
+interface OtherOwner extends Pick<OwnerRecord, 'host' | 'pid' | 'startedAtMs' | 'role' | 'site' | 'version' | 'slots' | 'running'> {
   readonly leaseLeftMs: number;
 }
 
@@ -813,6 +902,18 @@ interface ProbeSlot {
 
 // ledger/records
 declare const RUN_STATUSES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'];
+
+// ledger/filters
+interface ResultPage {
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+// ledger/filters
+interface RetryingFilter {
+  readonly after?: Pick<TaskRecord, 'dueAtMs' | 'id' | 'scopeKind' | 'scope'>;
+  readonly limit?: number;
+}
 
 // ledger/ledger-writer
 interface RunChange {
@@ -844,7 +945,7 @@ declare class Runs {
 // ledger/records
 declare const SCOPE_KINDS: readonly ['task', 'run'];
 
-// ledger/ledger-reader
+// ledger/filters
 interface ScopeFilter {
   readonly scopeKind?: ScopeKind;
   readonly scope?: string;
@@ -893,6 +994,7 @@ interface TaskProgress {
   readonly interruptions: number;
   readonly lastFailure: FailureRecord | null;
   readonly waitChosenBy?: string;
+  readonly resumedAtMs?: number;
   readonly unverified?: boolean;
   readonly policyAccepted?: boolean;
   readonly resumeId?: string;
@@ -900,6 +1002,28 @@ interface TaskProgress {
   readonly lost?: LostExecution;
   readonly allotted?: number;
   readonly budgetReason?: string;
+  readonly checkpoint?: {
+    readonly attempt: number;
+    readonly execution: number;
+  };
+}
+
+// ledger/ledger-reader
+interface WaitingCount extends Omit<WaitingRef, 'queue'> {
+  readonly tasks: number;
+}
+
+// ledger/filters
+interface WaitingFilter extends WaitingRef {
+  readonly after?: Pick<TaskRecord, 'dueAtMs' | 'id' | 'scopeKind' | 'scope'>;
+  readonly limit?: number;
+}
+
+// ledger/filters
+interface WaitingRef {
+  readonly queue: string;
+  readonly policyHash: string;
+  readonly rank: number;
 }
 
 // durable/policy-record

@@ -13,8 +13,9 @@ import type {
   Budget, Observer, PolicyArgument,
 } from 'reprise'
 import type {
-  AttemptRow, DeadLetter, Durable, EventScope, FailureRecord, GateRecord, Json, Ledger, NewTask, OwnerRecord, RunRecord,
-  StatusCounts, TaskFunction, TaskHandle, TaskKey, TaskRecord, TaskResult, TaskStatus, VerifyFunction,
+  AttemptRow, CheckpointChange, ClosedLetter, DeadLetter, Durable, EventScope, FailureRecord, GateRecord, Json, Ledger,
+  NewTask, OwnerRecord, RunRecord, StatusCounts, TaskFunction, TaskHandle, TaskKey, TaskRecord, TaskResult, TaskStatus,
+  VerifyFunction,
 } from 'reprise/durable'
 
 export interface Changes {
@@ -24,6 +25,8 @@ export interface Changes {
   readonly attempts?: readonly AttemptRow[];
   readonly gates?: readonly GateRecord[];
   readonly dead?: readonly DeadLetter[];
+  readonly closedLetters?: readonly ClosedLetter[];
+  readonly checkpoints?: readonly CheckpointChange[];
   readonly events?: readonly LedgerEvent[];
 }
 
@@ -108,10 +111,7 @@ export interface LostRows {
 
 export type OptionCheck = readonly [isValid: (value: unknown) => boolean, expected: string];
 
-export interface OtherOwner {
-  readonly host: string;
-  readonly pid: number;
-  readonly startedAtMs: number;
+export interface OtherOwner extends Pick<OwnerRecord, 'host' | 'pid' | 'startedAtMs' | 'role' | 'site' | 'version' | 'slots' | 'running'> {
   readonly leaseLeftMs: number;
 }
 

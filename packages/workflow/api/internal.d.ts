@@ -254,6 +254,11 @@ export interface OwnerView {
   readonly startedAtMs: number;
   readonly state: 'alive' | 'lost';
   readonly leaseLeftMs: number;
+  readonly role: string | null;
+  readonly site: string | null;
+  readonly version: string | null;
+  readonly slots: number | null;
+  readonly running: number | null;
 }
 
 export declare const POLICY_FIELDS: readonly PolicyField[];

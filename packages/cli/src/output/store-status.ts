@@ -56,12 +56,19 @@ function ownersOf(owners: readonly OwnerView[], nowMs: number, look: Look): stri
         cell: ({ state }) => state,
         paint: ({ state }) => (state === 'alive' ? look.style.green : look.style.red),
       },
+      { title: 'is', cell: ({ role, site }) => plainText([role, site].filter((word) => word !== null).join(' at ')) },
+      { title: 'version', cell: ({ version }) => plainText(version ?? '') },
+      { title: 'runs', align: 'right', cell: loadText },
       { title: 'lease left', align: 'right', cell: ({ leaseLeftMs }) => leaseText(leaseLeftMs) },
       { title: 'since', cell: ({ startedAtMs }) => relativeTime(startedAtMs, nowMs) },
     ],
     owners,
     look,
   )
+}
+
+function loadText({ running, slots }: OwnerView): string {
+  return running === null || slots === null ? '' : `${running} of ${slots}`
 }
 
 function leaseText(ms: number): string {

@@ -115,6 +115,13 @@ describe('the date of the time budget', () => {
     expect(dated({ expiresAtMs: NOW + 1 }).type).toBe('start')
   })
 
+  it('is compared with the time at which the attempt was due, where that is told', () => {
+    const state = { ...initialState(null), resumed: true, failures: 1, expiresAtMs: NOW }
+    const gates = { aborted: false, now: NOW + 5, breaker: undefined, ask: () => ALLOW, parks: false }
+    expect(admit(state, { ...gates, dueMs: NOW - 1 }).type).toBe('start')
+    expect(admit(state, { ...gates, dueMs: NOW })).toMatchObject({ type: 'stop' })
+  })
+
   it('says nothing of a call that was not resumed, has no budget, or has not failed yet', () => {
     expect(dated({ resumed: false }).type).toBe('start')
     expect(dated({ expiresAtMs: null }).type).toBe('start')

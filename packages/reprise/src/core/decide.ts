@@ -147,6 +147,11 @@ export interface LaunchGates {
   readonly aborted: boolean
   /** The time, on the scale of the state. */
   readonly now: number
+  /**
+   * What the expiry of a resumed call is compared with: the later of its due time and the time of taking it up, so that
+   * waiting for a free worker does not let the budget expire. `now` when absent.
+   */
+  readonly dueMs?: number
   /** The call's breaker; undefined without one. */
   readonly breaker: Breaker | undefined
   /**
@@ -196,7 +201,7 @@ export type Admission =
  */
 export function admit(state: RetryState, gates: LaunchGates): Admission {
   if (gates.aborted) return refuse('aborted')
-  const late = state.deadlineAtMs === null && !state.resumed ? undefined : tooLate(state, gates.now)
+  const late = state.deadlineAtMs === null && !state.resumed ? undefined : tooLate(state, gates)
   if (late !== undefined) return refuse(late)
   const { breaker } = gates
   // A closed breaker takes no slot and needs no clock.
@@ -210,9 +215,9 @@ export function admit(state: RetryState, gates: LaunchGates): Admission {
 }
 
 /** The deadline counts for every attempt, the expiry of a resumed call for its retries. */
-function tooLate(state: RetryState, now: number): StopReason | undefined {
-  if (state.deadlineAtMs !== null && now >= state.deadlineAtMs) return 'timeout'
-  return state.failures > 0 && isExpired(state, now) ? 'retry_budget_exhausted' : undefined
+function tooLate(state: RetryState, gates: LaunchGates): StopReason | undefined {
+  if (state.deadlineAtMs !== null && gates.now >= state.deadlineAtMs) return 'timeout'
+  return state.failures > 0 && isExpired(state, gates.dueMs ?? gates.now) ? 'retry_budget_exhausted' : undefined
 }
 
 function refuse(reason: StopReason): Admission {

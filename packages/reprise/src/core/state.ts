@@ -22,7 +22,10 @@ export interface RetryState {
   expiresAtMs: number | null
   /** End of the whole call; null without a timeout. Set at the first start. */
   deadlineAtMs: number | null
-  /** Taken from a lost owner: then the expiry counts beside the sum of delays. */
+  /**
+   * It had failed at least once when it was taken up again: from a lost owner, by a resume of its run, or by a program that
+   * was started again. Then the expiry counts beside the sum of delays. Set once.
+   */
   resumed: boolean
 }
 

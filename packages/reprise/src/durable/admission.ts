@@ -17,13 +17,13 @@ export interface Started extends Begun {
 export class TaskAdmission {
   private readonly gates: GateBook
   private readonly owner: string
-  private readonly isResumed: (task: TaskRecord) => boolean
+  private readonly resumedAtMs: (task: TaskRecord) => number | undefined
 
-  /** `isResumed`: whether the process that wrote the task's wait is gone. */
-  constructor(gates: GateBook, owner: string, isResumed: (task: TaskRecord) => boolean) {
+  /** `resumedAtMs`: when a task that waits was taken up again by this process, if it was. */
+  constructor(gates: GateBook, owner: string, resumedAtMs: (task: TaskRecord) => number | undefined) {
     this.gates = gates
     this.owner = owner
-    this.isResumed = isResumed
+    this.resumedAtMs = resumedAtMs
   }
 
   /** Asks breaker and budget. The gates have been refreshed in this transaction. */
@@ -35,8 +35,8 @@ export class TaskAdmission {
     let asked: Decision | undefined
     const ask = (): Decision => (asked = gates.ask(definition, task, now))
     const breaker = gates.breakerOf(definition)
-    const resumed = this.isResumed(task)
-    const begun = begin(task, this.owner, { breaker, attempts, timeoutMs, resumed, maxParkMs, ask }, now)
+    const resumedAtMs = this.resumedAtMs(task)
+    const begun = begin(task, this.owner, { breaker, attempts, timeoutMs, resumedAtMs, maxParkMs, ask }, now)
     return { ...begun, asked }
   }
 
@@ -45,12 +45,13 @@ export class TaskAdmission {
     const { attempts, timeoutMs } = definition.policy
     const breaker = this.gates.breakerOf(definition)
     const ask = (): Decision => grant
-    return begin(task, this.owner, { breaker, attempts, timeoutMs, resumed: false, maxParkMs: undefined, ask }, now)
+    const rest = { resumedAtMs: undefined, isGranted: true, maxParkMs: undefined }
+    return begin(task, this.owner, { breaker, attempts, timeoutMs, ...rest, ask }, now)
   }
 
   /** A new task that has no gates, as it is while its first attempt runs. */
   startUngated({ policy }: Definition, task: TaskRecord, now: number): TaskRecord {
-    const none = { breaker: undefined, resumed: false, maxParkMs: undefined, ask: () => NO_BUDGET }
+    const none = { breaker: undefined, resumedAtMs: undefined, maxParkMs: undefined, ask: () => NO_BUDGET }
     return begin(task, this.owner, { ...none, attempts: policy.attempts, timeoutMs: policy.timeoutMs }, now).task
   }
 }

@@ -22,13 +22,16 @@ export type JsonOf<T> = unknown extends T
         ? 'not JSON'
         : { [K in keyof T]: JsonOf<T[K]> }
 
-/** Nothing, where a ledger can keep input and result; else what is wrong with them, so that the compiler says so. */
-export type Recordable<I, R> = [I, R] extends [JsonOf<I>, JsonOf<R>]
+/** Nothing, where a ledger can keep input, result and checkpoints; else what is wrong with them, so that the compiler says so. */
+export type Recordable<I, R, C = null> = [I, R, C] extends [JsonOf<I>, JsonOf<R>, JsonOf<C>]
   ? unknown
-  : { readonly notJson: { readonly input: JsonOf<I>; readonly result: JsonOf<R> } }
+  : { readonly notJson: { readonly input: JsonOf<I>; readonly result: JsonOf<R>; readonly checkpoint: JsonOf<C> } }
 
-/** The function that a task runs, once for each attempt. */
-export type TaskFunction<I, R> = (input: I, context: DurableContext) => R | PromiseLike<R>
+/**
+ * The function that a task runs, once for each attempt. `C`: what its checkpoints are; say it with the context:
+ * `(input: Order, context: DurableContext<{ page: number }>)`.
+ */
+export type TaskFunction<I, R, C = Json> = (input: I, context: DurableContext<C>) => R | PromiseLike<R>
 
 /**
  * Whether an attempt that was interrupted has happened, and with what result: `unknown` leaves it to a person, as does
@@ -42,7 +45,10 @@ export type VerifyAnswer<R> =
   | 'rerun'
   | 'unknown'
 /** Looks whether an interrupted attempt happened, before anything is run again. */
-export type VerifyFunction<I, R> = (input: I, context: DurableContext) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>
+export type VerifyFunction<I, R, C = Json> = (
+  input: I,
+  context: DurableContext<C>,
+) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>
 
 /** The process that conducts a run may begin its tasks, as long as no other process has taken the run. */
 export interface Conductor {
@@ -86,11 +92,11 @@ export interface Definition extends Scope {
   readonly idempotencyScope?: string
   readonly policy: Policy
   readonly record: PolicyRecord
-  readonly run: TaskFunction<never, unknown>
+  readonly run: TaskFunction<never, unknown, never>
   /** At most this many of its tasks run or stand in line at a time, over all processes. */
   readonly most?: number | undefined
   readonly onInterrupt: InterruptRule
-  readonly verify: VerifyFunction<never, unknown> | undefined
+  readonly verify: VerifyFunction<never, unknown, never> | undefined
   /** Rows that change in the commit in which a task changes its class. */
   readonly group?: TaskGroup
   /** A count that every retry is charged to. */

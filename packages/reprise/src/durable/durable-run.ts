@@ -33,7 +33,7 @@ import { expectJson } from './json.js'
 import type { Ownership } from './ownership.js'
 import { recordOf } from './policy-record.js'
 import { expectId, type TaskHandle, type Tasks } from './tasks.js'
-import { freshProgress } from './transitions.js'
+import { freshProgress, takenUp } from './transitions.js'
 import { isOver, type Waiters } from './waiters.js'
 import type { Worker } from './worker.js'
 
@@ -342,8 +342,19 @@ export class DurableRun {
     const task = await ledger.get(keyIn(scopeOfRun(this.id), id))
     if (task === undefined || isOver(task)) return
     if (task.owner !== null && task.owner !== owner) await ownership.takeOver(resumeId, force)
+    await this.takeUp(task, this.current.updatedAtMs)
     const { refused } = await adoption.lookAtWaiting(definition)
     for (const { faults } of refused) throw TaskRefusedError.ofState(task, faults)
+  }
+
+  /** A resume of the run resumes its steps that wait, however orderly the run was stopped. */
+  private async takeUp(key: TaskKey, atMs: number): Promise<void> {
+    await this.parts.ledger.transact({ tasks: [key], runs: [this.id] }, (view) => {
+      expectConductor(view.run(this.id), this.id, this.expectConducting())
+      const task = view.task(key)
+      const next = task?.status === 'waiting' ? takenUp(task, atMs) : task
+      return next === undefined || next === task ? { result: undefined } : { tasks: [next], result: undefined }
+    })
   }
 }
 

@@ -9,15 +9,17 @@ import type { BreakerInput, Policy, PolicyArgument } from '../core/policy.js'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
-import type { TaskKey, TaskRecord } from '../ledger/records.js'
+import type { Json, OwnerIdentity, TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
+import { systemClock } from '../runtime/system-clock.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
 import type { Definition, Recordable, TaskFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { expectOptions, FLAG } from '../core/options.js'
 import { GateBook } from './gate-book.js'
 import { type Identity, ownIdentity } from './identity.js'
-import { type OtherOwner, Ownership } from './ownership.js'
+import type { OtherOwner } from './other-owners.js'
+import { Ownership } from './ownership.js'
 import { isTransient } from './persistence.js'
 import { recordOf } from './policy-record.js'
 import { RunBudgets } from './run-budgets.js'
@@ -44,6 +46,8 @@ export interface DurableSettings {
   readonly retention?: RetentionSettings
   /** Who this is, where it is not simply this process. */
   readonly identity?: Identity
+  /** What other processes and people are told of it. */
+  readonly about?: OwnerIdentity
 }
 
 /** Options of `resume`. */
@@ -122,12 +126,12 @@ export class Durable {
     this.settings = settings
     const { waiters } = this
     const { concurrency, leaseMs } = settings
-    const identity = settings.identity ?? ownIdentity()
+    const identity = settings.identity ?? ownIdentity(settings.about)
     const onFailure = (error: unknown, isTold = false): void => this.fail(error, isTold)
-    const isResumed = (task: TaskRecord): boolean => this.ownership.isResumed(task)
+    const resumedAtMs = (task: TaskRecord): number | undefined => this.ownership.resumedAtMs(task)
     const isLate = (): boolean => this.ownership.isLate
     const owner = identity.id
-    const ports = { ledger, environment, gates, waiters, owner, concurrency, onFailure, isResumed, isLate }
+    const ports = { ledger, environment, gates, waiters, owner, concurrency, onFailure, resumedAtMs, isLate }
     this.worker = new Worker(ports)
     const { worker } = this
     const { writer, events, definitions } = worker
@@ -147,6 +151,10 @@ export class Durable {
       monotonicMs: () => environment.clock.monotonicMs(),
       track: worker.activity.track,
       onTaken: () => worker.wakeAll(),
+      isSystemTime: environment.clock === systemClock,
+      load: () => ({ slots: concurrency, running: worker.running }),
+      hasTasks: () => definitions.size > 0,
+      queues: () => worker.sharedQueues,
       onFailure,
     })
     this.adoption = new Adoption(ledger, settings.policyChange, environment.random)
@@ -186,10 +194,10 @@ export class Durable {
    * })
    * await send.run({ to: 'ada' }, { id: 'welcome-ada' })
    */
-  task<I, R>(
+  task<I, R, C = Json>(
     name: string,
     policy: PolicyArgument,
-    run: TaskFunction<I, R> & Recordable<I, R>,
+    run: TaskFunction<I, R, C> & Recordable<I, R, C>,
     options: TaskOptions<I, R> = {},
   ): TaskHandle<I, R> {
     if (this.closing !== undefined) throw new TaskRefusedError('closed', 'The durable tasks were closed')
@@ -227,6 +235,7 @@ export class Durable {
     const startMs = this.environment.exactMs()
     const { worker, ledger } = this
     worker.due.lookAgain()
+    await this.ownership.tellQueues()
     const resumed = await this.ownership.takeOver(randomUUID(), options.force)
     const skipped: SkippedTask[] = []
     const refused: RefusedTask[] = []

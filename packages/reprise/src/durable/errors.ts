@@ -62,6 +62,7 @@ export type RefusalKind =
   | 'state_refused'
   | 'locked'
   | 'run_lost'
+  | 'task_lost'
   | 'closed'
 
 /** Why a change by hand is refused: there is no such gate, or the budget cannot be given more. */

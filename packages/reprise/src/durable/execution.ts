@@ -4,12 +4,13 @@
  */
 import { AttemptTimeoutError, CallTimeoutError } from '../core/errors.js'
 import type { Clock, Timer } from '../core/time.js'
-import type { TaskRecord } from '../ledger/records.js'
+import type { Json, TaskRecord } from '../ledger/records.js'
+import type { Checkpoint } from './checkpoints.js'
 import type { Definition } from './definition.js'
 import { errorOf } from './failure-record.js'
 
-/** What the function of a task is handed beside its input. */
-export interface DurableContext {
+/** What the function of a task is handed beside its input. `C`: what its checkpoints are. */
+export interface DurableContext<C = Json> {
   /** 1..attempts of the policy; an attempt that was interrupted runs again under its number. */
   readonly attempt: number
   /** The same number: a durable task has no hedges. */
@@ -33,6 +34,13 @@ export interface DurableContext {
   readonly correlationId: string
   /** Starts of this attempt: above 1, an earlier one was interrupted, and nobody knows how far it came. */
   readonly execution: number
+  /** What an earlier execution of the task kept last; absent if none did. */
+  readonly lastCheckpoint?: Checkpoint<C> | undefined
+  /**
+   * Keeps how far this execution has come, for the next one if there is any; the last value counts. At most 65 536 bytes
+   * as JSON. Rejects with `task_lost` if the task is another process's by now.
+   */
+  checkpoint(this: void, value: C): Promise<void>
 }
 
 export type ExecutionEnd =
@@ -102,10 +110,10 @@ export class Execution {
       )
   }
 
-  /** An orderly stop: the operation is told, and not waited for. */
-  stop(reason: unknown): void {
+  /** An orderly stop: the operation is told, and not waited for. `started`: whether it has begun. */
+  stop(reason: unknown, started = this.started): void {
     this.abort(reason)
-    this.finish({ type: 'stopped', started: this.started })
+    this.finish({ type: 'stopped', started })
   }
 
   private abort(reason: unknown): void {
@@ -131,6 +139,7 @@ export function contextOf(
   task: TaskRecord,
   signal: () => AbortSignal,
   remainingMs: number | undefined,
+  checkpoint: (value: Json) => Promise<void>,
 ): DurableContext {
   const { current, retry, lastFailure } = task.progress
   const attempt = current?.attempt ?? retry.launched
@@ -149,5 +158,6 @@ export function contextOf(
     idempotencyKey: `${idempotencyScope ?? task.scope}/${task.id}`,
     correlationId: task.correlationId,
     execution: current?.execution ?? 1,
+    checkpoint,
   }
 }

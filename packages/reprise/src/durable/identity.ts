@@ -7,12 +7,13 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Ledger } from '../ledger/ledger.js'
-import type { OwnerRecord } from '../ledger/records.js'
+import type { OwnerIdentity, OwnerRecord } from '../ledger/records.js'
 
-export type Identity = Omit<OwnerRecord, 'startedAtMs' | 'leaseUntilMs' | 'leaseMs'>
+export type Identity = Omit<OwnerRecord, 'startedAtMs' | 'leaseUntilMs' | 'leaseMs' | 'slots' | 'running' | 'queues'>
 
-export function ownIdentity(): Identity {
+export function ownIdentity(about: OwnerIdentity = {}): Identity {
   return {
+    ...about,
     id: randomUUID(),
     host: hostname(),
     pid: process.pid,

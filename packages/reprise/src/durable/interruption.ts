@@ -9,17 +9,19 @@ import type { FailureRecord, Json, TaskProgress, TaskRecord } from '../ledger/re
 import type { InterruptRule } from './policy-record.js'
 import {
   type AttemptEnd,
-  attemptRow,
+  changed,
   dueNow,
   ended,
   eventOf,
   settle,
   type Settled,
+  takenUp,
   undecided,
   unpark,
   withoutSlot,
   withProgress,
 } from './transitions.js'
+import { attemptRow } from './task-rows.js'
 
 /** After this many interruptions that nobody ordered, an attempt counts as failed: it may be what kills its process. */
 const MAX_INTERRUPTIONS = 3
@@ -33,7 +35,7 @@ export function interrupt(
   gates: RetryGates,
   now: number,
 ): Settled {
-  const resumed = withProgress(task, { retry: { ...task.progress.retry, resumed: true } })
+  const resumed = takenUp(task, now)
   // Nothing ran: it stood in line.
   if (task.progress.current === null) return unpark(orderly ? task : resumed, now)
   if (rule === 'charge' && !orderly) return charge(resumed, policy, gates, now)
@@ -47,16 +49,15 @@ export function interrupt(
   // Nothing ran while the program looked into the attempt: its row is there already.
   const attempts = task.progress.unverified ? [] : [attemptRow(task, 'interrupted', null, now)]
   const events = [eventOf('interrupted', task, now, { attempt: task.progress.current.attempt, orderly })]
-  const { retry } = orderly ? task.progress : resumed.progress
   // If looking is what ends its process, a person decides.
   const mustLook = rule === 'verify' && !(isTooOften && task.progress.unverified)
-  const { unverified: _unverified, ...rest } = withoutSlot(task).progress
-  const progress = { ...rest, retry, interruptions, ...(mustLook && { unverified: true }) }
+  const { unverified: _unverified, ...rest } = withoutSlot(orderly ? task : resumed).progress
+  const progress = { ...rest, interruptions, ...(mustLook && { unverified: true }) }
   const stopped = { ...task, progress, fence: task.fence + 1 }
   // An attempt that must not run twice does not count as failed either: a retry would run it again.
   const runsAgain = rule === 'rerun' || rule === 'charge' || mustLook
-  const next = runsAgain ? dueNow(stopped, now) : undecided(stopped, now)
-  return { task: next, tasks: [next], attempts, events }
+  const changes = runsAgain ? changed(dueNow(stopped, now)) : undecided(stopped, now)
+  return { ...changes, attempts, events }
 }
 
 const LOST: AttemptEnd = {
@@ -141,8 +142,8 @@ export function verified(
     // It did not happen, and was interrupted too often: it counts as failed, beside the rows of the interruptions.
     return settle(nextExecution(known, now), policy, INTERRUPTED_TOO_OFTEN, gates, now)
   }
-  const next = found.type === 'rerun' ? dueNow(known, now) : undecided(known, now)
-  return { task: next, tasks: [next], events: [eventOf('decided', task, now, { answer: found.type, by: 'verify' })] }
+  const changes = found.type === 'rerun' ? changed(dueNow(known, now)) : undecided(known, now)
+  return { ...changes, events: [eventOf('decided', task, now, { answer: found.type, by: 'verify' })] }
 }
 
 export type Verification =

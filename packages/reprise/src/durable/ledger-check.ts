@@ -63,7 +63,7 @@ class Check {
   private readonly tasks = new Map<number, CheckedTask>()
   private readonly byName = new Map<string, CheckedTask>()
   private readonly gates: GateRecord[] = []
-  private readonly strays = { attempts: 0, letters: 0 }
+  private readonly strays = { attempts: 0, letters: 0, checkpoints: 0 }
   /** Of the first event that is left: later than 1 where older ones were removed. */
   private firstEvent = Infinity
 
@@ -71,6 +71,7 @@ class Check {
     if (table === 'policies') this.takePolicy(row)
     else if (table === 'runs') this.runs.set(String(row['id']), runOf(row))
     else if (table === 'tasks') this.takeTask(row)
+    else if (table === 'checkpoints') this.takeCheckpoint(row)
     else if (table === 'attempts') this.takeAttempt(row)
     else if (table === 'gates') this.gates.push(gateOf(row))
     else if (table === 'dead') this.takeLetter(row)
@@ -102,9 +103,15 @@ class Check {
     const { pk, task } = taskOf(row)
     // What it was given and gave may be long, and is not looked at.
     const { result: _, ...rest } = task
-    const checked = { task: { ...rest, input: null }, rows: [], letters: [], events: [] }
+    const checked = { task: { ...rest, input: null }, rows: [], letters: [], events: [], hasCheckpoint: false }
     this.tasks.set(pk, checked)
     this.byName.set(nameOf(task), checked)
+  }
+
+  private takeCheckpoint(row: SqlRow): void {
+    const checked = this.tasks.get(Number(row['task']))
+    if (checked === undefined) this.strays.checkpoints += 1
+    else checked.hasCheckpoint = true
   }
 
   private takeAttempt(row: SqlRow): void {
@@ -117,7 +124,7 @@ class Check {
     const letter = deadLetterOf(row)
     const checked = this.byName.get(nameOf(letter))
     if (checked === undefined) this.strays.letters += 1
-    else checked.letters.push(letter.generation)
+    else checked.letters.push({ generation: letter.generation, isOpen: letter.closed === undefined })
   }
 
   private takeEvent(row: SqlRow): void {
@@ -152,10 +159,11 @@ class Check {
   }
 
   private strayFaults(): Fault[] {
-    const { attempts, letters } = this.strays
+    const { attempts, letters, checkpoints } = this.strays
     return [
       ...(attempts === 0 ? [] : [['I1', `${attempts} recorded attempts belong to no task`] as const]),
       ...(letters === 0 ? [] : [['I6', `${letters} dead letters belong to no task`] as const]),
+      ...(checkpoints === 0 ? [] : [['I5', `${checkpoints} checkpoints belong to no task`] as const]),
     ]
   }
 }

@@ -10,7 +10,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Ledger } from '../ledger/ledger.js'
 import type { OwnerRecord, TaskRecord } from '../ledger/records.js'
-import { type Identity, lifeOf, ownIdentity } from './identity.js'
+import { HeartbeatThread } from './heartbeat-thread.js'
+import { type Identity, lifeOf } from './identity.js'
+import { otherOwner, type OtherOwner } from './other-owners.js'
 import type { Takeover } from './takeover.js'
 
 export interface OwnershipParts {
@@ -19,6 +21,14 @@ export interface OwnershipParts {
   readonly leaseMs: number
   /** This process's own time, which does not jump. */
   readonly monotonicMs: () => number
+  /** Whether times are the system's, which another thread has too. */
+  readonly isSystemTime: boolean
+  /** What its row says of it: attempts that may run at a time, and that run. */
+  readonly load: () => Pick<OwnerRecord, 'slots' | 'running'>
+  /** Whether there are functions that could block the event loop. */
+  readonly hasTasks: () => boolean
+  /** Queues that it serves and that any process may serve. */
+  readonly queues: () => readonly string[]
   readonly takeover: Takeover
   /** A stop waits for this work. */
   readonly track: <T>(work: Promise<T>) => Promise<T>
@@ -27,66 +37,41 @@ export interface OwnershipParts {
   readonly onFailure: (error: unknown) => void
 }
 
-/** A process that holds its lease, as seen from here. */
-export interface OtherOwner {
-  /** The name of its machine. */
-  readonly host: string
-  /** The id of its process. */
-  readonly pid: number
-  /** When it opened the store. */
-  readonly startedAtMs: number
-  /** If it says nothing more, its tasks are taken over after so long. */
-  readonly leaseLeftMs: number
-}
-
 interface Sighting {
   readonly leaseUntilMs: number
   readonly atMs: number
 }
 
-/**
- * Who lives by what can be seen from here, by id; for those who only look and own nothing. One that is seen to live may
- * be stopped, with its lease over: whoever watches it for a lease, or is told to, takes over from it.
- */
-export async function livingOwners(
-  ledger: Pick<Ledger, 'leaseNow' | 'owners' | 'spans'>,
-): Promise<ReadonlyMap<string, OtherOwner>> {
-  const [now, owners, self] = [await ledger.leaseNow(), await ledger.owners(), ownIdentity()]
-  const isLiving = (owner: OwnerRecord): boolean => {
-    const life = lifeOf(owner, self, ledger.spans)
-    return life === 'unseen' ? owner.leaseUntilMs > now : life === 'alive'
-  }
-  const living = owners.filter(isLiving)
-  return new Map(
-    living.map(({ id, host, pid, startedAtMs, leaseUntilMs }) => [
-      id,
-      { host, pid, startedAtMs, leaseLeftMs: Math.max(0, leaseUntilMs - now) },
-    ]),
-  )
-}
+/** Queues that an owner's row names, at most. */
+const MOST_QUEUES = 100
 
-/**
- * When a process last renewed its lease, by the ledger's clock: it lived then, and for less than a third of its lease
- * after. Undefined if its row is gone, or if the clock has been set back since.
- */
-export async function lastHeardOf(
-  ledger: Pick<Ledger, 'leaseNow' | 'now' | 'owners'>,
-  id: string,
-): Promise<number | undefined> {
-  const owner = (await ledger.owners()).find((one) => one.id === id)
-  if (owner?.leaseMs === undefined) return undefined
-  const silentMs = (await ledger.leaseNow()) - (owner.leaseUntilMs - owner.leaseMs)
-  return silentMs < 0 ? undefined : (await ledger.now()) - silentMs
-}
+/** So long after the end of a lease it is looked whether the process is lost, and at most twice that. */
+const LATE_LOOK_MS = 100
+
+/** A program that ends before this pays for no thread, whatever its lease; with a longer lease, a sixth of that. */
+const LEAST_AGE_OF_THREAD_MS = 1000
 
 export class Ownership {
   private readonly parts: OwnershipParts
   private startedAtMs = 0
   private readonly living = new Set<string>()
   private readonly sightings = new Map<string, Sighting>()
-  private seenAtMs = -Infinity
+  /** When this process began, by the ledger's time of tasks. */
+  private begunAtMs = -Infinity
+  /** Processes that lived when this one began, less those that turned out to be lost. */
+  private readonly met = new Set<string>()
+  /** As of the last look. */
+  private livingOthers: readonly OwnerRecord[] = []
+  private toldQueues = ''
+  /** The last look, in this process's own time. */
+  private lookedAroundAtMs = -Infinity
+  private leaseEndTimer: NodeJS.Timeout | undefined = undefined
   private lookedAtMs = -Infinity
   private timer: NodeJS.Timeout | undefined = undefined
+  private threadTimer: NodeJS.Timeout | undefined = undefined
+  private mayHaveThread = false
+  private isEnded = false
+  private thread: HeartbeatThread | undefined = undefined
   private ticking: Promise<unknown> = Promise.resolve()
   private renewedAtMs = -Infinity
 
@@ -97,28 +82,75 @@ export class Ownership {
   async begin(): Promise<void> {
     this.startedAtMs = await this.parts.ledger.leaseNow()
     await this.renew()
+    this.begunAtMs = await this.parts.ledger.now()
     await this.lookAround(false)
+    for (const id of this.living) this.met.add(id)
     this.timer = setInterval(() => {
       // With those before: one that hangs must not keep the next from being heard.
       this.ticking = Promise.all([this.ticking, this.tick().catch(this.parts.onFailure)])
     }, this.parts.leaseMs / 3)
     this.timer.unref()
+    const ageMs = Math.max(LEAST_AGE_OF_THREAD_MS, this.parts.leaseMs / 6)
+    this.threadTimer = setTimeout(() => {
+      this.mayHaveThread = true
+      this.startThread()
+    }, ageMs).unref()
   }
 
   /** Says nothing more: the lease runs out. */
   halt(): void {
-    clearInterval(this.timer)
+    this.stopTimers()
+    void this.endThread()
   }
 
-  /** Whether the process that wrote the task's wait is not there any more. */
-  isResumed({ progress, updatedAtMs }: TaskRecord): boolean {
+  private stopTimers(): void {
+    this.isEnded = true
+    clearInterval(this.timer)
+    clearTimeout(this.leaseEndTimer)
+    clearTimeout(this.threadTimer)
+  }
+
+  /** Only where there are functions that could block the event loop. */
+  private startThread(): void {
+    const { ledger, identity, leaseMs, isSystemTime, hasTasks } = this.parts
+    if (this.thread !== undefined || !isSystemTime || !hasTasks()) return
+    const heartbeat = ledger.threadHeartbeat?.()
+    if (heartbeat !== undefined) this.thread = new HeartbeatThread(heartbeat, identity.id, leaseMs)
+  }
+
+  private async endThread(): Promise<void> {
+    this.mayHaveThread = false
+    await this.thread?.end()
+  }
+
+  /**
+   * When this process took up the wait of a task again: at its start, if no process that served the queue when the wait
+   * was chosen was there any more. A task that is passed between living processes is not resumed, also if the one that
+   * chose its wait has left since.
+   */
+  resumedAtMs({ progress, updatedAtMs, queue }: TaskRecord): number | undefined {
     const { waitChosenBy } = progress
-    // Who came after the last look around is not known here yet.
-    return waitChosenBy !== undefined && updatedAtMs <= this.seenAtMs && !this.living.has(waitChosenBy)
+    if (waitChosenBy === undefined || updatedAtMs >= this.begunAtMs || this.met.has(waitChosenBy)) return undefined
+    const isServed = this.livingOthers.some(
+      ({ id, startedAtMs, queues }) =>
+        startedAtMs <= updatedAtMs && this.living.has(id) && queues?.includes(queue) === true,
+    )
+    return isServed ? undefined : this.begunAtMs
+  }
+
+  /** Other processes see at once which queues are served here. */
+  async tellQueues(): Promise<void> {
+    if (this.queuesText() !== this.toldQueues) await this.renew()
+  }
+
+  private queuesText(): string {
+    const queues = this.parts.queues()
+    return queues.length > MOST_QUEUES ? '' : JSON.stringify(queues.toSorted())
   }
 
   async end(): Promise<void> {
-    clearInterval(this.timer)
+    this.stopTimers()
+    await this.endThread()
     // A late word would put the row back.
     await this.ticking
     await this.parts.ledger.removeOwner(this.parts.identity.id)
@@ -152,10 +184,7 @@ export class Ownership {
     const [now, owners] = [await ledger.leaseNow(), await ledger.owners()]
     return owners
       .filter(({ id }) => id !== identity.id)
-      .map((owner) => {
-        const { host, pid, startedAtMs } = owner
-        return { host, pid, startedAtMs, leaseLeftMs: this.leaseLeftOf(owner, now) }
-      })
+      .map((owner) => otherOwner(owner, this.leaseLeftOf(owner, now)))
       .filter(({ leaseLeftMs }) => leaseLeftMs > 0)
   }
 
@@ -164,8 +193,7 @@ export class Ownership {
     const { ledger } = this.parts
     const owner = (await ledger.owners()).find((other) => other.id === id)
     if (owner === undefined || this.isLost(owner, await ledger.leaseNow())) return undefined
-    const { host, pid, startedAtMs } = owner
-    return { host, pid, startedAtMs, leaseLeftMs: this.leaseLeftOf(owner, await ledger.leaseNow()) }
+    return otherOwner(owner, this.leaseLeftOf(owner, await ledger.leaseNow()))
   }
 
   private leaseLeftOf(owner: OwnerRecord, leaseNow: number): number {
@@ -178,49 +206,74 @@ export class Ownership {
   /** Remembers who lives; answers with those who do not. */
   private async lookAround(force: boolean): Promise<OwnerRecord[]> {
     const { ledger, identity } = this.parts
-    const [now, leaseNow, owners] = [await ledger.now(), await ledger.leaseNow(), await ledger.owners()]
+    const [leaseNow, owners] = [await ledger.leaseNow(), await ledger.owners()]
     const lost = owners.filter((owner) => owner.id !== identity.id && (this.isLost(owner, leaseNow) || force))
     this.living.clear()
     for (const owner of owners) if (!lost.includes(owner)) this.living.add(owner.id)
     const known = new Set(owners.map(({ id }) => id))
     for (const id of this.sightings.keys()) if (!known.has(id)) this.sightings.delete(id)
-    this.seenAtMs = now
+    // One that did not leave in order was no living process that passed its tasks on.
+    for (const { id } of lost) this.met.delete(id)
+    this.lookedAroundAtMs = this.parts.monotonicMs()
+    this.livingOthers = owners.filter((owner) => owner.id !== identity.id && this.living.has(owner.id))
+    this.lookAtLeaseEnd(this.livingOthers.map((owner) => this.leaseLeftOf(owner, leaseNow)))
     return lost
+  }
+
+  /** Of the leases that are known, the first may end long before the next look. */
+  private lookAtLeaseEnd(leasesLeftMs: readonly number[]): void {
+    const { leaseMs, track, onFailure } = this.parts
+    clearTimeout(this.leaseEndTimer)
+    const firstMs = leasesLeftMs.reduce((least, left) => Math.min(least, left), Infinity)
+    if (firstMs > leaseMs / 3 || this.isEnded) return
+    // Not all processes at once.
+    const delayMs = firstMs + LATE_LOOK_MS * (1 + Math.random())
+    const look = (): void => void track(this.takeOver(randomUUID())).catch(onFailure)
+    this.leaseEndTimer = setTimeout(look, delayMs).unref()
   }
 
   private isLost(owner: OwnerRecord, leaseNow: number): boolean {
     const life = lifeOf(owner, this.parts.identity, this.parts.ledger.spans)
-    const silentMs = this.silenceOf(owner)
+    const silentMs = this.silenceOf(owner, leaseNow)
     if (life === 'gone') return true
     return life === 'alive' ? silentMs >= (owner.leaseMs ?? this.parts.leaseMs) : leaseNow >= owner.leaseUntilMs
   }
 
   /** How long its row has said the same, as far as it was watched from here. */
-  private silenceOf({ id, leaseUntilMs }: OwnerRecord): number {
-    const atMs = this.parts.monotonicMs()
+  private silenceOf({ id, leaseUntilMs, leaseMs }: OwnerRecord, leaseNow: number): number {
+    const nowMs = this.parts.monotonicMs()
     const last = this.sightings.get(id)
-    if (last?.leaseUntilMs === leaseUntilMs) return atMs - last.atMs
-    this.sightings.set(id, { leaseUntilMs, atMs })
-    return 0
+    if (last?.leaseUntilMs === leaseUntilMs) return nowMs - last.atMs
+    // Renewed since the last look: when, the row says, by a clock that may have been set meanwhile.
+    const sinceLookMs = last === undefined ? 0 : nowMs - this.lookedAroundAtMs
+    const saidMs = leaseMs === undefined ? 0 : leaseNow - (leaseUntilMs - leaseMs)
+    const silentMs = Math.max(0, Math.min(saidMs, sinceLookMs))
+    this.sightings.set(id, { leaseUntilMs, atMs: nowMs - silentMs })
+    return silentMs
   }
 
   private async tick(): Promise<void> {
     await this.renew()
+    if (this.mayHaveThread) this.startThread()
     await this.takeOver(randomUUID())
   }
 
   /** Whether so long has passed since its last word that others may have taken over. */
   get isLate(): boolean {
     const { leaseMs, monotonicMs } = this.parts
-    return monotonicMs() - this.renewedAtMs >= leaseMs
+    return Math.min(monotonicMs() - this.renewedAtMs, this.thread?.silentMs ?? Infinity) >= leaseMs
   }
 
   private async renew(): Promise<void> {
     const { ledger, leaseMs, identity, monotonicMs } = this.parts
     const beganAtMs = monotonicMs()
     const leaseUntilMs = (await ledger.leaseNow()) + leaseMs
-    await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs, leaseMs })
+    const queues = this.queuesText()
+    const load = { ...this.parts.load(), ...(queues !== '' && { queues: JSON.parse(queues) as string[] }) }
+    await ledger.heartbeat({ ...identity, startedAtMs: this.startedAtMs, leaseUntilMs, leaseMs, ...load })
     this.renewedAtMs = Math.max(this.renewedAtMs, beganAtMs)
+    this.toldQueues = queues
+    this.thread?.renewed(monotonicMs() - beganAtMs)
   }
 
   /** Tasks of owners that the ledger does not know: it was removed while it still claimed. */

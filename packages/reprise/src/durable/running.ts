@@ -11,7 +11,8 @@ import { type Activity, isStopped } from './activity.js'
 import type { Started, TaskAdmission } from './admission.js'
 import { attemptEndOf, errorOfEnd, verificationOf } from './attempt-end.js'
 import type { Definition } from './definition.js'
-import { contextOf, Execution, type ExecutionEnd } from './execution.js'
+import { checkpointWriter, lastCheckpointOf } from './checkpoints.js'
+import { contextOf, type DurableContext, Execution, type ExecutionEnd } from './execution.js'
 import type { GateBook } from './gate-book.js'
 import { interrupt, settleLate, verified } from './interruption.js'
 import type { LedgerClock } from './ledger-clock.js'
@@ -49,6 +50,8 @@ interface Running {
   readonly epoch: number
   readonly execution: Execution
 }
+
+type Operation = Definition['run']
 
 /** What was written at the end of an attempt: what the task became, and its next attempt if that is due at once. */
 interface Concluded {
@@ -97,7 +100,8 @@ export class RunningAttempts {
     slots.occupy()
     const { deadlineAtMs } = task.progress.retry
     const remainingMs = remainingOf(deadlineAtMs, definition, task.updatedAtMs)
-    const context = contextOf(definition, task, () => execution.signal, remainingMs)
+    const checkpoint = checkpointWriter(this.ports.ledger, task, () => activity.isStopped)
+    const context = contextOf(definition, task, () => execution.signal, remainingMs, checkpoint)
     const { attemptTimeoutMs, timeoutMs } = definition.policy
     const limits = { attemptTimeoutMs, remainingMs, timeoutMs }
     const { verify, run, name } = definition
@@ -109,11 +113,28 @@ export class RunningAttempts {
     const operation = isVerification ? look : run
     // An attempt that was committed just before a stop does not begin any more.
     if (isStopped(activity, definition)) execution.stop(new Error('The process stops'))
-    else execution.run(() => operation(task.input as never, context), name, context.attempt, limits)
+    else execution.run(() => this.call(operation, running, context), name, context.attempt, limits)
     void execution.ended
       .then((end) => (isVerification ? this.concludeVerification(running, end) : this.conclude(running, end)))
       .finally(() => this.leave(running))
       .catch(onFailure)
+  }
+
+  /** With the task's last checkpoint, which is read only where there is one. */
+  private call(operation: Operation, { task, execution }: Running, context: DurableContext): unknown {
+    if (task.progress.checkpoint === undefined) return operation(task.input as never, context as DurableContext<never>)
+    const { ledger, activity, onFailure } = this.ports
+    return lastCheckpointOf(ledger, task, () => activity.isStopped).then(
+      (lastCheckpoint) => {
+        Object.defineProperty(context, 'lastCheckpoint', { value: lastCheckpoint, enumerable: true })
+        return operation(task.input as never, context as DurableContext<never>)
+      },
+      (error: unknown) => {
+        // Not a failure of the attempt: nothing of it has begun.
+        execution.stop(error, false)
+        onFailure(error)
+      },
+    )
   }
 
   /** The attempt that follows has taken its own slot by now. */

@@ -10,7 +10,8 @@ import type { RunBudgets } from './run-budgets.js'
 import type { Environment } from '../runtime/environment.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
-import { lastHeardOf, type OtherOwner, type Ownership } from './ownership.js'
+import { lastHeardOf, type OtherOwner } from './other-owners.js'
+import type { Ownership } from './ownership.js'
 import { expectId } from './tasks.js'
 
 export interface NewRun {

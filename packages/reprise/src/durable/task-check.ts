@@ -8,8 +8,8 @@ import type { Fault } from './ledger-check.js'
 export interface CheckedTask {
   readonly task: TaskRecord
   readonly rows: AttemptRow[]
-  /** Generations that have a dead letter. */
-  readonly letters: number[]
+  hasCheckpoint: boolean
+  readonly letters: { readonly generation: number; readonly isOpen: boolean }[]
   readonly events: { readonly type: 'reset' | 'migrated' | 'retry_now' | 'decided'; readonly atMs: number }[]
 }
 
@@ -35,8 +35,9 @@ export function faultsOfPlace({ task }: CheckedTask): Fault[] {
   return faults
 }
 
-/** I5: what ended stays so, but for a recorded reset. I6: a task that failed has one dead letter for its generation. */
-export function faultsOfEnd({ task, rows, letters, events }: CheckedTask, hasAllEvents: boolean): Fault[] {
+/** I5: what ended stays so, but for a recorded reset. I6: a task that failed or is undecided has one open dead letter. */
+export function faultsOfEnd(checked: CheckedTask, hasAllEvents: boolean): Fault[] {
+  const { task, rows, letters, events } = checked
   const { status, generation, progress, compacted } = task
   const faults: Fault[] = []
   const own = rows.filter((row) => row.generation === generation)
@@ -50,11 +51,29 @@ export function faultsOfEnd({ task, rows, letters, events }: CheckedTask, hasAll
   const resets = events.filter(({ type }) => type === 'reset' || type === 'migrated').length
   if (resets > generation - 1 || (hasAllEvents && resets < generation - 1))
     faults.push(['I5', `it is in generation ${generation}, and ${resets} resets are recorded`])
-  const count = letters.filter((letter) => letter === generation).length
-  if (status === 'failed' && count === 0) faults.push(['I6', 'it failed, and has no dead letter'])
-  if (status !== 'failed' && count > 0) faults.push(['I6', `it is ${status}, and has a dead letter`])
-  if (letters.some((letter) => letter > generation)) faults.push(['I6', 'it has a dead letter of a later generation'])
+  faults.push(...checkpointFaults(checked))
+  return [...faults, ...letterFaults(task, letters)]
+}
+
+function letterFaults({ status, generation }: TaskRecord, letters: CheckedTask['letters']): Fault[] {
+  const faults: Fault[] = []
+  const needsOne = status === 'failed' || status === 'undecided'
+  const open = letters.filter(({ isOpen }) => isOpen)
+  if (needsOne && !open.some((letter) => letter.generation === generation))
+    faults.push(['I6', `it is ${status}, and has no open dead letter`])
+  if (!needsOne && open.length > 0) faults.push(['I6', `it is ${status}, and has an open dead letter`])
+  if (open.length > 1) faults.push(['I6', `it has ${open.length} open dead letters`])
+  if (letters.some((letter) => letter.generation > generation))
+    faults.push(['I6', 'it has a dead letter of a later generation'])
   return faults
+}
+
+/** I5: a task that has ended has no checkpoint any more; one that has not has what its state says. */
+function checkpointFaults({ task, hasCheckpoint }: CheckedTask): Fault[] {
+  if (TERMINAL.has(task.status)) return hasCheckpoint ? [['I5', `it is ${task.status}, and has a checkpoint`]] : []
+  const isNamed = task.progress?.checkpoint !== undefined
+  if (isNamed === hasCheckpoint) return []
+  return [['I5', isNamed ? 'its checkpoint is lost' : 'it has a checkpoint that its state does not name']]
 }
 
 /** I1, I2, I4 and I8: the recorded attempts, one after the other. */

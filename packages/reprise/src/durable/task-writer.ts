@@ -94,11 +94,9 @@ export class TaskWriter {
       const task = taskToChange(transition, view)
       const written = task && this.decide(transition, task, view)
       if (written === undefined) return { result: undefined }
-      const { groupChanges } = written
-      const changes = { ...written.changes, gates: written.gates }
-      return groupChanges === undefined
-        ? { ...changes, result: written }
-        : { ...withGroup(changes, groupChanges), result: written }
+      const { changes, gates: records, groupChanges } = written
+      if (groupChanges === undefined) return { ...changes, gates: records, result: written }
+      return { ...withGroup({ ...changes, gates: records }, groupChanges), result: written }
     }
     const commit = (): Promise<Written<T> | undefined> => ledger.transact(keys, decide)
     const written = await (isOutcome ? retryWhileBusy(commit, isStopped) : commit())
@@ -154,19 +152,8 @@ export class TaskWriter {
   ): TaskView {
     const { gates } = this.ports
     const isBudgetFresh = gates.refresh(definition, view)
-    return {
-      task,
-      now: view.now,
-      isBudgetFresh,
-      isLate: heldAs !== undefined && task.status !== heldAs.status,
-      get retryGates() {
-        const retryGates = gates.retryGates(definition, task, view.now)
-        return count === undefined ? retryGates : { ...retryGates, allot: () => count.charge(task) }
-      },
-      get isConducted() {
-        return isConducted(definition, view)
-      },
-    }
+    const isLate = heldAs !== undefined && task.status !== heldAs.status
+    return new LockedTask({ definition, gates, view, count }, task, isLate, isBudgetFresh)
   }
 
   private decide<T>(transition: Transition<T>, task: TaskRecord, view: View): Written<T> | undefined {
@@ -183,6 +170,40 @@ export class TaskWriter {
     const groupChanges = change && definition.group?.follow(view, change, view.now)
     const records = gates.records(definition)
     return { changes, result, groupChanges, gates: count === undefined ? records : [...records, ...count.records()] }
+  }
+}
+
+interface LockedTaskParts {
+  readonly definition: Definition
+  readonly gates: GateBook
+  readonly view: View
+  readonly count: AllotmentCount | undefined
+}
+
+/** A class, since there is one for every transaction: getters of its prototype cost nothing until they are asked. */
+class LockedTask implements TaskView {
+  readonly task: TaskRecord
+  readonly now: number
+  readonly isLate: boolean
+  readonly isBudgetFresh: boolean
+  private readonly parts: LockedTaskParts
+
+  constructor(parts: LockedTaskParts, task: TaskRecord, isLate: boolean, isBudgetFresh: boolean) {
+    this.task = task
+    this.now = parts.view.now
+    this.isLate = isLate
+    this.isBudgetFresh = isBudgetFresh
+    this.parts = parts
+  }
+
+  get isConducted(): boolean {
+    return isConducted(this.parts.definition, this.parts.view)
+  }
+
+  get retryGates(): RetryGates {
+    const { definition, gates, count } = this.parts
+    const retryGates = gates.retryGates(definition, this.task, this.now)
+    return count === undefined ? retryGates : { ...retryGates, allot: () => count.charge(this.task) }
   }
 }
 
@@ -208,6 +229,8 @@ export function inOneCommit(first: Settled, second: Settled): Settled {
     ...second,
     attempts: [...(first.attempts ?? []), ...(second.attempts ?? [])],
     dead: [...(first.dead ?? []), ...(second.dead ?? [])],
+    closedLetters: [...(first.closedLetters ?? []), ...(second.closedLetters ?? [])],
+    checkpoints: [...(first.checkpoints ?? []), ...(second.checkpoints ?? [])],
     events: [...(first.events ?? []), ...(second.events ?? [])],
   }
 }
@@ -217,6 +240,8 @@ function withGroup(changes: Changes, group: Changes): Changes {
     tasks: [...(changes.tasks ?? []), ...(group.tasks ?? [])],
     attempts: [...(changes.attempts ?? []), ...(group.attempts ?? [])],
     dead: [...(changes.dead ?? []), ...(group.dead ?? [])],
+    closedLetters: [...(changes.closedLetters ?? []), ...(group.closedLetters ?? [])],
+    checkpoints: [...(changes.checkpoints ?? []), ...(group.checkpoints ?? [])],
     events: [...(changes.events ?? []), ...(group.events ?? [])],
     gates: [...(changes.gates ?? []), ...(group.gates ?? [])],
     runs: group.runs ?? [],

@@ -14,8 +14,6 @@ import { drawsOf, initialState, type RetryState, snapshot } from '../core/state.
 import type { AttemptResult, StopReason } from '../core/words.js'
 import type { Changes } from '../ledger/ledger.js'
 import {
-  type AttemptRow,
-  type DeadLetter,
   type FailureRecord,
   type Json,
   keyOf,
@@ -23,7 +21,8 @@ import {
   type TaskProgress,
   type TaskRecord,
 } from '../ledger/records.js'
-import { signatureOf } from '../ledger/signature.js'
+import { droppedCheckpoints } from './checkpoints.js'
+import { attemptRow, closedLetters, deadLetterOf } from './task-rows.js'
 
 /** Who asks before an attempt, and hears of its end. */
 export interface TaskGates {
@@ -32,8 +31,10 @@ export interface TaskGates {
   readonly attempts: number
   /** Of the whole call, from its first start; undefined: no limit. */
   readonly timeoutMs: number | undefined
-  /** Whether the process that chose the wait is gone: then the date of expiry counts. */
-  readonly resumed: boolean
+  /** When the task was taken up again, if that is the case: then the date of expiry counts. */
+  readonly resumedAtMs: number | undefined
+  /** Where the expiry was looked at before: the task has waited in line since. */
+  readonly isGranted?: boolean
   /** How long a task that is denied may stand in the budget's line; undefined if there is none. */
   readonly maxParkMs: number | undefined
   ask(): Decision
@@ -58,7 +59,8 @@ export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: n
   // The grant of an attempt that was interrupted goes on with it: it is the same attempt.
   const ask = interrupted === null ? () => gates.ask() : () => CARRIED_ON
   const parks = gates.maxParkMs !== undefined
-  const admission = admit(state, { aborted: false, now, breaker: gates.breaker, ask, parks })
+  const dueMs = gates.isGranted ? -Infinity : Math.max(task.dueAtMs ?? -Infinity, progress.resumedAtMs ?? now)
+  const admission = admit(state, { aborted: false, now, dueMs, breaker: gates.breaker, ask, parks })
   if (admission.type === 'stop') {
     const refused = admission.reason === 'budget_denied' ? withDenial(task, admission.decision?.reason) : task
     return { ...ended(refused, 'failed', admission.reason, now), epoch: 0 }
@@ -81,13 +83,19 @@ export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: n
   return { task: begun, tasks: [begun], epoch: admission.epoch }
 }
 
-/** The deadline counts from the first start; who waited for a process that is gone was resumed. */
-function started(task: TaskRecord, { timeoutMs, resumed }: TaskGates, now: number): TaskRecord {
-  const { retry, current } = task.progress
+/** The deadline counts from the first start. */
+function started(task: TaskRecord, { timeoutMs, resumedAtMs }: TaskGates, now: number): TaskRecord {
+  const taken = resumedAtMs === undefined ? task : takenUp(task, resumedAtMs)
+  const { retry, current } = taken.progress
   const isFirst = timeoutMs !== undefined && retry.deadlineAtMs === null && retry.launched === 0 && current === null
-  if (!isFirst && !resumed) return task
-  const deadlineAtMs = isFirst ? now + timeoutMs : retry.deadlineAtMs
-  return withProgress(task, { retry: { ...retry, deadlineAtMs, resumed: resumed || retry.resumed } })
+  return isFirst ? withProgress(taken, { retry: { ...retry, deadlineAtMs: now + timeoutMs } }) : taken
+}
+
+/** Only a task that has failed before is resumed, and only once: a first failure that comes later has its whole budget. */
+export function takenUp(task: TaskRecord, resumedAtMs: number): TaskRecord {
+  const { retry } = task.progress
+  if (retry.failures === 0 || retry.resumed) return task
+  return withProgress(task, { resumedAtMs, retry: { ...retry, resumed: true } })
 }
 
 /** Held by an owner while the program looks whether the interrupted attempt happened; nothing of it runs. */
@@ -120,9 +128,15 @@ export function dueNow(task: TaskRecord, now: number): TaskRecord {
   return { ...task, status: 'waiting', owner: null, dueAtMs: now, stopReason: null, updatedAtMs: now }
 }
 
+export function changed(task: TaskRecord): Settled {
+  return { task, tasks: [task] }
+}
+
 /** Only a person can say what became of it. */
-export function undecided(task: TaskRecord, now: number): TaskRecord {
-  return { ...task, status: 'undecided', owner: null, dueAtMs: null, stopReason: 'interrupted', updatedAtMs: now }
+export function undecided(task: TaskRecord, now: number): Settled {
+  const held = { ...task, owner: null, dueAtMs: null, updatedAtMs: now }
+  const next: TaskRecord = { ...held, status: 'undecided', stopReason: 'interrupted' }
+  return { ...changed(next), dead: [deadLetterOf(next, now)] }
 }
 
 const CARRIED_ON: Decision = Object.freeze({ allowed: true, reason: 'allowed' })
@@ -187,12 +201,15 @@ export function reset(task: TaskRecord, policyHash: string, seed: number, now: n
     stopReason: null,
     updatedAtMs: now,
   }
-  return { task: next, tasks: [next], events: [eventOf('reset', task, now, { generation: next.generation })] }
+  const events = [eventOf('reset', task, now, { generation: next.generation })]
+  return { task: next, tasks: [next], events, ...droppedCheckpoints(task), ...closedLetters(task, 'reset', now) }
 }
 
 export function cancel(task: TaskRecord, now: number): Settled {
+  const { checkpoint: _checkpoint, ...progress } = withoutSlot(task).progress
   const next: TaskRecord = {
-    ...withoutSlot(task),
+    ...task,
+    progress,
     status: 'cancelled',
     owner: null,
     fence: task.fence + 1,
@@ -203,7 +220,9 @@ export function cancel(task: TaskRecord, now: number): Settled {
   // While it was looked into nothing ran.
   const isRunning = task.status === 'running' && !task.progress.unverified
   const attempts = isRunning ? [attemptRow(task, 'aborted', null, now)] : []
-  return { task: next, tasks: [next], attempts, events: [eventOf('cancelled', task, now, {})] }
+  const events = [eventOf('cancelled', task, now, {})]
+  const beside = { ...droppedCheckpoints(task), ...closedLetters(task, 'cancelled', now) }
+  return { task: next, tasks: [next], attempts, events, ...beside }
 }
 
 /** The wait is over now; recorded, since the attempt starts before its time. */
@@ -241,11 +260,10 @@ export function acceptPolicy(task: TaskRecord, policyHash: string, now: number):
 
 /** A person says what became of an interrupted attempt. */
 export function resolve(task: TaskRecord, answer: 'done' | 'rerun', result: Json, now: number): Settled {
-  const events = [eventOf('decided', task, now, { answer })]
-  if (answer === 'done') return { ...ended({ ...task, result }, 'succeeded', null, now), events }
+  const decided = { events: [eventOf('decided', task, now, { answer })], ...closedLetters(task, 'decided', now) }
+  if (answer === 'done') return { ...ended({ ...task, result }, 'succeeded', null, now), ...decided }
   // Whoever decides has seen what became of it: the count of losses begins anew.
-  const next = dueNow(withProgress(task, { interruptions: 0 }), now)
-  return { task: next, tasks: [next], events }
+  return { ...changed(dueNow(withProgress(task, { interruptions: 0 }), now)), ...decided }
 }
 
 export function seedOf(random: () => number): number {
@@ -293,44 +311,11 @@ export function ended(
   stopReason: StopReason | null,
   now: number,
 ): Settled {
-  const { unverified: _unverified, lost: _lost, ...rest } = task.progress
+  const { unverified: _unverified, lost: _lost, checkpoint: _checkpoint, ...rest } = task.progress
   const progress = { ...rest, current: null, interruptions: 0 }
   const over: TaskRecord = { ...task, status, owner: null, dueAtMs: null, progress, stopReason, updatedAtMs: now }
-  return { task: over, tasks: [over], dead: status === 'failed' ? [deadLetterOf(over, now)] : [] }
-}
-
-function deadLetterOf(task: TaskRecord, now: number): DeadLetter {
-  const failure = task.progress.lastFailure
-  return {
-    ...keyOf(task),
-    generation: task.generation,
-    atMs: now,
-    signature: signatureOf(failure),
-    stopReason: task.stopReason as StopReason,
-    failure,
-  }
-}
-
-export function attemptRow(
-  task: TaskRecord,
-  outcome: AttemptResult,
-  failure: FailureRecord | null,
-  now: number,
-): AttemptRow {
-  const { current, retry } = task.progress
-  return {
-    ...keyOf(task),
-    generation: task.generation,
-    attempt: current?.attempt ?? retry.launched,
-    execution: current?.execution ?? 1,
-    startedAtMs: current?.startedAtMs ?? now,
-    endedAtMs: now,
-    outcome,
-    delayBeforeMs: retry.lastDelayMs,
-    failure,
-    signature: failure === null ? null : signatureOf(failure),
-    owner: task.owner ?? '',
-  }
+  const dead = status === 'failed' ? [deadLetterOf(over, now)] : []
+  return { task: over, tasks: [over], dead, ...droppedCheckpoints(task) }
 }
 
 export function eventOf(type: LedgerEvent['type'], task: TaskRecord, now: number, detail: Json): LedgerEvent {

@@ -33,8 +33,8 @@ export interface WorkerPorts {
   readonly waiters: Waiters
   readonly owner: string
   readonly concurrency: number
-  /** Whether the process that wrote the task's wait is gone. */
-  readonly isResumed: (task: TaskRecord) => boolean
+  /** When a task that waits was taken up again by this process, if it was. */
+  readonly resumedAtMs: (task: TaskRecord) => number | undefined
   /** Whether this process has not renewed its lease for so long that others may have taken over. */
   readonly isLate: () => boolean
   /** The ledger cannot be used any more; `isTold`: somebody has been told of it. */
@@ -58,12 +58,12 @@ export class Worker {
   private isLooking = false
 
   constructor(ports: WorkerPorts) {
-    const { ledger, environment, gates, waiters, owner, concurrency, isResumed, onFailure } = ports
+    const { ledger, environment, gates, waiters, owner, concurrency, resumedAtMs, onFailure } = ports
     this.ports = ports
     const { activity, definitions, holds } = this
     this.slots = new Slots(concurrency, () => this.wake())
     this.events = new TaskEvents(environment)
-    this.admission = new TaskAdmission(gates, owner, isResumed)
+    this.admission = new TaskAdmission(gates, owner, resumedAtMs)
     this.writer = new TaskWriter({
       ledger,
       gates,
@@ -189,6 +189,16 @@ export class Worker {
     this.close()
     this.parked.abandonAll()
     this.attempts.stop(reason)
+  }
+
+  /** Attempts that run. */
+  get running(): number {
+    return this.attempts.size
+  }
+
+  /** Queues that are served here, and that any process may serve. */
+  get sharedQueues(): string[] {
+    return [...this.definitions.values()].flatMap(({ queue, conductor }) => (conductor === undefined ? [queue] : []))
   }
 
   /** The same for the tasks of one run; the others go on. */

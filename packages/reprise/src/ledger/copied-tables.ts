@@ -36,10 +36,15 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'policies', columns: ['hash', 'policy', 'kept_at'], order: ['hash'] },
   { name: 'runs', columns: ['id', ...RUN, 'created_at', 'updated_at', 'ended_at', 'definition'], order: ['id'] },
   { name: 'tasks', columns: ['pk', ...TASK, ...TASK_REST, ...HISTORY], order: ['pk'] },
+  { name: 'checkpoints', columns: ['task', 'value'], order: ['task'] },
   { name: 'attempts', columns: [...ATTEMPT, ...OUTCOME], order: ATTEMPT },
   { name: 'gates', columns: ['key', 'kind', 'state', 'settings', 'manual_revision'], order: ['key'] },
   { name: 'owners', columns: ['id', 'record'], order: ['id'] },
-  { name: 'dead', columns: [...LETTER, 'at', 'signature', 'stop_reason', 'failure'], order: LETTER },
+  {
+    name: 'dead',
+    columns: [...LETTER, 'at', 'signature', 'stop_reason', 'failure', 'closed_at', 'closed_by'],
+    order: LETTER,
+  },
   { name: 'events', columns: ['seq', 'type', ...KEY, 'at', 'correlation_id', 'detail'], order: ['seq'] },
 ]
 

@@ -98,6 +98,8 @@ export interface ResultPage {
 
 /** Which dead letters are listed: those that fit every field. */
 export interface LetterFilter extends ScopeFilter {
+  /** Only open letters, or only closed ones. @default both @example { isOpen: true } */
+  readonly isOpen?: boolean
   /** Letters of this kind of failure. @default letters of every kind @example { signature: 'Error: no route' } */
   readonly signature?: string
   /**

@@ -91,6 +91,8 @@ export interface LedgerReader {
    * @example const failed = await ledger.list({ scope: 'charge', statuses: ['failed'], limit: 100 })
    */
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>
+  /** What the task's program kept last; undefined without one. */
+  checkpoint(key: TaskKey): Promise<Json | undefined>
   /**
    * Tasks that wait after an attempt, which failed or was interrupted, and tasks that are parked: the next to be due
    * first. Fresh tasks are not among them, however many wait.
@@ -154,7 +156,7 @@ export interface LedgerReader {
    */
   gates(): Promise<readonly GateRecord[]>
   /**
-   * Tasks that failed for good, the first to fail first.
+   * Letters of tasks that failed for good or are undecided, open and closed ones, in the order of their times.
    * @example const letters = await ledger.deadLetters({ scopeKind: 'task', scope: 'charge', limit: 100 })
    */
   deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]>

@@ -5,6 +5,8 @@
  */
 import type {
   AttemptRow,
+  CheckpointChange,
+  ClosedLetter,
   DeadLetter,
   GateRecord,
   Json,
@@ -49,8 +51,10 @@ export interface Changes {
   readonly attempts?: readonly AttemptRow[]
   /** Budgets and breakers as they are to be. */
   readonly gates?: readonly GateRecord[]
-  /** Dead letters to add. */
+  /** Letters that are opened, or opened again. */
   readonly dead?: readonly DeadLetter[]
+  readonly closedLetters?: readonly ClosedLetter[]
+  readonly checkpoints?: readonly CheckpointChange[]
   /** Events to add. */
   readonly events?: readonly LedgerEvent[]
 }
@@ -136,6 +140,17 @@ export interface DueRequest {
   readonly onFull?: (queue: string) => void
 }
 
+/** How a thread renews an owner's row through a connection of its own: as text, since a thread shares no functions. */
+export interface ThreadHeartbeat {
+  /**
+   * The body of a function in CommonJS that sees `data` and `require`, and returns `(owner, leaseMs) => void`: it
+   * renews the row, if there is one, and leaves no connection behind. It may return a promise.
+   */
+  readonly connect: string
+  /** What can be sent to a thread. */
+  readonly data: object
+}
+
 /** What a ledger writes, all or nothing. */
 export interface LedgerWriter {
   /**
@@ -171,6 +186,8 @@ export interface LedgerWriter {
    * @example await ledger.removeOwner('f3b2')
    */
   removeOwner(id: string): Promise<void>
+  /** Where a second thread can reach the store; else absent, or undefined. */
+  threadHeartbeat?(): ThreadHeartbeat | undefined
   /**
    * Records a policy, so that a compaction does not remove it before a task has it.
    * @example await ledger.keepPolicy({ hash: '9f2c', policy: { attempts: 3 } })

@@ -39,10 +39,17 @@ export interface MemoryTables {
   readonly tasks: Map<string, KeptTask>
   readonly policies: Map<string, KeptPolicy>
   readonly attempts: Map<string, AttemptRow[]>
+  readonly checkpoints: Map<string, Json>
   readonly owners: Map<string, OwnerRecord>
-  dead: DeadLetter[]
+  /** By task and generation. */
+  readonly dead: Map<string, DeadLetter>
   events: StoredEvent[]
   lastSeq: number
+}
+
+/** A letter's place in the table. */
+export function letterName(letter: TaskKey & { readonly generation: number }): string {
+  return `${nameOf(letter)}\u0000${letter.generation}`
 }
 
 export function isIn(one: TaskKey | StoredEvent, { scopeKind, scope }: ScopeFilter | EventScope = {}): boolean {
@@ -78,15 +85,16 @@ function remove(tables: MemoryTables, old: readonly TaskRecord[]): Forgotten {
     attempts += tables.attempts.get(name)?.length ?? 0
     tables.tasks.delete(name)
     tables.attempts.delete(name)
+    tables.checkpoints.delete(name)
   }
-  const [events, deadLetters] = [tables.events.length, tables.dead.length]
+  const [events, deadLetters] = [tables.events.length, tables.dead.size]
   tables.events = tables.events.filter((event) => !names.has(nameOf(event)))
-  tables.dead = tables.dead.filter((letter) => !names.has(nameOf(letter)))
+  for (const [name, letter] of tables.dead) if (names.has(nameOf(letter))) tables.dead.delete(name)
   return {
     tasks: old.length,
     attempts,
     events: events - tables.events.length,
-    deadLetters: deadLetters - tables.dead.length,
+    deadLetters: deadLetters - tables.dead.size,
   }
 }
 
@@ -125,15 +133,11 @@ function shorten(tables: MemoryTables, kept: KeptTask, most: number, now: number
   tables.attempts.set(nameOf(task), rows.slice(rows.length - left))
   const isOf = (other: TaskKey | StoredEvent): boolean => nameOf(other) === nameOf(task)
   const oldEvents = new Set(allButLast(tables.events.filter(isOf), left))
-  const oldLetters = new Set(
-    allButLast(
-      tables.dead.filter(isOf).toSorted((a, b) => a.generation - b.generation),
-      left,
-    ),
-  )
+  const letters = [...tables.dead.values()].filter(isOf).toSorted((a, b) => a.generation - b.generation)
+  const oldLetters = allButLast(letters, left)
   tables.events = tables.events.filter((event) => !oldEvents.has(event))
-  tables.dead = tables.dead.filter((letter) => !oldLetters.has(letter))
-  const removed = { attempts: gone.length, events: oldEvents.size, deadLetters: oldLetters.size }
+  for (const letter of oldLetters) tables.dead.delete(letterName(letter))
+  const removed = { attempts: gone.length, events: oldEvents.size, deadLetters: oldLetters.length }
   const { scopeKind, scope, id, correlationId } = task
   const untilMs = gone.reduce((time, { endedAtMs }) => Math.max(time, endedAtMs), task.compacted?.untilMs ?? -Infinity)
   kept.task = { ...task, compacted: { attempts: gone.length + (task.compacted?.attempts ?? 0), untilMs } }

@@ -37,7 +37,7 @@ import type {
 import { LedgerTime } from './ledger-time.js'
 import { MemoryAnalytics } from './memory-analytics.js'
 import { dueTasks, freePlaces } from './memory-due.js'
-import { compact, forget, isIn, type MemoryTables, removeRun } from './memory-housekeeping.js'
+import { compact, forget, isIn, letterName, type MemoryTables, removeRun } from './memory-housekeeping.js'
 import {
   allTasks,
   countWaiting,
@@ -52,6 +52,7 @@ import {
 import { tellFull } from './queue-limit.js'
 import type {
   AttemptRow,
+  ClosedLetter,
   DeadLetter,
   EventScope,
   GateRecord,
@@ -84,8 +85,9 @@ export class MemoryLedger implements Ledger {
     tasks: new Map(),
     policies: new Map(),
     attempts: new Map(),
+    checkpoints: new Map(),
     owners: new Map(),
-    dead: [],
+    dead: new Map(),
     events: [],
     lastSeq: 0,
   }
@@ -195,6 +197,10 @@ export class MemoryLedger implements Ledger {
 
   async fresh(filter: FreshFilter): Promise<FreshPage> {
     return freshTasks(this.tables, filter)
+  }
+
+  async checkpoint(key: TaskKey): Promise<Json | undefined> {
+    return this.tables.checkpoints.get(nameOf(key))
   }
 
   async run(id: string): Promise<RunRecord | undefined> {
@@ -314,16 +320,20 @@ export class MemoryLedger implements Ledger {
   private remember(tasks: readonly TaskRecord[]): () => void {
     const { tables } = this
     const rows = tasks.map((task) => tables.attempts.get(nameOf(task)))
+    const checkpoints = [...tables.checkpoints]
     const gates = [...this.gateRecords]
-    const [letters, events] = [tables.dead.length, tables.events.length]
+    const [letters, events] = [[...tables.dead], tables.events.length]
     return () => {
       for (const [index, task] of tasks.entries()) {
         ;(tables.tasks.get(nameOf(task)) as { task: TaskRecord }).task = task
         tables.attempts.set(nameOf(task), rows[index] ?? [])
       }
+      tables.checkpoints.clear()
+      for (const [name, value] of checkpoints) tables.checkpoints.set(name, value)
       this.gateRecords.clear()
       for (const [key, gate] of gates) this.gateRecords.set(key, gate)
-      tables.dead.splice(letters)
+      tables.dead.clear()
+      for (const [name, letter] of letters) tables.dead.set(name, letter)
       tables.events.splice(events)
     }
   }
@@ -331,11 +341,14 @@ export class MemoryLedger implements Ledger {
   /** All that may throw happens before anything is written. */
   private commit<T>(decided: Decided<T>): T {
     const { result, tasks = [], attempts = [], gates = [], dead = [], events = [], ...more } = copyChanges(decided)
-    const { runs = [], created = [] } = more
+    const { runs = [], created = [], checkpoints = [], closedLetters = [] } = more
     this.commits++
     const changed = tasks.map((task) => ({ task, kept: this.tables.tasks.get(nameOf(task)) }))
     for (const { task, kept } of changed) {
       if (kept === undefined) throw new Error(`Task ${task.scope}/${task.id} does not exist`)
+    }
+    for (const key of checkpoints) {
+      if (!this.tables.tasks.has(nameOf(key))) throw new Error(`Task ${key.scope}/${key.id} does not exist`)
     }
     for (const { task } of created) {
       if (this.tables.tasks.has(nameOf(task))) throw new Error(`Task ${task.scope}/${task.id} exists`)
@@ -354,10 +367,21 @@ export class MemoryLedger implements Ledger {
       const rows = this.tables.attempts.get(nameOf(row)) ?? []
       this.tables.attempts.set(nameOf(row), [...rows, row])
     }
+    for (const { value, ...key } of checkpoints) {
+      if (value === undefined) this.tables.checkpoints.delete(nameOf(key))
+      else this.tables.checkpoints.set(nameOf(key), value)
+    }
     for (const gate of gates) this.gateRecords.set(gate.key, gate)
-    this.tables.dead.push(...dead)
+    for (const letter of dead) this.tables.dead.set(letterName(letter), letter)
+    for (const letter of closedLetters) this.closeLetter(letter)
     for (const event of events) this.tables.events.push({ ...event, seq: ++this.tables.lastSeq })
     return result
+  }
+
+  private closeLetter({ atMs, by, ...key }: ClosedLetter): void {
+    const letter = this.tables.dead.get(letterName(key))
+    if (letter !== undefined && letter.closed === undefined)
+      this.tables.dead.set(letterName(key), { ...letter, closed: { atMs, by } })
   }
 }
 

@@ -72,11 +72,12 @@ export function listAttempts(
 }
 
 export function listLetters(tables: Tables, filter: LetterFilter): readonly DeadLetter[] {
-  const { signature, after, limit } = filter
-  return tables.dead
+  const { signature, isOpen, after, limit } = filter
+  return [...tables.dead.values()]
     .filter(
       (letter) =>
         isIn(letter, filter) &&
+        (isOpen === undefined || (letter.closed === undefined) === isOpen) &&
         (signature === undefined || letter.signature === signature) &&
         (after === undefined || compareLetters(letter, after) > 0),
     )

@@ -117,8 +117,10 @@ export interface TaskProgress {
   readonly interruptions: number
   /** How the last failed attempt failed. */
   readonly lastFailure: FailureRecord | null
-  /** The owner that chose the wait: if it is lost when the wait is over, the task was resumed. */
+  /** The owner that chose the wait. */
   readonly waitChosenBy?: string
+  /** When it was taken up again, if it was resumed; see `RetryState.resumed`. */
+  readonly resumedAtMs?: number
   /** Nobody knows how the interrupted attempt ended, and the program can look: it is asked before anything is run. */
   readonly unverified?: boolean
   /** The policy changed on the way: it may allow fewer attempts than were made. */
@@ -133,6 +135,14 @@ export interface TaskProgress {
   readonly allotted?: number
   /** Why a budget denied the attempt that did not come, in its own word; the stop reason is `budget_denied` then. */
   readonly budgetReason?: string
+  /** The execution that wrote the task's checkpoint; absent without one. Its value is kept apart, since it may be long. */
+  readonly checkpoint?: { readonly attempt: number; readonly execution: number }
+}
+
+/** What a task's program keeps of how far it has come. */
+export interface CheckpointChange extends TaskKey {
+  /** Absent: the checkpoint is removed. */
+  readonly value?: Json
 }
 
 /** A task as the ledger has it. */
@@ -275,8 +285,18 @@ export interface GateRecord {
   readonly manualRevision?: number
 }
 
+/** What a process says of itself, for people to read; nothing is decided by it. */
+export interface OwnerIdentity {
+  /** What it is: `worker`, `gate`, or what a program calls its own. */
+  readonly role?: string
+  /** Where it runs: a datacenter. */
+  readonly site?: string
+  /** Of the program. */
+  readonly version?: string
+}
+
 /** A process that may own tasks. */
-export interface OwnerRecord {
+export interface OwnerRecord extends OwnerIdentity {
   /** Unique for each opening of a ledger. */
   readonly id: string
   /** The name of its machine. */
@@ -291,8 +311,14 @@ export interface OwnerRecord {
   readonly startedAtMs: number
   /** Until when it is believed to live, on the scale of `leaseNow`. */
   readonly leaseUntilMs: number
-  /** How long it asks to be believed after each word; absent in rows of older versions. */
+  /** How long its lease is after each renewal; absent in rows of older versions. */
   readonly leaseMs?: number
+  /** Attempts that it may run at a time. */
+  readonly slots?: number
+  /** Queues of tasks that it serves and that any process may serve, in order; absent if they are very many. */
+  readonly queues?: readonly string[]
+  /** Attempts that ran when it last renewed its row. */
+  readonly running?: number
 }
 
 /** @public `scripts/reference.mjs` lists them. */
@@ -340,7 +366,13 @@ export interface StoredEvent extends LedgerEvent {
   readonly seq: number
 }
 
-/** A task that is out of attempts, kept for people to look at and to try again. */
+/** `acknowledged`: a person has seen it, and nothing is to be done. */
+export type LetterClosing = 'succeeded' | 'reset' | 'decided' | 'cancelled' | 'acknowledged'
+
+/**
+ * A task that failed or is undecided, kept for people to look at and to try again. It has one open letter; a generation of
+ * a task has at most one letter, which stays when it is closed, and is opened again if the same generation fails later.
+ */
 export interface DeadLetter extends TaskKey {
   /** The generation that failed. */
   readonly generation: number
@@ -352,4 +384,13 @@ export interface DeadLetter extends TaskKey {
   readonly stopReason: StopReason
   /** The last failure; null if no attempt failed. */
   readonly failure: FailureRecord | null
+  /** Absent while it is open. */
+  readonly closed?: { readonly atMs: number; readonly by: LetterClosing }
+}
+
+/** The letter of this generation is closed, if there is one that is open. */
+export interface ClosedLetter extends TaskKey {
+  readonly generation: number
+  readonly atMs: number
+  readonly by: LetterClosing
 }

@@ -20,6 +20,7 @@ const READERS: Readonly<Record<string, (row: SqlRow) => unknown>> = {
   policies: (row) => parse(row['policy'], 'its policy'),
   runs: (row) => [runOf(row), parse(row['definition'], 'its definition')],
   tasks: taskOf,
+  checkpoints: (row) => parse(row['value'], 'its value'),
   attempts: (row) => parse(row['failure'] ?? 'null', 'its failure'),
   gates: gateOf,
   owners: (row) => parse(row['record'], 'its record'),

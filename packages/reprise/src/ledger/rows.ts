@@ -11,6 +11,7 @@ import type {
   GateRecord,
   Json,
   LedgerEvent,
+  LetterClosing,
   RunRecord,
   Scope,
   ScopeKind,
@@ -210,6 +211,7 @@ export function gateValues({ key, kind, state, settings, manualRevision = 0 }: G
 
 export function deadLetterOf(row: SqlRow): DeadLetter {
   const key = keyInRow(row)
+  const [closedAtMs, by] = [row['closed_at'], row['closed_by']]
   return {
     ...key,
     generation: row['generation'] as number,
@@ -217,6 +219,7 @@ export function deadLetterOf(row: SqlRow): DeadLetter {
     signature: row['signature'] as string,
     stopReason: row['stop_reason'] as DeadLetter['stopReason'],
     failure: parseOrNull(row['failure'], `dead letter of ${wordsOf(key)}`) as DeadLetter['failure'],
+    ...(typeof closedAtMs === 'number' && { closed: { atMs: closedAtMs, by: by as LetterClosing } }),
   }
 }
 

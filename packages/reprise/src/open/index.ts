@@ -12,6 +12,7 @@ export {
   type RefusalKind,
   TaskRefusedError,
 } from '../durable/errors.js'
+export type { Checkpoint } from '../durable/checkpoints.js'
 export type { DurableContext } from '../durable/execution.js'
 export {
   type GateChange,
@@ -62,16 +63,21 @@ export type {
   Tally,
   TaskFilter,
   TaskResult,
+  ThreadHeartbeat,
   View,
 } from '../ledger/ledger.js'
 export { MemoryLedger, type MemoryLedgerOptions } from '../ledger/memory-ledger.js'
 export type {
   AttemptRow,
+  CheckpointChange,
+  ClosedLetter,
   DeadLetter,
   EventScope,
   FailureRecord,
   GateRecord,
   Json,
+  LetterClosing,
+  OwnerIdentity,
   OwnerRecord,
   PolicyRecord,
   RunRecord,

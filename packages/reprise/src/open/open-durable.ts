@@ -20,6 +20,7 @@ import { readRetention, type RetentionInput, retentionOf } from '../durable/rete
 import { LedgerError } from '../ledger/errors.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { MemoryLedger } from '../ledger/memory-ledger.js'
+import type { OwnerIdentity } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { environmentOf, type ExecutorOptions, executorProblems } from '../runtime/executor-options.js'
 
@@ -59,6 +60,12 @@ export interface DurableOptions extends Shared {
    */
   readonly retention?: RetentionInput
   /**
+   * What this process says of itself: shown by `reprise store status`, and to other processes as `others`.
+   * @default nothing
+   * @example { identity: { role: 'worker', site: 'eu', version: '1.4.2' } }
+   */
+  readonly identity?: OwnerIdentity
+  /**
    * Called when the store fails while no caller waits for anything.
    * @default the failure is an unhandled rejection
    * @example { onFailure: (error) => console.error(error) }
@@ -87,8 +94,17 @@ const CHECKS: Readonly<Record<Exclude<keyof DurableOptions, keyof Shared>, Optio
   onFailure: [(value) => typeof value === 'function', 'a function'],
   // Checked field by field, where it is read.
   retention: [() => true, ''],
+  identity: [isObject, 'an object with role, site or version'],
   ...LEDGER_CHECKS,
 }
+/** They are shown in tables. */
+const SHORT_TEXT: OptionCheck = [
+  (value) => typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(value),
+  'a text of 1 to 128 characters without control characters',
+]
+const IDENTITY_CHECKS = { role: SHORT_TEXT, site: SHORT_TEXT, version: SHORT_TEXT } satisfies Readonly<
+  Record<keyof OwnerIdentity, OptionCheck>
+>
 const SHARED = ['budgets', 'missingBudgetMode', 'observers', 'clock', 'random'] as const
 
 /**
@@ -103,7 +119,7 @@ export async function openDurable(address: string | Ledger, options: DurableOpti
   expectAddress(address)
   expectNone('openDurable', durableProblems(options))
   const { concurrency = 50, lease = '30s', policyChange = 'refuse', breakers, ...rest } = options
-  const { retention, synchronous, onFailure, ...shared } = rest
+  const { retention, identity, synchronous, onFailure, ...shared } = rest
   const environment = environmentOf(shared, 'openDurable')
   const ledger = typeof address === 'string' ? await ledgerAt(address, environment, synchronous) : address
   const settings = {
@@ -112,6 +128,7 @@ export async function openDurable(address: string | Ledger, options: DurableOpti
     policyChange,
     retention: retentionOf(retention),
     ...(breakers && { breakers }),
+    ...(identity && { about: { ...identity } }),
     ...(onFailure && { onFailure }),
   }
   try {
@@ -126,8 +143,15 @@ function durableProblems(options: DurableOptions): OptionProblem[] {
   const own = optionProblems(options, CHECKS, { others: SHARED })
   if (!isObject(options)) return own
   const shared = Object.fromEntries(Object.entries(options).filter(([name]) => SHARED.some((one) => one === name)))
-  const { retention = {}, breakers } = options
-  return [...own, ...executorProblems(shared), ...readRetention(retention).problems, ...breakerProblems(breakers)]
+  const { retention = {}, breakers, identity = {} } = options
+  const named = isObject(identity) ? optionProblems(identity, IDENTITY_CHECKS) : []
+  return [
+    ...own,
+    ...executorProblems(shared),
+    ...readRetention(retention).problems,
+    ...breakerProblems(breakers),
+    ...named.map((problem) => ({ ...problem, path: `identity.${problem.path}` })),
+  ]
 }
 
 function breakerProblems(breakers: unknown): OptionProblem[] {

@@ -7,6 +7,7 @@
 import { rankOf } from '../ledger/claim-order.js'
 import type { Changes, Decided, Keys, NewTask, RunChange, View } from '../ledger/ledger.js'
 import {
+  type AttemptRow,
   type DeadLetter,
   type GateRecord,
   nameOf,
@@ -40,7 +41,10 @@ export class Batch {
   private readonly changedRuns = new Map<string, Part<'runs'>>()
   private readonly policies = new Map<string, Part<'policies'>>()
   private readonly tried: Part<'tried'>[] = []
-  private readonly dead: Part<'dead'>[] = []
+  /** By task and generation. */
+  private readonly dead = new Map<string, Part<'dead'>>()
+  private readonly closed = new Map<string, Part<'closed'>>()
+  private readonly checkpoints = new Map<number, Part<'checkpoints'>>()
   private readonly events: Part<'events'>[] = []
   private readonly whenWritten: (() => void)[] = []
 
@@ -102,7 +106,9 @@ export class Batch {
       ),
       changed,
       tried: this.tried,
-      dead: this.dead,
+      dead: [...this.dead.values()],
+      closed: [...this.closed.values()],
+      checkpoints: [...this.checkpoints.values()],
       policies: [...this.policies.values()],
       gates: Array.from(this.changedGates.values(), gateRow),
       begun: [...this.begun.values()],
@@ -120,20 +126,21 @@ export class Batch {
       state: stateOf(task),
       task,
     }))
-    const tried = (changes.attempts ?? []).map((attempt) => ({
-      task: this.expectRow(attempt, created).pk,
-      generation: attempt.generation,
-      attempt: attempt.attempt,
-      execution: attempt.execution,
-      started_at: attempt.startedAtMs,
-      ended_at: attempt.endedAtMs,
-      outcome: attempt.outcome,
-      delay_before: attempt.delayBeforeMs,
-      failure: attempt.failure === null ? null : text(attempt.failure),
-      signature: attempt.signature === null ? null : plain(attempt.signature),
-      owner: attempt.owner,
-    }))
+    const tried = (changes.attempts ?? []).map((attempt) => this.attemptRow(attempt, created))
     const dead = (changes.dead ?? []).map((letter) => this.deadRow(letter, created))
+    const closed = (changes.closedLetters ?? []).map((letter) => ({
+      task: this.expectRow(letter, created).pk,
+      scope_kind: letter.scopeKind,
+      scope: letter.scope,
+      id: letter.id,
+      generation: letter.generation,
+      closed_at: letter.atMs,
+      closed_by: letter.by,
+    }))
+    const checkpoints = (changes.checkpoints ?? []).map(({ value, ...key }) => ({
+      task: this.expectRow(key, created).pk,
+      value: value === undefined ? null : text(value),
+    }))
     const runs = (changes.runs ?? []).map((change) => this.runRow(change))
     const gates = (changes.gates ?? []).map((gate) => ({ gate, row: gateRow(gate) }))
     const events = (changes.events ?? []).map((event) => ({
@@ -150,10 +157,14 @@ export class Batch {
       this.made.set(row.pk, values)
     }
     for (const { row, state, task } of tasks) this.change(row, state, task)
-    for (const row of tried) this.countAttempt(row.task)
+    for (const row of tried) this.countAttempt(row.task as number)
     this.tried.push(...tried)
-    for (const row of dead) this.touch(row.task as number)
-    this.dead.push(...dead)
+    for (const row of dead) this.openLetter(row)
+    for (const row of closed) this.closeLetter(row)
+    for (const row of checkpoints) {
+      this.touch(row.task)
+      this.checkpoints.set(row.task, row)
+    }
     for (const { run, row, isNew } of runs) {
       this.runs.set(run.id, run)
       if (isNew) this.begun.set(run.id, row as Part<'begun'>)
@@ -229,6 +240,22 @@ export class Batch {
     this.change(row, stateOf(row.task), row.task)
   }
 
+  private attemptRow(attempt: AttemptRow, created: readonly NewRow[]): Part<'tried'> {
+    return {
+      task: this.expectRow(attempt, created).pk,
+      generation: attempt.generation,
+      attempt: attempt.attempt,
+      execution: attempt.execution,
+      started_at: attempt.startedAtMs,
+      ended_at: attempt.endedAtMs,
+      outcome: attempt.outcome,
+      delay_before: attempt.delayBeforeMs,
+      failure: attempt.failure === null ? null : text(attempt.failure),
+      signature: attempt.signature === null ? null : plain(attempt.signature),
+      owner: attempt.owner,
+    }
+  }
+
   private deadRow(letter: DeadLetter, created: readonly NewRow[]): Part<'dead'> {
     return {
       task: this.expectRow(letter, created).pk,
@@ -240,7 +267,24 @@ export class Batch {
       signature: plain(letter.signature),
       stop_reason: letter.stopReason,
       failure: letter.failure === null ? null : text(letter.failure),
+      closed_at: letter.closed?.atMs ?? null,
+      closed_by: letter.closed?.by ?? null,
     }
+  }
+
+  /** A statement changes a row once: so a letter is either put or closed by a batch. */
+  private openLetter(row: Part<'dead'>): void {
+    this.touch(row.task as number)
+    this.dead.set(letterName(row), row)
+    this.closed.delete(letterName(row))
+  }
+
+  private closeLetter(row: Part<'closed'>): void {
+    this.touch(row.task as number)
+    const put = this.dead.get(letterName(row))
+    const { closed_at, closed_by } = row
+    if (put === undefined) this.closed.set(letterName(row), row)
+    else if (put.closed_at === null) this.dead.set(letterName(row), { ...put, closed_at, closed_by })
   }
 
   private runRow({ run, definition }: RunChange): { run: RunRecord; row: Part<'runs'>; isNew: boolean } {
@@ -270,6 +314,10 @@ export class Batch {
   private definitionOf(id: string): string | null {
     return ((this.begun.get(id) ?? this.changedRuns.get(id))?.definition ?? null) as string | null
   }
+}
+
+function letterName({ task, generation }: Part<'dead'> | Part<'closed'>): string {
+  return `${task} ${generation}`
 }
 
 /** Field by field: there is one for every change. */

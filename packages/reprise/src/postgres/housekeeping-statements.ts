@@ -21,6 +21,7 @@ const SQL = {
       AS g(pk, scope_kind, scope, id)),
     gone_tasks AS (DELETE FROM $.tasks WHERE pk = ANY($1::int8[]) RETURNING 1),
     gone_attempts AS (DELETE FROM $.attempts WHERE task = ANY($1::int8[]) RETURNING 1),
+    gone_checkpoints AS (DELETE FROM $.checkpoints WHERE task = ANY($1::int8[])),
     gone_events AS (DELETE FROM $.events e USING given g WHERE ${sameTask('e')} RETURNING 1),
     gone_dead AS (DELETE FROM $.dead d USING given g WHERE ${sameTask('d')} RETURNING 1)
     SELECT (SELECT count(*) FROM gone_tasks) AS tasks, (SELECT count(*) FROM gone_attempts) AS attempts,

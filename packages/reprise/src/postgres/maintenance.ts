@@ -96,7 +96,8 @@ async function contentOf(connection: Connection, schema: string): Promise<StoreC
   const counts = await connection.query(`SELECT status, count(*) AS tasks FROM ${schema}.tasks GROUP BY status`)
   const known = new Map(counts.map((row) => [row['status'] as string, row['tasks'] as number]))
   const owners = await connection.query(`SELECT record FROM ${schema}.owners ORDER BY id`)
-  const [rest] = await connection.query(`SELECT ${NOW}, (SELECT count(*) FROM ${schema}.dead) AS letters,
+  const [rest] =
+    await connection.query(`SELECT ${NOW}, (SELECT count(*) FROM ${schema}.dead WHERE closed_at IS NULL) AS letters,
     (SELECT min(due_at) FROM ${schema}.tasks WHERE status = 'waiting') AS due`)
   return {
     nowMs: rest?.['now'] as number,

@@ -63,6 +63,12 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX attempts_failed ON $schema.attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
+  -- How far a task that has not ended has come, as its program says.
+  CREATE TABLE $schema.checkpoints (
+    task bigint PRIMARY KEY,
+    value text NOT NULL
+  );
+
   CREATE TABLE $schema.policies (
     hash text COLLATE "C" PRIMARY KEY,
     policy text NOT NULL,
@@ -111,8 +117,11 @@ export const MIGRATIONS: readonly string[] = [
     signature text COLLATE "C" NOT NULL,
     stop_reason text COLLATE "C" NOT NULL,
     failure text,
+    closed_at float8,
+    closed_by text COLLATE "C",
     PRIMARY KEY (scope_kind, scope, id, generation)
   );
+  CREATE INDEX dead_at ON $schema.dead (at, scope_kind, scope, id, generation);
 
   CREATE TABLE $schema.events (
     seq bigint PRIMARY KEY,

@@ -28,6 +28,7 @@ import type {
   Tally,
   TaskFilter,
   TaskResult,
+  ThreadHeartbeat,
   View,
   WaitingCount,
   WaitingFilter,
@@ -45,6 +46,7 @@ import {
   type StoredEvent,
   type TaskKey,
   type TaskRecord,
+  wordsOf,
 } from '../ledger/records.js'
 import { attemptOf, gateOf, parse, runOf, text } from '../ledger/rows.js'
 import { tellFull } from '../ledger/queue-limit.js'
@@ -70,6 +72,7 @@ import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
 import { keyColumns, type Statements, statementsOf } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
+import { postgresHeartbeat } from './thread-heartbeat.js'
 import { WriteQueue } from './write-queue.js'
 import { Writers } from './writers.js'
 
@@ -83,6 +86,7 @@ export class PostgresLedger implements Ledger {
   readonly spans = 'network'
   readonly analytics: LedgerAnalytics
   private readonly schema: string
+  private readonly address: PostgresAddress
   private readonly sql: Statements
   private readonly connections: Connections
   private readonly time: ServerTime
@@ -99,7 +103,9 @@ export class PostgresLedger implements Ledger {
   private marks = 0
   private closing: Promise<void> | undefined = undefined
 
-  constructor({ name, schema, connections: count }: PostgresAddress, connections: Connections, time: ServerTime) {
+  constructor(address: PostgresAddress, connections: Connections, time: ServerTime) {
+    const { name, schema, connections: count } = address
+    this.address = address
     this.name = name
     this.schema = schema
     this.connections = connections
@@ -218,6 +224,10 @@ export class PostgresLedger implements Ledger {
     await this.reader.write(this.sql.removeOwner, [id])
   }
 
+  threadHeartbeat(): ThreadHeartbeat | undefined {
+    return postgresHeartbeat(this.address)
+  }
+
   async keepPolicy({ hash, policy }: PolicyRecord): Promise<void> {
     await this.reader.write(this.sql.putPolicy, [hash, text(policy), await this.now()])
   }
@@ -285,6 +295,11 @@ export class PostgresLedger implements Ledger {
 
   fresh(filter: FreshFilter): Promise<FreshPage> {
     return this.read(() => freshTasks(filter))
+  }
+
+  async checkpoint(key: TaskKey): Promise<Json | undefined> {
+    const [row] = await this.reader.query(this.sql.checkpoint, [key.scopeKind, key.scope, key.id])
+    return this.told(() => row && parse(row['value'], `checkpoint of ${wordsOf(key)}`))
   }
 
   async run(id: string): Promise<RunRecord | undefined> {

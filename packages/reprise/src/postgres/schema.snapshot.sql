@@ -13,6 +13,12 @@ CREATE TABLE attempts (
   CONSTRAINT attempts_pkey PRIMARY KEY (task, generation, attempt, execution)
 );
 
+CREATE TABLE checkpoints (
+  task bigint NOT NULL,
+  value text NOT NULL,
+  CONSTRAINT checkpoints_pkey PRIMARY KEY (task)
+);
+
 CREATE TABLE dead (
   scope_kind text COLLATE "C" NOT NULL,
   scope text COLLATE "C" NOT NULL,
@@ -22,6 +28,8 @@ CREATE TABLE dead (
   signature text COLLATE "C" NOT NULL,
   stop_reason text COLLATE "C" NOT NULL,
   failure text,
+  closed_at double precision,
+  closed_by text COLLATE "C",
   CONSTRAINT dead_pkey PRIMARY KEY (scope_kind, scope, id, generation)
 );
 
@@ -132,6 +140,8 @@ CREATE TABLE writers (
 
 CREATE INDEX attempts_failed ON attempts USING btree (signature, task, ended_at) WHERE (signature IS NOT NULL);
 CREATE UNIQUE INDEX attempts_pkey ON attempts USING btree (task, generation, attempt, execution);
+CREATE UNIQUE INDEX checkpoints_pkey ON checkpoints USING btree (task);
+CREATE INDEX dead_at ON dead USING btree (at, scope_kind, scope, id, generation);
 CREATE UNIQUE INDEX dead_pkey ON dead USING btree (scope_kind, scope, id, generation);
 CREATE UNIQUE INDEX event_numbers_pkey ON event_numbers USING btree (one);
 CREATE UNIQUE INDEX events_pkey ON events USING btree (seq);

@@ -59,6 +59,7 @@ const SQL = {
 
   tasks: `SELECT ${of('t', TASK_COLUMNS)} FROM ${keysAt(1)} AS k(scope_kind, scope, id)
     JOIN $.tasks t ON ${sameKey('t', 'k')}`,
+  checkpoint: `SELECT c.value FROM $.tasks t JOIN $.checkpoints c ON c.task = t.pk WHERE ${IS_TASK}`,
   run: `SELECT ${RUN_COLUMNS} FROM $.runs WHERE id = $1`,
   definition: 'SELECT definition FROM $.runs WHERE id = $1',
   policy: 'SELECT policy FROM $.policies WHERE hash = $1',

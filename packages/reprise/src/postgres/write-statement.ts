@@ -77,7 +77,19 @@ export const PARTS = {
     signature: 'text',
     stop_reason: 'text',
     failure: 'text',
+    closed_at: 'float8',
+    closed_by: 'text',
   },
+  closed: {
+    task: 'int8',
+    scope_kind: 'text',
+    scope: 'text',
+    id: 'text',
+    generation: 'int8',
+    closed_at: 'float8',
+    closed_by: 'text',
+  },
+  checkpoints: { task: 'int8', value: 'text' },
   policies: { hash: 'text', policy: 'text', kept_at: 'float8' },
   gates: { key: 'text', kind: 'text', state: 'text', settings: 'text', manual_revision: 'int8' },
   begun: {
@@ -206,6 +218,8 @@ const written = (has: (name: PartName) => boolean): string => {
   return `WHERE (task IN (${all})) IS TRUE`
 }
 
+const LETTER_KEY = ['scope_kind', 'scope', 'id', 'generation']
+
 type Write = (schema: string, has: (name: PartName) => boolean) => string[]
 
 const WRITES: Readonly<Record<PartName, Write>> = {
@@ -231,8 +245,26 @@ const WRITES: Readonly<Record<PartName, Write>> = {
   dead: (schema, has) => {
     const { task: _task, ...kept } = PARTS.dead
     const columns = Object.keys(kept).join(', ')
-    return [`dead AS (INSERT INTO ${schema}.dead (${columns}) SELECT ${columns} FROM given_dead ${written(has)})`]
+    const again = Object.keys(kept).filter((column) => !LETTER_KEY.includes(column))
+    const sets = again.map((column) => `${column} = excluded.${column}`).join(', ')
+    return [
+      `dead AS (INSERT INTO ${schema}.dead (${columns}) SELECT ${columns} FROM given_dead ${written(has)}
+        ON CONFLICT (${LETTER_KEY.join(', ')}) DO UPDATE SET ${sets})`,
+    ]
   },
+  closed: (schema, has) => {
+    const same = LETTER_KEY.map((column) => `d.${column} = g.${column}`).join(' AND ')
+    return [
+      `closed AS (UPDATE ${schema}.dead d SET closed_at = g.closed_at, closed_by = g.closed_by
+        FROM (SELECT * FROM given_closed ${written(has)}) g WHERE ${same} AND d.closed_at IS NULL)`,
+    ]
+  },
+  checkpoints: (schema, has) => [
+    `checkpoints AS (INSERT INTO ${schema}.checkpoints (task, value) SELECT task, value FROM given_checkpoints
+      ${written(has)} AND value IS NOT NULL ORDER BY task ON CONFLICT (task) DO UPDATE SET value = excluded.value)`,
+    `unchecked AS (DELETE FROM ${schema}.checkpoints WHERE task IN (SELECT task FROM given_checkpoints
+      ${written(has)} AND value IS NULL))`,
+  ],
   policies: (schema) => [
     `policies AS (INSERT INTO ${schema}.policies (hash, policy, kept_at) SELECT hash, policy, kept_at FROM given_policies
       ORDER BY hash ON CONFLICT (hash) DO UPDATE SET kept_at = excluded.kept_at)`,

@@ -22,6 +22,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 /** The real thing, but for the statement that the test lets fail. */
 function watched(target: SqliteDatabase): SqliteDatabase {
   return {
+    driver: target.driver,
     exec(sql) {
       executed.push(sql)
       if (sql === fault?.sql) throw Object.assign(new Error(`planned ${fault.code}`), { code: fault.code })

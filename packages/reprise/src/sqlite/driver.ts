@@ -18,6 +18,8 @@ export interface SqliteStatement {
 }
 
 export interface SqliteDatabase {
+  /** The module that it is opened by. */
+  readonly driver: SqliteDriverName
   exec(sql: string): unknown
   prepare(sql: string): SqliteStatement
   close(): void
@@ -25,7 +27,7 @@ export interface SqliteDatabase {
   abandon(): void
 }
 
-type Connection = Omit<SqliteDatabase, 'abandon'>
+type Connection = Omit<SqliteDatabase, 'abandon' | 'driver'>
 /** `unsafeMode` switches off SQLite's defensive flag. */
 type BetterConnection = Connection & { unsafeMode(): unknown }
 /** A read-only handle is opened without SQLite's defensive flag: with it, a file that was cut off cannot be read. */
@@ -143,7 +145,7 @@ function openerOf(name: SqliteDriverName, loaded: unknown): Opener {
     return (file, readOnly) => new PrebuiltHandle(DatabaseSync, file, readOnly)
   }
   const connect = name === 'node:sqlite' ? connectByNode(loaded) : connectByBetter(loaded)
-  return (file, readOnly) => new Handle(file, connect, readOnly)
+  return (file, readOnly) => new Handle(name, file, connect, readOnly)
 }
 
 /** Not there before Node 22.5, and not without a flag before 22.13. */
@@ -163,11 +165,13 @@ function connectByBetter(loaded: unknown): Connect {
 
 /** A database by `node:sqlite` or `better-sqlite3`, which close the file with the connection. */
 export class Handle implements SqliteDatabase {
+  readonly driver: SqliteDriverName
   private readonly connection: Connection
   private readonly file: string
   private readonly connect: Connect
 
-  constructor(file: string, connect: Connect, readOnly: boolean) {
+  constructor(driver: SqliteDriverName, file: string, connect: Connect, readOnly: boolean) {
+    this.driver = driver
     this.connection = connect(file, readOnly)
     // As it is now: the program may go to another directory.
     this.file = file === ':memory:' ? file : resolve(file)

@@ -60,6 +60,7 @@ export class Housekeeping {
     const policies = new Map<string, number>()
     for (const { pk, scope_kind: kind, scope, id, policy_hash: hash } of old) {
       counts.attempts += changesOf(sql.removeAttempts, pk)
+      sql.removeCheckpoint.run(pk)
       counts.events += changesOf(sql.removeEvents, kind, scope, id)
       counts.deadLetters += changesOf(sql.removeDead, kind, scope, id)
       sql.removeTask.run(pk)

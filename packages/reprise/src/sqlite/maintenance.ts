@@ -106,7 +106,7 @@ function contentOf(database: SqliteDatabase): StoreContent {
     owners: all('SELECT record FROM owners ORDER BY id').map(
       ({ record }) => parse(record, 'an owner') as unknown as OwnerRecord,
     ),
-    deadLetters: all('SELECT count(*) AS letters FROM dead')[0]?.['letters'] as number,
+    deadLetters: all('SELECT count(*) AS letters FROM dead WHERE closed_at IS NULL')[0]?.['letters'] as number,
   }
 }
 

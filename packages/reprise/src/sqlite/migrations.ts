@@ -65,6 +65,12 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX attempts_failed ON attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
+  -- How far a task that has not ended has come, as its program says.
+  CREATE TABLE checkpoints (
+    task INTEGER PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT;
+
   CREATE TABLE gates (
     key TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -87,8 +93,11 @@ export const MIGRATIONS: readonly string[] = [
     signature TEXT NOT NULL,
     stop_reason TEXT NOT NULL,
     failure TEXT,
+    closed_at REAL,
+    closed_by TEXT,
     PRIMARY KEY (scope_kind, scope, id, generation)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX dead_at ON dead (at, scope_kind, scope, id, generation);
 
   CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

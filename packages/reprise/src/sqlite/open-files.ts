@@ -10,7 +10,7 @@ import { resolve } from 'node:path'
 export type FileProblem = 'database' | 'log'
 
 export class OpenFiles {
-  private readonly file: string
+  readonly file: string
   private readonly database: string | undefined
   private readonly log: string | undefined
 

@@ -26,6 +26,7 @@ export type ConnectionClass = new (
 const abandoned = new Set<Connection>()
 
 export class PrebuiltHandle implements SqliteDatabase {
+  readonly driver = '@photostructure/sqlite'
   private readonly reader: Connection
   private readonly connection: Connection
 

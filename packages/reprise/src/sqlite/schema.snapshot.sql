@@ -15,6 +15,11 @@ CREATE TABLE attempts (
 
 CREATE INDEX attempts_failed ON attempts (signature, task, ended_at) WHERE signature IS NOT NULL;
 
+CREATE TABLE checkpoints (
+    task INTEGER PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT;
+
 CREATE TABLE dead (
     scope_kind TEXT NOT NULL,
     scope TEXT NOT NULL,
@@ -24,6 +29,8 @@ CREATE TABLE dead (
     signature TEXT NOT NULL,
     stop_reason TEXT NOT NULL,
     failure TEXT,
+    closed_at REAL,
+    closed_by TEXT,
     PRIMARY KEY (scope_kind, scope, id, generation)
   ) STRICT, WITHOUT ROWID;
 

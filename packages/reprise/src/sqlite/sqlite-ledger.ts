@@ -5,7 +5,6 @@
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import type {
   AttemptPage,
-  Changes,
   Compacted,
   CompactRequest,
   Creation,
@@ -28,6 +27,7 @@ import type {
   Tally,
   TaskFilter,
   TaskResult,
+  ThreadHeartbeat,
   View,
   WaitingCount,
   WaitingFilter,
@@ -47,9 +47,11 @@ import type {
 } from '../ledger/records.js'
 import type { LedgerTime } from '../ledger/ledger-time.js'
 import { tellFull } from '../ledger/queue-limit.js'
+import { wordsOf } from '../ledger/records.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
-import type { SqliteDatabase, SqliteStatement } from './driver.js'
+import type { SqliteDatabase } from './driver.js'
 import { nextDue, takeDue } from './due-rows.js'
+import { encodeChanges } from './encoded-changes.js'
 import { resultCode } from './result-codes.js'
 import { Housekeeping } from './housekeeping.js'
 import { RowCache } from './row-cache.js'
@@ -57,15 +59,10 @@ import { LockedRows } from './locked-rows.js'
 import type { OpenFiles } from './open-files.js'
 import {
   attemptOf,
-  attemptValues,
-  changedRunValues,
   gateOf,
-  gateValues,
   parse,
   runOf,
-  runValues,
   type SqlRow,
-  type SqlValue,
   taskOf,
   type TaskRow,
   text,
@@ -84,6 +81,7 @@ import {
 import { readNow, type Reading, type SqlQuery, writtenFor } from '../ledger/sql/sql-reading.js'
 import { countWaiting, freshTasks, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
 import { prepareStatements, type Statements } from './statements.js'
+import { sqliteHeartbeat } from './thread-heartbeat.js'
 
 /** A store in a SQLite file, for processes of one machine. */
 export class SqliteLedger implements Ledger {
@@ -95,6 +93,7 @@ export class SqliteLedger implements Ledger {
   private readonly cache: RowCache
   private readonly queue: CommitQueue
   private readonly housekeeping: Housekeeping
+  private readonly files: OpenFiles | undefined
   readonly analytics: LedgerAnalytics
   /** Policies that are there, as far as is known: their text need not be written again. */
   private readonly keptPolicies = new Set<string>()
@@ -103,6 +102,7 @@ export class SqliteLedger implements Ledger {
     this.database = database
     this.name = name
     this.time = time
+    this.files = files
     this.sql = prepareStatements(database)
     this.cache = new RowCache(database)
     this.queue = new CommitQueue(database, name, { files, listener: this.cache })
@@ -179,6 +179,10 @@ export class SqliteLedger implements Ledger {
     return this.queue.add(() => void this.sql.removeOwner.run(id))
   }
 
+  threadHeartbeat(): ThreadHeartbeat | undefined {
+    return this.files && sqliteHeartbeat(this.files.file, this.database.driver)
+  }
+
   get(key: TaskKey): Promise<TaskRecord | undefined> {
     return this.queue.read(() => this.find(key)?.task)
   }
@@ -201,6 +205,13 @@ export class SqliteLedger implements Ledger {
 
   fresh(filter: FreshFilter): Promise<FreshPage> {
     return this.read(() => freshTasks(filter))
+  }
+
+  checkpoint({ scopeKind, scope, id }: TaskKey): Promise<Json | undefined> {
+    return this.queue.read(() => {
+      const row = this.sql.checkpoint.get(scopeKind, scope, id) as SqlRow | undefined
+      return row && parse(row['value'], `checkpoint of ${wordsOf({ scopeKind, scope, id })}`)
+    })
   }
 
   run(id: string): Promise<RunRecord | undefined> {
@@ -335,50 +346,11 @@ export class SqliteLedger implements Ledger {
 
   /** Everything is encoded before anything is written, so that what cannot be encoded leaves nothing behind. */
   private write<T>(decided: Decided<T>, rows: LockedRows): T {
-    const writes = this.encode(decided, rows)
+    const writes = encodeChanges(this.sql, decided, rows)
     for (const task of decided.created ?? []) this.insert(task)
     for (const [statement, values] of writes) statement.run(...values)
     for (const task of decided.tasks ?? []) this.cache.put(rows.rowOf(task).pk, task, rows.rowOf(task).input)
     return decided.result
-  }
-
-  private encode(changes: Changes, rows: LockedRows): Write[] {
-    const { runs, created, tasks, attempts, gates, dead, events } = changes
-    for (const { task } of created ?? []) rows.expectAbsent(task)
-    const { sql } = this
-    const writes: Write[] = []
-    const added = new Map<number, number>()
-    for (const { run, definition } of runs ?? []) {
-      if (definition !== undefined) writes.push([sql.putRun, [...runValues(run), text(definition)]])
-      else if (rows.run(run.id) !== undefined) writes.push([sql.updateRun, changedRunValues(run)])
-      else throw new Error(`Run ${run.id} is new, and nothing says what it runs`)
-    }
-    for (const row of attempts ?? []) {
-      const { pk } = rows.rowOf(row)
-      added.set(pk, (added.get(pk) ?? 0) + 1)
-      writes.push([sql.insertAttempt, attemptValues(pk, row)])
-    }
-    for (const task of tasks ?? []) {
-      const { pk } = rows.rowOf(task)
-      const values = updatedValues(task)
-      values.push(added.get(pk) ?? 0, pk)
-      added.delete(pk)
-      writes.push([sql.updateTask, values])
-      const before = rows.task(task)?.policyHash
-      if (before === undefined || before === task.policyHash) continue
-      writes.push([sql.countPolicy, [-1, before]], [sql.countPolicy, [1, task.policyHash]])
-    }
-    // The longer a task's row, the dearer a second update of it: only where there was no first.
-    for (const [pk, count] of added) writes.push([sql.countHistory, [count, pk]])
-    for (const gate of gates ?? []) writes.push([sql.putGate, gateValues(gate)])
-    for (const { scopeKind, scope, id, generation, atMs, signature, stopReason, failure } of dead ?? []) {
-      const encoded = failure === null ? null : text(failure)
-      writes.push([sql.insertDead, [scopeKind, scope, id, generation, atMs, signature, stopReason, encoded]])
-    }
-    for (const { type, scopeKind, scope, id, atMs, correlationId, detail } of events ?? []) {
-      writes.push([sql.insertEvent, [type, scopeKind, scope, id, atMs, correlationId, text(detail)]])
-    }
-    return writes
   }
 }
 
@@ -393,5 +365,3 @@ function inTurn<T, R>(items: readonly T[], act: (item: T) => R): R[] {
     }
   })
 }
-
-type Write = readonly [statement: SqliteStatement, values: SqlValue[]]

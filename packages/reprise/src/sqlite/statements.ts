@@ -75,6 +75,10 @@ export const SQL = {
   oldAttempts: `SELECT generation, attempt, execution, ended_at FROM attempts WHERE task = ?
     ORDER BY generation, attempt, execution LIMIT ?`,
   removeAttemptsUpTo: 'DELETE FROM attempts WHERE task = ? AND (generation, attempt, execution) <= (?, ?, ?)',
+  checkpoint: `SELECT c.value FROM tasks t JOIN checkpoints c ON c.task = t.pk WHERE ${IS_TASK}`,
+  putCheckpoint: `INSERT INTO checkpoints (task, value) VALUES (?, ?) ON CONFLICT (task) DO UPDATE
+    SET value = excluded.value`,
+  removeCheckpoint: 'DELETE FROM checkpoints WHERE task = ?',
   gate: 'SELECT * FROM gates WHERE key = ?',
   gates: 'SELECT * FROM gates ORDER BY key',
   removeGate: 'DELETE FROM gates WHERE key = ?',
@@ -85,8 +89,11 @@ export const SQL = {
   putOwner: 'INSERT INTO owners (id, record) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET record = excluded.record',
   taskOwners: 'SELECT DISTINCT owner FROM tasks WHERE owner IS NOT NULL',
   removeOwner: 'DELETE FROM owners WHERE id = ?',
-  insertDead: `INSERT INTO dead (scope_kind, scope, id, generation, at, signature, stop_reason, failure)
-    VALUES (${marks(8)})`,
+  putDead: `INSERT INTO dead (scope_kind, scope, id, generation, at, signature, stop_reason, failure, closed_at, closed_by)
+    VALUES (${marks(10)}) ON CONFLICT (scope_kind, scope, id, generation) DO UPDATE SET at = excluded.at,
+    signature = excluded.signature, stop_reason = excluded.stop_reason, failure = excluded.failure,
+    closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
+  closeDead: `UPDATE dead SET closed_at = ?, closed_by = ? WHERE ${IS_TASK} AND generation = ? AND closed_at IS NULL`,
   removeDead: `DELETE FROM dead WHERE ${IS_TASK}`,
   removeOldDead: `DELETE FROM dead WHERE ${IS_TASK} AND generation <=
     (SELECT generation FROM dead WHERE ${IS_TASK} ORDER BY generation DESC LIMIT 1 OFFSET ?)`,

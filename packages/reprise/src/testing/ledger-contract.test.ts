@@ -38,7 +38,11 @@ const SPOILT: Readonly<Record<string, (ledger: MemoryLedger) => void>> = {
   'forgets a field': instead('get', (task: object | undefined) => task && { ...task, input: null }),
   'forgets attempts': instead('attempts', () => []),
   'forgets gates': instead('gates', () => []),
+  'forgets checkpoints': instead('checkpoint', () => undefined),
   'forgets dead letters': instead('deadLetters', () => []),
+  'leaves dead letters open': instead('deadLetters', (letters: { closed?: unknown }[]) =>
+    letters.map(({ closed: _closed, ...letter }) => letter),
+  ),
   'forgets events': instead('events', () => []),
   'gives events again': (ledger) => {
     const events = ledger.events.bind(ledger)

@@ -5,9 +5,11 @@
 import type { Ledger } from '../ledger/ledger.js'
 import type { AttemptRow, OwnerRecord, TaskRecord } from '../ledger/records.js'
 import { ANALYTICS_CASES } from './analytics-contract.js'
+import { CHECKPOINT_CASES } from './checkpoint-contract.js'
 import { CLAIM_CASES } from './claim-contract.js'
 import { type Check, isError, rejection, same } from './contract-checks.js'
 import { GROUP_CASES } from './group-contract.js'
+import { LETTER_CASES } from './letter-contract.js'
 import { PAGE_CASES } from './page-contract.js'
 import { RETENTION_CASES } from './retention-contract.js'
 import { RUN_CASES } from './run-contract.js'
@@ -44,6 +46,8 @@ export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly C
   const cases = {
     ...CASES,
     ...ANALYTICS_CASES,
+    ...CHECKPOINT_CASES,
+    ...LETTER_CASES,
     ...CLAIM_CASES,
     ...GROUP_CASES,
     ...PAGE_CASES,

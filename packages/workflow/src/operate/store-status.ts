@@ -36,6 +36,12 @@ export interface OwnerView {
   readonly startedAtMs: number
   readonly state: 'alive' | 'lost'
   readonly leaseLeftMs: number
+  /** What it says of itself; null where it does not. */
+  readonly role: string | null
+  readonly site: string | null
+  readonly version: string | null
+  readonly slots: number | null
+  readonly running: number | null
 }
 
 export type StoreHint =
@@ -80,12 +86,17 @@ async function statusOf(facts: StoreFacts, store: string): Promise<StoreStatus> 
 async function ownersOf({ kind }: StoreFacts, owners: readonly OwnerRecord[], nowMs: number): Promise<OwnerView[]> {
   const spans = kind === 'postgres' ? ('network' as const) : ('machine' as const)
   const living = await livingOwners({ spans, owners: async () => owners, leaseNow: async () => nowMs })
-  return owners.map(({ id, host, pid, startedAtMs, leaseUntilMs }) => ({
+  return owners.map(({ id, host, pid, startedAtMs, leaseUntilMs, ...about }) => ({
     host,
     pid,
     startedAtMs,
     state: living.has(id) ? 'alive' : 'lost',
     leaseLeftMs: Math.max(0, leaseUntilMs - nowMs),
+    role: about.role ?? null,
+    site: about.site ?? null,
+    version: about.version ?? null,
+    slots: about.slots ?? null,
+    running: about.running ?? null,
   }))
 }
 

@@ -86,7 +86,7 @@ interface TimesBefore {
 
 const GRACE = '5s'
 /** A ledger that fails is told to whoever uses it next, and by the close at the latest. */
-const OWN_DURABLE = { onFailure: () => undefined } as const
+const OWN_DURABLE = { onFailure: () => undefined, identity: { role: 'conductor' } } as const
 const STARTS_PROCESSES: ReadonlySet<Action['kind']> = new Set(['run', 'shell', 'claude'])
 
 const CANCELLED: RunEnd = { state: 'cancelled', stopReason: 'aborted', failedStep: null, undecided: [] }

@@ -152,9 +152,9 @@ describe('a window without answers', () => {
   })
 
   it('has no limit after a silence that the patience outlasted', () => {
-    const window = windowOf(1, 10, 0)
+    const window = usuallyFast(10)
     expect(hasRoom(window, 500)).toBe(false)
-    window.answered(true, SLOW, SLOW * PATIENCE_MS, 999, true)
+    window.answered(true, FAST, FAST * PATIENCE_MS, 999, true)
     expect(fill(window, 999)).toBe(UNLIMITED)
   })
 
@@ -209,10 +209,61 @@ describe('a window without answers', () => {
     expect(fill(window, 1500)).toBe(UNLIMITED)
   })
 
-  it('takes fast answers for usual after a long silence if it knew nothing before', () => {
-    const window = windowOf(1, 10, 0)
-    expect(hasRoom(window, 500)).toBe(false)
-    window.answered(true, SLOW, SLOW * PATIENCE_MS, 1000, true)
-    expect(window.snapshot()).toMatchObject({ fastShare: 1, spells: 1 })
+  it.each([999, 1000])(
+    'takes fast answers for usual after a silence that ends at %i ms if it knew nothing before',
+    (now) => {
+      const window = windowOf(1, 10, 0)
+      expect(hasRoom(window, 500)).toBe(false)
+      for (let i = 0; i < 5; i++) window.answered(true, SLOW, SLOW * PATIENCE_MS, now, true)
+      // The window has closed around what is in flight.
+      expect(fill(window, now + 250)).toBeLessThan(UNLIMITED)
+      expect(window.snapshot()).toEqual({ fastShare: 1, spells: 0 })
+    },
+  )
+})
+
+describe('a window on a dependency of which a part is away', () => {
+  /** Every second attempt has no answer, though the others are answered in good time. */
+  const withHalfAway = (): AttemptWindow => {
+    const window = usuallyFast(0)
+    for (let now = 0; now < 20_000; now += 100) {
+      window.started(now)
+      window.started(now)
+      window.answered(true, FAST, 0, now + 50, false)
+      if (now >= PATIENCE_MS) window.missed(PATIENCE_MS, now + 60)
+    }
+    while (window.inFlight > 0) window.ended()
+    return window
+  }
+
+  it('does not take a few attempts in a row without an answer for silence', () => {
+    const window = withHalfAway()
+    for (let i = 0; i < 5; i++) window.started(20_000)
+    hasRoom(window, 20_600)
+    expect(window.silent).toBe(false)
+  })
+
+  it('takes more attempts without an answer than chance explains for silence, in flight or late', () => {
+    for (const late of [0, 10]) {
+      const window = withHalfAway()
+      for (let i = 0; i < 20; i++) window.started(20_000)
+      for (let i = 0; i < late; i++) window.missed(PATIENCE_MS, 21_000)
+      expect(hasRoom(window, 21_000)).toBe(false)
+      expect(window.silent).toBe(true)
+    }
+  })
+
+  it('does not take late attempts of a queue, which none overtakes, for a part that is away', () => {
+    const window = usuallyFast(0)
+    for (let now = 0; now < 20_000; now += 100) {
+      window.started(now)
+      window.started(now)
+      window.answered(true, FAST, 0, now + 50, false)
+      // Started when the last answer had come.
+      window.missed(0, now + 60)
+    }
+    window.started(20_000)
+    expect(hasRoom(window, 20_600)).toBe(false)
+    expect(window.silent).toBe(true)
   })
 })

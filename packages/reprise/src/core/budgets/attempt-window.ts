@@ -8,12 +8,13 @@
  *   flight and the attempt that asks, so that a queue at the dependency does not become longer.
  * - A closed window widens while calls are held: with every fast answer, and with slow ones until most of a round take
  *   longer than when it closed. Then the window is cut, and waits longer before it widens again.
- * - No answer at all for half the patience: nothing starts but probes. If the silence outlasts the patience, the window
- *   opens again at half of what was in flight.
+ * - No answer at all for half the patience, from more attempts than chance explains (partial-loss.ts): nothing starts but
+ *   probes. If the silence outlasts the patience, the window opens again at half of what was in flight.
  * - A fast answer while no call is held removes the limit.
  *
  * Where fast answers are not usual, slow ones are no sign of trouble: only silence is. O(1) per event. Imports core only.
  */
+import { PartialLoss } from './partial-loss.js'
 import { UsualAnswers, type UsualAnswersState } from './usual-answers.js'
 
 /** Share of the patience within which an answer is fast. */
@@ -55,6 +56,7 @@ export class AttemptWindow {
   private inFlightBeforeSilence = 0
   private readonly round = new Round()
   private readonly usual = new UsualAnswers()
+  private readonly loss = new PartialLoss()
 
   started(now: number): void {
     this.inFlight++
@@ -72,7 +74,7 @@ export class AttemptWindow {
   /** Whether an attempt may start. */
   hasRoom(now: number, patienceMs: number): boolean {
     this.patienceMs = patienceMs
-    if (!this.silent && now - this.quietSinceMs >= this.quietMs) {
+    if (!this.silent && now - this.quietSinceMs >= this.quietMs && !this.loss.explains(this.inFlight)) {
       this.silent = true
       this.inFlightBeforeSilence = Math.min(this.inFlight, this.limit)
     }
@@ -88,18 +90,21 @@ export class AttemptWindow {
     this.leave()
     if (this.silent && !ok) return
     const isFast = ok && share <= FAST_SHARE
+    const isPrompt = ok && share <= QUIET_SHARE
+    this.loss.answered(isPrompt, now - latencyMs)
     if (this.silent) this.endSilence(now)
     this.quietSinceMs = this.inFlight > 0 ? now : Infinity
     if (isFast || this.inFlight === 0) this.slowSinceMs = this.quietSinceMs
     if (!ok) return
     this.answerMs += (latencyMs - this.answerMs) / MEAN_ANSWERS
-    this.usual.add(isFast, isHolding, now, this.patienceMs)
+    this.usual.add(isFast, isPrompt, isHolding, now, this.patienceMs)
     if (this.limit < Infinity) this.adjust(share, now - latencyMs, now, isHolding)
   }
 
   /** An attempt ran into its time limit. */
   missed(latencyMs: number, now: number): void {
     this.leave()
+    this.loss.missed(now - latencyMs, this.silent)
     if (this.limit < Infinity && !this.usual.areSlow) this.count(LATE_SHARE, now - latencyMs, now)
   }
 
@@ -132,8 +137,8 @@ export class AttemptWindow {
 
   private endSilence(now: number): void {
     this.silent = false
-    if (now - this.quietSinceMs < this.quietMs + this.patienceMs / 2) return
     this.usual.assumeFast()
+    if (now - this.quietSinceMs < this.quietMs + this.patienceMs / 2) return
     const share = this.usual.areSlow ? 1 : 0.5
     this.close(Math.max(this.inFlight + 1, this.inFlightBeforeSilence * share))
   }

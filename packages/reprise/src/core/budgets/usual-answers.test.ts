@@ -48,6 +48,28 @@ describe('what answers usually take', () => {
     expect(window.snapshot().fastShare).toBeGreaterThan(0.5)
   })
 
+  /** A window that knew nothing before a silence, with answers of this share since. */
+  const afterSilence = (share: number): AttemptWindow => {
+    const window = new AttemptWindow()
+    window.started(0)
+    window.hasRoom(PATIENCE_MS, PATIENCE_MS)
+    window.answered(true, 1, PATIENCE_MS, PATIENCE_MS, true)
+    for (let now = PATIENCE_MS; now < 20_000; now += 100) {
+      window.started(now)
+      window.answered(true, share, share * PATIENCE_MS, now, true)
+    }
+    return window
+  }
+
+  it('is assumed to be fast after a silence, until answers are slow and yet in good time while calls are held', () => {
+    expect(afterSilence(0.3).snapshot().fastShare).toBeLessThan(0.5)
+    expect(afterSilence(0.9).snapshot()).toEqual({ fastShare: 1, spells: 0 })
+  })
+
+  it('is known and no longer assumed once most answers of a patience were fast', () => {
+    expect(afterSilence(FAST).snapshot()).toEqual({ fastShare: 1, spells: 16 })
+  })
+
   it('is kept by a snapshot, with no more patiences than are remembered', () => {
     const window = new AttemptWindow()
     window.restore({ fastShare: 0.3, spells: 99 })

@@ -42,7 +42,7 @@ import { Conditions, limited, type Reading, readRows } from './sql-reading.js'
 // Each by its name: a column that a later version adds must not change what a prepared statement answers.
 const ATTEMPT_COLUMNS = `a.generation, a.attempt, a.execution, a.started_at, a.ended_at, a.outcome, a.delay_before,
   a.failure, a.signature, a.owner`
-const LETTER_COLUMNS = 'scope_kind, scope, id, generation, at, signature, stop_reason, failure'
+const LETTER_COLUMNS = 'scope_kind, scope, id, generation, at, signature, stop_reason, failure, closed_at, closed_by'
 const EVENT_COLUMNS = 'seq, type, scope_kind, scope, id, at, correlation_id, detail'
 const IN_RUN = `scope_kind = 'run' AND scope = ?`
 
@@ -122,11 +122,12 @@ export function* countTasks(run: string): Reading<StatusCounts> {
 }
 
 export function* listLetters(filter: LetterFilter = {}): Reading<readonly DeadLetter[]> {
-  const { scopeKind, scope, signature, after, limit } = filter
+  const { scopeKind, scope, signature, isOpen, after, limit } = filter
   const where = new Conditions()
     .when('scope_kind = ?', scopeKind)
     .when('scope = ?', scope)
     .when('signature = ?', signature)
+  if (isOpen !== undefined) where.add(`closed_at IS ${isOpen ? '' : 'NOT '}NULL`)
   const key = 'at, scope_kind, scope, id, generation'
   if (after !== undefined) {
     const { atMs, generation } = after

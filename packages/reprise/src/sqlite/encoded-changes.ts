@@ -1,0 +1,63 @@
+/** What a decision wants to be written, as statements with their values. Imports its own layer and the port. */
+import type { Changes } from '../ledger/ledger.js'
+import {
+  attemptValues,
+  changedRunValues,
+  gateValues,
+  runValues,
+  type SqlValue,
+  text,
+  updatedValues,
+} from '../ledger/rows.js'
+import type { SqliteStatement } from './driver.js'
+import type { LockedRows } from './locked-rows.js'
+import type { Statements } from './statements.js'
+
+export type EncodedWrite = readonly [statement: SqliteStatement, values: SqlValue[]]
+
+/** Writes nothing: what cannot be encoded is found before anything is written. */
+export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRows): EncodedWrite[] {
+  const { runs, created, tasks, attempts, checkpoints, gates, dead, closedLetters, events } = changes
+  for (const { task } of created ?? []) rows.expectAbsent(task)
+  const writes: EncodedWrite[] = []
+  const added = new Map<number, number>()
+  for (const { run, definition } of runs ?? []) {
+    if (definition !== undefined) writes.push([sql.putRun, [...runValues(run), text(definition)]])
+    else if (rows.run(run.id) !== undefined) writes.push([sql.updateRun, changedRunValues(run)])
+    else throw new Error(`Run ${run.id} is new, and nothing says what it runs`)
+  }
+  for (const row of attempts ?? []) {
+    const { pk } = rows.rowOf(row)
+    added.set(pk, (added.get(pk) ?? 0) + 1)
+    writes.push([sql.insertAttempt, attemptValues(pk, row)])
+  }
+  for (const task of tasks ?? []) {
+    const { pk } = rows.rowOf(task)
+    const values = updatedValues(task)
+    values.push(added.get(pk) ?? 0, pk)
+    added.delete(pk)
+    writes.push([sql.updateTask, values])
+    const before = rows.task(task)?.policyHash
+    if (before === undefined || before === task.policyHash) continue
+    writes.push([sql.countPolicy, [-1, before]], [sql.countPolicy, [1, task.policyHash]])
+  }
+  // The longer a task's row, the dearer a second update of it: only where there was no first.
+  for (const [pk, count] of added) writes.push([sql.countHistory, [count, pk]])
+  for (const { value, ...key } of checkpoints ?? []) {
+    const { pk } = rows.rowOf(key)
+    if (value === undefined) writes.push([sql.removeCheckpoint, [pk]])
+    else writes.push([sql.putCheckpoint, [pk, text(value)]])
+  }
+  for (const gate of gates ?? []) writes.push([sql.putGate, gateValues(gate)])
+  for (const { scopeKind, scope, id, generation, atMs, signature, stopReason, failure, closed } of dead ?? []) {
+    const why = [signature, stopReason, failure === null ? null : text(failure)]
+    const end = [closed?.atMs ?? null, closed?.by ?? null]
+    writes.push([sql.putDead, [scopeKind, scope, id, generation, atMs, ...why, ...end]])
+  }
+  for (const { scopeKind, scope, id, generation, atMs, by } of closedLetters ?? [])
+    writes.push([sql.closeDead, [atMs, by, scopeKind, scope, id, generation]])
+  for (const { type, scopeKind, scope, id, atMs, correlationId, detail } of events ?? []) {
+    writes.push([sql.insertEvent, [type, scopeKind, scope, id, atMs, correlationId, text(detail)]])
+  }
+  return writes
+}
