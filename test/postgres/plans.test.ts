@@ -280,7 +280,7 @@ describe.each([
 
   it('letters of a scope are listed in order of time, or found by key if there are few', async () => {
     const { accesses } = await planOf(textOf(schema, listLetters({ ...IN_RUN, limit: 9 })))
-    expect(['all of dead_at', 'dead_pkey']).toContain(accesses.join())
+    expect(accesses.join().replace('all of ', '')).toMatch(/^dead_(at|pkey)$/)
   })
 
   it.each<[RunFilter]>([

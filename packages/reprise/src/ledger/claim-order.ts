@@ -21,6 +21,9 @@ export function rankOf({ progress }: TaskRecord): number {
 /** In the order of the claim. */
 export const RANK_NUMBERS: readonly number[] = [0, 1, 2]
 
+/** Of tasks that have made no attempt, or none since a reset. */
+export const FRESH_RANK = 2
+
 /** Negative if `a` is claimed before `b`, of tasks that are due. */
 export function compareDue(a: TaskRecord, b: TaskRecord): number {
   return rankOf(a) - rankOf(b) || (a.dueAtMs as number) - (b.dueAtMs as number) || compareText(a.id, b.id)

@@ -3,7 +3,7 @@
  * its own layer.
  */
 import { initialState, snapshot } from '../core/state.js'
-import { compareWaiting, RANK_NUMBERS, rankOf } from './claim-order.js'
+import { compareWaiting, FRESH_RANK, rankOf } from './claim-order.js'
 import type {
   AttemptPage,
   FreshFilter,
@@ -85,11 +85,9 @@ export function listLetters(tables: Tables, filter: LetterFilter): readonly Dead
     .slice(0, limit)
 }
 
-const FRESH = RANK_NUMBERS.at(-1)
-
 export function listRetrying(tables: Tables, { after, limit }: RetryingFilter): readonly TaskRecord[] {
   return allTasks(tables)
-    .filter((task) => task.status === 'parked' || (task.status === 'waiting' && rankOf(task) !== FRESH))
+    .filter((task) => task.status === 'parked' || (task.status === 'waiting' && rankOf(task) !== FRESH_RANK))
     .filter((task) => task.dueAtMs !== null && (after === undefined || compareWaiting(task, after) > 0))
     .toSorted(compareWaiting)
     .slice(0, limit)
@@ -119,7 +117,7 @@ export function freshTasks(tables: Tables, filter: FreshFilter): FreshPage {
   const { queue, policyHash, nowMs, after, limit } = filter
   const isAfter = ({ dueAtMs, id }: TaskRecord, end: { dueAtMs: number; id: string }): boolean =>
     dueAtMs !== null && (dueAtMs > end.dueAtMs || (dueAtMs === end.dueAtMs && id > end.id))
-  const all = listWaiting(tables, { queue, policyHash, rank: FRESH as number })
+  const all = listWaiting(tables, { queue, policyHash, rank: FRESH_RANK })
   const left = after === undefined ? all : all.filter((task) => isAfter(task, after))
   const last = left.filter(({ dueAtMs }) => dueAtMs !== null)[limit - 1]
   const end = last && { dueAtMs: last.dueAtMs as number, id: last.id }

@@ -7,7 +7,7 @@
  * sound one.
  */
 import { initialState, snapshot } from '../../core/state.js'
-import { compareWaiting, RANK_NUMBERS } from '../claim-order.js'
+import { compareWaiting, FRESH_RANK, RANK_NUMBERS } from '../claim-order.js'
 import type { FreshFilter, FreshPage, RetryingFilter, WaitingCount, WaitingFilter } from '../ledger.js'
 import type { TaskRecord } from '../records.js'
 import { numberOf, type SqlRow, TASK_COLUMNS, taskOf, text } from '../rows.js'
@@ -16,7 +16,6 @@ import { Conditions, limited, type Reading, readRows, type SqlArgument } from '.
 const IN_GROUP = `status = 'waiting' AND queue = ? AND policy_hash = ? AND claim_rank = ?`
 /** The order of claims, and what tells apart tasks of two scopes in one queue. */
 const ORDER = 'due_at, id, scope_kind, scope'
-const FRESH = RANK_NUMBERS.at(-1) as number
 /** PostgreSQL and SQLite allow several hundred parts of a union. */
 const GROUPS_AT_ONCE = 100
 
@@ -66,7 +65,7 @@ const SOUND = `progress LIKE ? AND updated_at BETWEEN 0 AND ? AND created_at BET
   AND attempts_kept = 0 AND compacted_until IS NULL`
 
 export function* freshTasks({ queue, policyHash, nowMs, after, limit }: FreshFilter): Reading<FreshPage> {
-  const group = [queue, policyHash, FRESH]
+  const group = [queue, policyHash, FRESH_RANK]
   const where = new Conditions().add(IN_GROUP, ...group).add('due_at IS NOT NULL')
   if (after !== undefined) where.add('(due_at, id) > (?, ?)', after.dueAtMs, after.id)
   const [last] = yield* readRows(`SELECT due_at, id FROM {tasks} ${where.where} ORDER BY due_at, id LIMIT 1 OFFSET ?`, [
@@ -81,7 +80,7 @@ export function* freshTasks({ queue, policyHash, nowMs, after, limit }: FreshFil
     [...sound, ...where.values],
   )
   const [all, count] = [numberOf(counted?.['tasks']), numberOf(counted?.['sound'])]
-  const undated = after === undefined ? yield* undatedTasks({ queue, policyHash, rank: FRESH }) : []
+  const undated = after === undefined ? yield* undatedTasks({ queue, policyHash, rank: FRESH_RANK }) : []
   if (all === count) return { sound: count, others: undated, end }
   const rows = yield* readRows(
     `SELECT ${TASK_COLUMNS} FROM {tasks} ${where.where} AND NOT (${SOUND}) ORDER BY ${ORDER}`,
@@ -109,7 +108,7 @@ const GROUPS = `WITH RECURSIVE queues (queue) AS (
 export function* listRetrying({ after, limit }: RetryingFilter = {}): Reading<readonly TaskRecord[]> {
   const groups = yield* readRows(GROUPS)
   const sources = groups.flatMap((row) =>
-    RANK_NUMBERS.filter((rank) => rank !== FRESH).map((rank) =>
+    RANK_NUMBERS.filter((rank) => rank !== FRESH_RANK).map((rank) =>
       new Conditions().add(IN_GROUP, row['queue'] as string, row['policy_hash'] as string, rank),
     ),
   )
