@@ -90,6 +90,8 @@ export const EVENTS = {
   reset: 'Durable tasks: a fresh set of attempts was granted.',
   dead_lettered: 'Durable tasks: it failed for good, and is kept for people to look at.',
   state_refused: 'Durable tasks: what the ledger says cannot be; the task is left as it is.',
+  queue_held: 'Durable tasks: a gate denies tasks of this name, and they wait (`whenDenied: hold`).',
+  queue_released: 'Durable tasks: tasks of this name start again.',
 }
 
 export const STATES = {

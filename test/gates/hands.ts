@@ -105,8 +105,9 @@ export class Hands {
     }
   }
 
-  has(pid: number): boolean {
-    return this.hands.some(({ child }) => child.pid === pid)
+  /** Of those that live. */
+  get pids(): readonly number[] {
+    return this.hands.flatMap(({ child }) => child.pid ?? [])
   }
 
   /** By `kill -9`. Its marks go before, while it stands still: others may begin at once. */

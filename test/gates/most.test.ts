@@ -61,7 +61,7 @@ describe.each(STORES)('$name with a limit', (store) => {
       if (kills === 3 || done < 40 * (kills + 1)) return
       const pids = await Promise.all((await owned('limited')).map(({ owner }) => pidOf(owner)))
       // Tasks of a process that was killed have their owner until they are taken over.
-      const pid = pids.find((one) => hands.has(one))
+      const pid = pids.find((one) => hands.pids.includes(one))
       if (pid === undefined) return
       kills++
       await hands.killOne(pid)

@@ -43,6 +43,7 @@ export const KINDS = {
   },
   limited: { ...FAST, attempts: 2 },
   single: { attempts: 1 },
+  held: { attempts: 1, breaker: { key: 'held', failureThreshold: 3, recoveryTimeout: '1h', halfOpenMaxCalls: 2 } },
 } as const satisfies Readonly<Record<string, PolicyInput>>
 
 export type KindName = keyof typeof KINDS
@@ -50,9 +51,12 @@ export type KindName = keyof typeof KINDS
 export const MOST = 5
 
 /** Beside the policy. */
-export const OPTIONS: Readonly<Partial<Record<KindName, { readonly most?: number; readonly allot?: Allotment }>>> = {
+export const OPTIONS: Readonly<
+  Partial<Record<KindName, { readonly most?: number; readonly whenDenied?: 'hold'; readonly allot?: Allotment }>>
+> = {
   limited: { most: MOST },
   single: { most: 1 },
+  held: { whenDenied: 'hold' },
   allotted: { allot: { budget: 'allotment', total: TOTAL, perTask: SHARE } },
 }
 

@@ -17,7 +17,7 @@ const directoryOf = { reprise: installed, workflow: path.join(project, 'node_mod
 const MAX_BYTES = {
   "{ parseDuration } from 'reprise'": 1_500,
   "{ retry } from 'reprise'": 24_000,
-  "* from 'reprise'": 32_050,
+  "* from 'reprise'": 32_500,
   "{ admit, advance, decide, initialState } from 'reprise/core'": 2_500,
 }
 const tarballs = { reprise: '', workflow: '' }

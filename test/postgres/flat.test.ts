@@ -72,13 +72,14 @@ describe('a ledger with retention', () => {
   it('grows without it, so the test above can fail', async () => {
     const ledger = await openPostgres(`${database.url}?schema=growing`, { clock: clockReading(() => 0) })
     const sizes: number[] = []
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 6; round++) {
       await passThrough(ledger, round, ROUND, 0)
       await vacuum('growing')
       sizes.push(sum(await sizesOf('growing')))
     }
-    const [, early = Infinity, , late] = sizes
-    expect(late).toBeGreaterThan(1.4 * early)
+    // The first rounds give every index its pages.
+    const early = sizes[1] ?? Infinity
+    expect(sizes.at(-1)).toBeGreaterThan(1.4 * early)
     await ledger.close()
   })
 })

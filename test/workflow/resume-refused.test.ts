@@ -189,7 +189,7 @@ describe('a store', () => {
     expect((await scene.reprise('show', 'r1')).code).toBe(0)
     expect((await scene.reprise('events', 'r1')).code).toBe(0)
     const { code, stderr } = await scene.reprise('resume', 'r1')
-    expect(code).toBe(0)
+    expect(code, stderr).toBe(0)
     expect(stderr).toContain('fresh')
     expect(scene.count('second')).toBe(2)
     expect((await scene.reprise('events', 'r1', '--type', 'migrated')).stdout).toContain('second')

@@ -364,6 +364,7 @@ export interface QueueRef {
   readonly queue: string;
   readonly policyHash: string;
   readonly most?: number;
+  readonly ranks?: readonly number[];
 }
 
 export type Recordable<I, R, C = null> = [I, R, C] extends [JsonOf<I>, JsonOf<R>, JsonOf<C>] ? unknown : {
@@ -574,6 +575,7 @@ export interface TaskOptions<I, R> {
   readonly group?: TaskGroup;
   readonly allot?: Allotment;
   readonly most?: number;
+  readonly whenDenied?: 'end' | 'hold';
 }
 
 export interface TaskRecord extends TaskKey {

@@ -48,6 +48,7 @@ export declare class AllOf implements Budget {
   allowAttempt(request: BudgetRequest): Decision;
   peek(request: BudgetRequest): boolean;
   denialReason(request: BudgetRequest): string;
+  nextAllowedAtMs(request: BudgetRequest): number | undefined;
   describe(): BudgetDescription;
   snapshot(): readonly unknown[];
   restore(state: unknown): void;
@@ -149,6 +150,7 @@ export interface Budget {
   settle?(request: BudgetRequest, outcome: AttemptOutcome): void;
   peek?(request: BudgetRequest): boolean;
   denialReason?(request: BudgetRequest): string;
+  nextAllowedAtMs?(request: BudgetRequest): number | undefined;
   park?(request: BudgetRequest, wake: (grant: Decision) => void): () => void;
   readonly maxParkMs?: number;
   wakeAtMs?(): number;
@@ -242,6 +244,7 @@ export declare class CountBudget implements Budget {
   allowAttempt(request: BudgetRequest): Decision;
   peek(request: BudgetRequest): boolean;
   denialReason(request: BudgetRequest): string;
+  nextAllowedAtMs(request: BudgetRequest): number;
   describe(): BudgetDescription;
   snapshot(): CountBudgetState;
   restore(state: unknown): void;
@@ -374,6 +377,7 @@ export declare class PerKeyBudget implements Budget {
   park?: NonNullable<Budget['park']>;
   peek?: NonNullable<Budget['peek']>;
   denialReason?: NonNullable<Budget['denialReason']>;
+  nextAllowedAtMs?(request: BudgetRequest): number | undefined;
   conclude?: NonNullable<Budget['conclude']>;
   settle?: NonNullable<Budget['settle']>;
   of(key: string): Budget | undefined;
@@ -442,6 +446,7 @@ export type Random = () => number;
 export declare class RatioBudget implements Budget {
   allowAttempt(request: BudgetRequest): Decision;
   peek(request: BudgetRequest): boolean;
+  nextAllowedAtMs(request: BudgetRequest): number;
   describe(): BudgetDescription;
   snapshot(): RatioBudgetState;
   restore(state: unknown): void;
@@ -546,6 +551,14 @@ export type RepriseEvent = EventBase & ({
 } | {
   readonly type: 'state_refused';
   readonly faults: readonly string[];
+} | {
+  readonly type: 'queue_held';
+  readonly gate: string;
+  readonly reason: string;
+  readonly waitMs?: number;
+} | {
+  readonly type: 'queue_released';
+  readonly gate: string;
 });
 
 export declare class ResultError extends RepriseError {
@@ -586,6 +599,7 @@ export declare class TokenBucket implements Budget {
   grant(amount: number, now: number): number;
   allowAttempt(request: BudgetRequest): Decision;
   peek(request: BudgetRequest): boolean;
+  nextAllowedAtMs(request: BudgetRequest): number;
   describe(): BudgetDescription;
   snapshot(): TokenBucketState;
   restore(state: unknown): void;

@@ -99,6 +99,14 @@ export interface Budget {
   /** The budget's own word for a `peek` that said no. @default `budget_denied` @example budget.denialReason(request) */
   denialReason?(request: BudgetRequest): string
   /**
+   * When the budget would allow a request that it denies now, by itself, on the scale of `now`: `Infinity` for never,
+   * `undefined` if that depends on the ends of other attempts. Consumes nothing. Asked after a denial by drivers that can
+   * wait.
+   * @default none: such drivers ask again when another attempt ends, and now and then
+   * @example const waitMs = (budget.nextAllowedAtMs(request) ?? Infinity) - request.now
+   */
+  nextAllowedAtMs?(request: BudgetRequest): number | undefined
+  /**
    * Wait in line, also with a first attempt. Returns "leave the line".
    * @default none: an attempt that is denied does not wait
    * @example

@@ -149,7 +149,9 @@ export interface LaunchGates {
   readonly now: number
   /**
    * What the expiry of a resumed call is compared with: the later of its due time and the time of taking it up, so that
-   * waiting for a free worker does not let the budget expire. `now` when absent.
+   * waiting for a free worker does not let the budget expire.
+   * @default `now`
+   * @example const gates = { now: 5_000, dueMs: 4_000 }
    */
   readonly dueMs?: number
   /** The call's breaker; undefined without one. */

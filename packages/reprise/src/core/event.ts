@@ -28,7 +28,15 @@ export interface EventBase {
 }
 
 /** Of durable tasks only: what happens to them beside their attempts. */
-export const TASK_EVENTS = ['resumed', 'interrupted', 'reset', 'dead_lettered', 'state_refused'] as const
+export const TASK_EVENTS = [
+  'resumed',
+  'interrupted',
+  'reset',
+  'dead_lettered',
+  'state_refused',
+  'queue_held',
+  'queue_released',
+] as const
 
 /** `launch`, where there is one: 1, 2, 3 … over the retries and hedges of the call; of a durable task the attempt. */
 export type RepriseEvent = EventBase &
@@ -175,6 +183,22 @@ export type RepriseEvent = EventBase &
         readonly type: 'state_refused'
         /** What is inconsistent in the record, in sentences. */
         readonly faults: readonly string[]
+      }
+    /** A gate denies tasks of this name, and they wait. Told once, however long it lasts. */
+    | {
+        readonly type: 'queue_held'
+        /** The kind and the name of the gate: `breaker:mail`. */
+        readonly gate: string
+        /** The gate's word for it. */
+        readonly reason: string
+        /** How long until the gate allows an attempt by itself; absent where that is not known. */
+        readonly waitMs?: number
+      }
+    /** Tasks of this name start again. */
+    | {
+        readonly type: 'queue_released'
+        /** The gate that had held them. */
+        readonly gate: string
       }
   )
 

@@ -7,11 +7,18 @@ import { DEFAULT_MAX_PARK_MS, NO_BUDGET } from '../core/gate.js'
 import type { TaskRecord } from '../ledger/records.js'
 import type { Definition } from './definition.js'
 import type { GateBook } from './gate-book.js'
-import { begin, type Begun } from './transitions.js'
+import type { Denial } from './holds.js'
+import { begin, type Begun, unpark } from './transitions.js'
 
 export interface Started extends Begun {
   /** What the budget said, if it was asked. */
   readonly asked: Decision | undefined
+}
+
+/** A gate denied the attempt, and nothing is written: the queue is held. */
+export interface Denied {
+  readonly task: TaskRecord
+  readonly denial: Denial
 }
 
 export class TaskAdmission {
@@ -27,7 +34,7 @@ export class TaskAdmission {
   }
 
   /** Asks breaker and budget. The gates have been refreshed in this transaction. */
-  start(definition: Definition, task: TaskRecord, now: number): Started {
+  start(definition: Definition, task: TaskRecord, now: number): Started | Denied {
     const { gates } = this
     const budget = gates.budgetOf(definition)
     const maxParkMs = budget?.park === undefined ? undefined : (budget.maxParkMs ?? DEFAULT_MAX_PARK_MS)
@@ -37,16 +44,17 @@ export class TaskAdmission {
     const breaker = gates.breakerOf(definition)
     const resumedAtMs = this.resumedAtMs(task)
     const begun = begin(task, this.owner, { breaker, attempts, timeoutMs, resumedAtMs, maxParkMs, ask }, now)
-    return { ...begun, asked }
+    if (!isHeld(definition, begun)) return { ...begun, asked }
+    return { task, denial: gates.denialOf(definition, task, asked, now) }
   }
 
   /** A parked task begins with the grant that the budget's line gave it. */
   startGranted(definition: Definition, task: TaskRecord, grant: Decision, now: number): Begun {
     const { attempts, timeoutMs } = definition.policy
     const breaker = this.gates.breakerOf(definition)
-    const ask = (): Decision => grant
     const rest = { resumedAtMs: undefined, isGranted: true, maxParkMs: undefined }
-    return begin(task, this.owner, { breaker, attempts, timeoutMs, ...rest, ask }, now)
+    const begun = begin(task, this.owner, { breaker, attempts, timeoutMs, ...rest, ask: () => grant }, now)
+    return isHeld(definition, begun) ? { ...unpark(task, now), epoch: 0 } : begun
   }
 
   /** A new task that has no gates, as it is while its first attempt runs. */
@@ -54,4 +62,10 @@ export class TaskAdmission {
     const none = { breaker: undefined, resumedAtMs: undefined, maxParkMs: undefined, ask: () => NO_BUDGET }
     return begin(task, this.owner, { ...none, attempts: policy.attempts, timeoutMs: policy.timeoutMs }, now).task
   }
+}
+
+/** Whether it did not begin because of a gate, and waits for it. */
+function isHeld({ whenDenied }: Definition, { task }: Begun): boolean {
+  if (whenDenied !== 'hold' || task.status !== 'failed') return false
+  return task.stopReason === 'breaker_open' || task.stopReason === 'budget_denied'
 }

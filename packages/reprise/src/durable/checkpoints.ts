@@ -14,10 +14,13 @@ import { retryWhileBusy } from './persistence.js'
 /** Bytes of a checkpoint as JSON, at most: it is written while the task runs, perhaps often. */
 const MAX_BYTES = 65_536
 
+/** What an earlier execution of a task kept of how far it had come. */
 export interface Checkpoint<C> {
+  /** The value that it gave to `context.checkpoint`. */
   readonly value: C
-  /** The attempt and its execution that wrote it. */
+  /** The attempt that wrote it. */
   readonly attempt: number
+  /** The execution of that attempt. */
   readonly execution: number
 }
 
@@ -76,8 +79,8 @@ function checkpointed(task: TaskRecord, value: Json): Changes {
 }
 
 /** Of a task that ends or begins anew: what is to be removed beside it. */
-export function droppedCheckpoints({ progress, ...task }: TaskRecord): { checkpoints?: readonly CheckpointChange[] } {
-  return progress?.checkpoint === undefined ? {} : { checkpoints: [keyOf(task)] }
+export function droppedCheckpoints(task: TaskRecord): { checkpoints?: readonly CheckpointChange[] } {
+  return task.progress?.checkpoint === undefined ? {} : { checkpoints: [keyOf(task)] }
 }
 
 /** Undefined if there is none. */

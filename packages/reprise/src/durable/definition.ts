@@ -79,6 +79,9 @@ export function isConducted({ scope, conductor }: Definition, view: View): boole
   return conductor === undefined || (!conductor.isStopped && view.run(scope)?.fence === conductor.fence)
 }
 
+/** `end`: a task that its breaker or budget denies is over. `hold`: the tasks of its name wait until the gate allows them. */
+type WhenDenied = 'end' | 'hold'
+
 /** `scope` is the task's own name, or the id of the run whose step it is. */
 export interface Definition extends Scope {
   /** For people, and in what observers are told. */
@@ -95,6 +98,8 @@ export interface Definition extends Scope {
   readonly run: TaskFunction<never, unknown, never>
   /** At most this many of its tasks run or stand in line at a time, over all processes. */
   readonly most?: number | undefined
+  /** What a denial by a breaker or budget means: the end of the task, or that its queue is held. `end` when absent. */
+  readonly whenDenied?: WhenDenied | undefined
   readonly onInterrupt: InterruptRule
   readonly verify: VerifyFunction<never, unknown, never> | undefined
   /** Rows that change in the commit in which a task changes its class. */

@@ -4,13 +4,14 @@
  * layer.
  */
 import type { Timer } from '../core/time.js'
+import { rankOf } from '../ledger/claim-order.js'
 import { QueueTurns } from '../ledger/fair-share.js'
 import type { Decided, Ledger, QueueRef, View } from '../ledger/ledger.js'
 import { queueKey } from '../ledger/queue-limit.js'
 import { keyOf, nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Activity } from './activity.js'
-import type { Started, TaskAdmission } from './admission.js'
+import type { Denied, Started, TaskAdmission } from './admission.js'
 import { type Definition, isConducted, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
@@ -56,6 +57,7 @@ type Claimed =
   /** Another process conducts its run. */
   | { readonly lost: TaskRecord }
   | { readonly faults: readonly string[]; readonly task: TaskRecord }
+  | Denied
   /** Its end changes its group, whose rows the claim does not have: it was left alone. */
   | { readonly left: TaskRecord }
   | { readonly error: unknown }
@@ -127,8 +129,10 @@ export class DueTasks implements Timer {
     try {
       while (this.again && !this.ports.activity.isStopped) {
         this.again = false
+        this.ports.holds.expire(this.ports.environment.exactMs())
         await this.lookOnce()
       }
+      this.scheduleHeld()
     } finally {
       this.claiming = false
       this.again = false
@@ -165,6 +169,13 @@ export class DueTasks implements Timer {
     }
   }
 
+  /** Looks again when the first gate allows attempts again. */
+  private scheduleHeld(): void {
+    const { holds, environment } = this.ports
+    const { nextAtMs } = holds
+    if (nextAtMs < Infinity) this.scheduleIn(Math.max(0, nextAtMs - environment.exactMs()))
+  }
+
   /** By a delay, since the ledger's clock need not be this process's. */
   scheduleIn(delayMs: number): void {
     const { slots, activity, environment } = this.ports
@@ -190,13 +201,14 @@ export class DueTasks implements Timer {
     const runs = [...new Set([...definitions.values()].flatMap(runsOf))]
     const { mark } = holds
     const onFull = (queue: string): void => {
-      if (!holds.hold(queue, queueKey(queue), mark)) this.again = true
+      if (!holds.full(queue, queueKey(queue), mark)) this.again = true
     }
     const request = { queues, limit, gates: gateKeys, runs, except: this.except(), onFull }
     slots.take(limit)
     try {
       const claimed = await ledger.claim(request, (task, view) => this.claimOne(task, view))
       this.follow(claimed)
+      this.noteDenials(claimed, mark)
       await this.writeLeft(claimed)
       this.hasLeftOver = claimed.length === limit
       return claimed.length > 0
@@ -214,6 +226,19 @@ export class DueTasks implements Timer {
       else if ('epoch' in one) follow(one)
     }
     for (const one of claimed) if ('error' in one) throw one.error
+  }
+
+  /** Queues with a task that was denied are held. */
+  private noteDenials(claimed: readonly Claimed[], mark: number): void {
+    const { holds, environment } = this.ports
+    const denied = claimed.filter((one) => 'denial' in one)
+    for (const { task, denial } of denied) {
+      if (!holds.deny(task.queue, rankOf(task), denial, mark, environment.exactMs())) this.again = true
+    }
+    if (!holds.hasTold) return
+    const isDenied = new Set(denied.map(({ task }) => task.queue))
+    for (const one of claimed)
+      if ('epoch' in one && !isDenied.has(one.task.queue)) holds.started(one.task.queue, one.asked !== undefined)
   }
 
   /** Callers that wait for the task here get an error: another process conducts the run. */
@@ -236,8 +261,15 @@ export class DueTasks implements Timer {
       const known = older?.task ?? task
       const faults = faultsOfState(known, definition.policy.attempts)
       if (faults.length > 0) return { result: { faults, task } }
-      const start = ({ now }: TaskView): Transitioned<Claimed> => this.start(definition, known, older, now)
-      return writer.decideClaimed(definition, known, view, start) ?? { result: { left: task } }
+      let denied: Denied | undefined
+      const start = ({ now }: TaskView): Transitioned<Claimed> | undefined => {
+        const started = this.start(definition, known, older, now)
+        if ('changes' in started) return started
+        denied = started
+        return undefined
+      }
+      const decided = writer.decideClaimed<Claimed>(definition, known, view, start)
+      return decided ?? { result: denied ?? { left: task } }
     } catch (error) {
       return { result: { error } }
     }
@@ -253,8 +285,9 @@ export class DueTasks implements Timer {
     task: TaskRecord,
     older: Settled | undefined,
     now: number,
-  ): Transitioned<Started> {
+  ): Transitioned<Started> | Denied {
     const begun = this.ports.admission.start(definition, task, now)
+    if ('denial' in begun) return begun
     return { changes: older === undefined ? begun : inOneCommit(older, begun), result: begun }
   }
 
@@ -272,10 +305,11 @@ export class DueTasks implements Timer {
       key: task,
       heldAs: task,
       decide: ({ task: current, now, isConducted: isOurs }) => {
+        if (!isOurs) return undefined
         const older = this.migrated(current, now)
         const started = this.start(definition, older?.task ?? current, older, now)
-        // A task that may begin after all is left to the next claim, which counts how many run.
-        return isOurs && isOver(started.result.task) ? started : undefined
+        // A task that may begin after all, or is held, is left to the next claim, which counts how many run.
+        return 'changes' in started && isOver(started.result.task) ? started : undefined
       },
     })
     if (ended !== undefined) follow(ended)
@@ -286,9 +320,9 @@ export class DueTasks implements Timer {
     const { definitions, gates, holds, hasRoomInLine } = this.ports
     const hasRoom = hasRoomInLine()
     const open = [...definitions.values()].filter(
-      (one) => one.conductor?.isStopped !== true && (hasRoom || gates.isShared(one)) && !holds.isHeld(one.queue),
+      (one) => one.conductor?.isStopped !== true && (hasRoom || gates.isShared(one)),
     )
-    return this.turns.inOrder(open.map(refOf))
+    return this.turns.inOrder(open.flatMap((one) => refsOf(one, holds.openRanks(one.queue))))
   }
 
   private except(): readonly TaskKey[] {
@@ -296,6 +330,8 @@ export class DueTasks implements Timer {
   }
 }
 
-function refOf({ queue, record, most }: Definition): QueueRef {
-  return { queue, policyHash: record.hash, ...(most !== undefined && { most }) }
+/** None if all ranks are held. */
+function refsOf({ queue, record, most }: Definition, ranks: readonly number[] | undefined): QueueRef[] {
+  if (ranks?.length === 0) return []
+  return [{ queue, policyHash: record.hash, ...(most !== undefined && { most }), ...(ranks && { ranks }) }]
 }

@@ -183,7 +183,7 @@ export class Durable {
     await durable.ownership.begin()
     durable.worker.begin()
     durable.sweeper.begin()
-    durable.stopListening = await ledger.listen(() => durable.worker.wakeAll())
+    durable.stopListening = await ledger.listen(() => durable.worker.hinted())
     return durable
   }
 
@@ -207,7 +207,7 @@ export class Durable {
     if (this.worker.definitions.has(name)) throw new TypeError(`There is a task ${name} already`)
     if (typeof run !== 'function') throw new TypeError(`The task ${name} needs a function`)
     const normal = this.policyOf(name, policy)
-    const { rule, verify, group, allot, most } = readTaskOptions(name, options, normal)
+    const { rule, verify, group, allot, most, whenDenied } = readTaskOptions(name, options, normal)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -218,6 +218,7 @@ export class Durable {
       record,
       run,
       most,
+      whenDenied,
       onInterrupt: rule,
       verify,
       ...(group && { group }),

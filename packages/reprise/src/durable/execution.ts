@@ -39,6 +39,11 @@ export interface DurableContext<C = Json> {
   /**
    * Keeps how far this execution has come, for the next one if there is any; the last value counts. At most 65 536 bytes
    * as JSON. Rejects with `task_lost` if the task is another process's by now.
+   * @example
+   * durable.task('import', { attempts: 5 }, async (file: string, context: DurableContext<number>) => {
+   *   for (let line = context.lastCheckpoint?.value ?? 0; line < 10_000; line += 100) await context.checkpoint(line)
+   *   return file
+   * })
    */
   checkpoint(this: void, value: C): Promise<void>
 }

@@ -19,6 +19,7 @@ import { report, reportLater } from '../runtime/hook-errors.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Definition } from './definition.js'
 import { GateMemory, type Kept } from './gate-memory.js'
+import type { Denial } from './holds.js'
 import type { RunBudgets } from './run-budgets.js'
 import { isShared, SharedBreaker, type SharedBreakerState } from './shared-breaker.js'
 
@@ -127,6 +128,8 @@ export class GateBook {
 
   /** What is asked before a wait, for an attempt after it. */
   retryGates(definition: Definition, task: TaskRecord, now: number): RetryGates {
+    // The policy alone decides whether there is a next attempt, and the gates when it starts.
+    if (definition.whenDenied === 'hold') return { breaker: undefined }
     const breaker = this.breakerOf(definition)
     const budget = this.budgetOf(definition)
     const request = this.request(definition, task, now)
@@ -165,6 +168,20 @@ export class GateBook {
     const decision = budget === undefined ? notFound(this.environment.missingBudgetMode) : askSafely(budget, request)
     if (decision.allowed) this.keep(task, { request, decision })
     return decision
+  }
+
+  /** Why the attempt that was just asked for did not start; `asked`: what the budget said, if it came to that. */
+  denialOf(definition: Definition, task: TaskRecord, asked: Decision | undefined, now: number): Denial {
+    if (asked === undefined) {
+      const breaker = this.breakerOf(definition) as SharedBreaker
+      const { phase, openUntilMs } = breaker.snapshot()
+      const waitMs = phase === 'open' ? (openUntilMs ?? now) - now : undefined
+      return { gate: `breaker:${breaker.key}`, reason: 'breaker_open', waitMs }
+    }
+    const request = this.request(definition, task, now) as BudgetRequest
+    const atMs = nextAllowedSafely(this.budgetOf(definition), request)
+    const waitMs = atMs === undefined ? undefined : atMs - now
+    return { gate: `budget:${request.ref.name}`, reason: asked.reason, waitMs }
   }
 
   keep(task: TaskRecord, grant: Grant): void {
@@ -298,6 +315,17 @@ function doSafely(tell: () => unknown): void {
     reportLater(tell())
   } catch (error) {
     report(error)
+  }
+}
+
+/** A time that is no number is no time. */
+function nextAllowedSafely(budget: Budget | undefined, request: BudgetRequest): number | undefined {
+  try {
+    const atMs = budget?.nextAllowedAtMs?.(request)
+    return typeof atMs === 'number' && !Number.isNaN(atMs) ? atMs : undefined
+  } catch (error) {
+    report(error)
+    return undefined
   }
 }
 

@@ -3,7 +3,7 @@
  * over, or because its process stops. Imports core and its own layer.
  */
 import type { Budget, BudgetRequest, Decision } from '../core/budget.js'
-import { unusedOutcome } from '../core/gate.js'
+import { PARK_EXPIRED, unusedOutcome } from '../core/gate.js'
 import type { Timer } from '../core/time.js'
 import type { TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
@@ -72,7 +72,18 @@ export class Parked implements Timer {
   fire(): void {
     if (!this.close()) return
     this.leave?.()
-    void this.write(({ task, now }) => ({ ...leaveLine(task, now), epoch: 0 }))
+    if (this.definition.whenDenied === 'hold')
+      this.ports.events.decision(this.definition, this.task, 'grant', PARK_EXPIRED)
+    void this.write((view) => this.leftWithoutGrant(view))
+  }
+
+  /** Without a grant the task is over, or goes back to the queue; one that is out of time is over in any case. */
+  private leftWithoutGrant(view: TaskView): Begun {
+    const { task, now } = view
+    const { deadlineAtMs } = task.progress.retry
+    const isLate = deadlineAtMs !== null && now >= deadlineAtMs
+    if (this.definition.whenDenied === 'hold' && !isLate) return backToQueue(view)
+    return { ...leaveLine(task, now), epoch: 0 }
   }
 
   /** The process stops: another one may take the task. */
@@ -130,8 +141,9 @@ export class Parked implements Timer {
   private async use(grant: Decision): Promise<void> {
     const { admission, gates } = this.ports
     let used = !grant.allowed
-    await this.write(({ task, now }) => {
-      if (!grant.allowed) return { ...leaveLine(task, now), epoch: 0 }
+    await this.write((view) => {
+      const { task, now } = view
+      if (!grant.allowed) return this.leftWithoutGrant(view)
       const begun = admission.startGranted(this.definition, task, grant, now)
       if (begun.task.status !== 'running') return begun
       used = true

@@ -226,7 +226,9 @@ export class RunningAttempts {
   private nextOf(definition: Definition, task: TaskRecord, view: TaskView): Started | undefined {
     const isDue = task.status === 'waiting' && (task.dueAtMs as number) <= view.now
     if (!isDue || this.ports.activity.isStopped || !view.isConducted) return undefined
-    return this.ports.admission.start(definition, task, view.now)
+    const started = this.ports.admission.start(definition, task, view.now)
+    // The task waits, and is claimed when its gate allows it.
+    return 'denial' in started ? undefined : started
   }
 
   private follow({ settled, next }: Concluded): void {

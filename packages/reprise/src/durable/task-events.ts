@@ -11,6 +11,7 @@ import { signatureOf } from '../ledger/signature.js'
 import type { Environment } from '../runtime/environment.js'
 import type { Definition } from './definition.js'
 import { errorOf } from './failure-record.js'
+import type { HoldListener } from './holds.js'
 
 type Mode = Extract<RepriseEvent, { type: 'budget_decision' }>['mode']
 type EventDetail = RepriseEvent extends infer Event
@@ -18,6 +19,8 @@ type EventDetail = RepriseEvent extends infer Event
     ? Omit<Event, keyof EventBase>
     : never
   : never
+
+type QueueEvent = Extract<EventDetail, { type: 'queue_held' | 'queue_released' }>
 
 /** How an attempt ended, for observers. */
 export interface Finish {
@@ -131,6 +134,24 @@ export class TaskEvents {
 
   refused(definition: Definition, task: TaskRecord, faults: readonly string[]): void {
     this.emit(definition, task, { type: 'state_refused', faults })
+  }
+
+  /** Of queues, by name; a queue that this program does not know is not told of. */
+  ofQueues(definitionOf: (queue: string) => Definition | undefined): HoldListener {
+    return {
+      held: (queue, { gate, reason, waitMs }) => {
+        const wait = waitMs === undefined || waitMs === Infinity ? {} : { waitMs }
+        this.emitQueue(definitionOf(queue), { type: 'queue_held', gate, reason, ...wait })
+      },
+      released: (queue, { gate }) => this.emitQueue(definitionOf(queue), { type: 'queue_released', gate }),
+    }
+  }
+
+  private emitQueue(definition: Definition | undefined, event: QueueEvent): void {
+    if (!this.isObserved || definition === undefined) return
+    const { name, policy, scopeKind, scope } = definition
+    const base = { timeMs: this.environment.exactMs(), key: name, callId: 0, attempt: 0, attempts: policy.attempts }
+    this.environment.emit({ ...event, ...base, scopeKind, scope })
   }
 
   private emit(definition: Definition, task: TaskRecord, event: EventDetail): void {

@@ -42,14 +42,23 @@ export interface TaskOptions<I, R> {
    * @example { most: 8 }
    */
   readonly most?: number
+  /**
+   * What it means that the breaker or the budget of the policy denies an attempt: the task is over (`end`), or all tasks of
+   * this name wait until the gate allows them (`hold`), and none fails or loses an attempt because of it.
+   * @default 'end'
+   * @example { whenDenied: 'hold' }
+   */
+  readonly whenDenied?: 'end' | 'hold'
 }
 
-interface ReadOptions<I, R> extends Pick<Definition, 'most'> {
+interface ReadOptions<I, R> extends Pick<Definition, 'most' | 'whenDenied'> {
   readonly rule: InterruptRule
   readonly verify: VerifyFunction<I, R> | undefined
   readonly group: TaskGroup | undefined
   readonly allot: Allotment | undefined
 }
+
+const WHEN_DENIED: OptionCheck = [(value) => value === 'end' || value === 'hold', "'end' or 'hold'"]
 
 const isGroup = (value: unknown): boolean => {
   const { keys, follow } = (value ?? {}) as Partial<TaskGroup>
@@ -74,10 +83,11 @@ export function readTaskOptions<I, R>(name: string, options: TaskOptions<I, R>, 
     group: [isGroup, 'an object with the functions `keys` and `follow`'],
     allot: [() => true, ''],
     most: MOST,
+    whenDenied: WHEN_DENIED,
   })
-  const { group, allot, most } = options
+  const { group, allot, most, whenDenied } = options
   if (allot !== undefined) expectAllotment(name, allot, policy)
-  return { ...interruptRule(name, options), group, allot, most }
+  return { ...interruptRule(name, options), group, allot, most, whenDenied }
 }
 
 /** A gate budget is charged when an attempt starts, an allotment at the failure: one count cannot be both. */

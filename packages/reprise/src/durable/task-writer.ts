@@ -109,16 +109,19 @@ export class TaskWriter {
   /**
    * The same for a task that a claim has found and locked. The claim commits it with the others that it has claimed, so a
    * transition must not throw here. Undefined if the task would change its class, and so its group, whose rows a claim
-   * does not have: then the claim leaves it alone, and the transition goes through `write`.
+   * does not have: then the claim leaves it alone, and the transition goes through `write`. Undefined as well if the
+   * transition has found nothing to do.
    */
   decideClaimed<T>(
     definition: Definition,
     task: TaskRecord,
     view: View,
-    decide: (view: TaskView) => Transitioned<T>,
+    decide: (view: TaskView) => Transitioned<T> | undefined,
   ): Decided<T> | undefined {
     const { gates } = this.ports
-    const { changes, result } = decide(this.viewOf({ definition, heldAs: task }, task, view, undefined))
+    const decided = decide(this.viewOf({ definition, heldAs: task }, task, view, undefined))
+    if (decided === undefined) return undefined
+    const { changes, result } = decided
     if (definition.group !== undefined && changeOf(task, changes.task) !== undefined) return undefined
     gates.giveUp(definition, task, changes.task, view.now)
     return { ...changes, gates: gates.records(definition), result }

@@ -93,8 +93,9 @@ function started(task: TaskRecord, { timeoutMs, resumedAtMs }: TaskGates, now: n
 
 /** Only a task that has failed before is resumed, and only once: a first failure that comes later has its whole budget. */
 export function takenUp(task: TaskRecord, resumedAtMs: number): TaskRecord {
-  const { retry } = task.progress
-  if (retry.failures === 0 || retry.resumed) return task
+  // A task of an older version has no retry state: it gets a fresh one before it begins.
+  const { retry } = task.progress as Partial<TaskRecord['progress']>
+  if (retry === undefined || retry.failures === 0 || retry.resumed) return task
   return withProgress(task, { resumedAtMs, retry: { ...retry, resumed: true } })
 }
 
@@ -311,11 +312,18 @@ export function ended(
   stopReason: StopReason | null,
   now: number,
 ): Settled {
-  const { unverified: _unverified, lost: _lost, checkpoint: _checkpoint, ...rest } = task.progress
-  const progress = { ...rest, current: null, interruptions: 0 }
+  const progress = { ...withoutMarks(task.progress), current: null, interruptions: 0 }
   const over: TaskRecord = { ...task, status, owner: null, dueAtMs: null, progress, stopReason, updatedAtMs: now }
   const dead = status === 'failed' ? [deadLetterOf(over, now)] : []
   return { task: over, tasks: [over], dead, ...droppedCheckpoints(task) }
+}
+
+/** What is said of a task that has not ended. Most have nothing of it, and copying without fields takes long. */
+function withoutMarks(progress: TaskRecord['progress']): TaskRecord['progress'] {
+  if (progress.unverified === undefined && progress.lost === undefined && progress.checkpoint === undefined)
+    return progress
+  const { unverified: _unverified, lost: _lost, checkpoint: _checkpoint, ...rest } = progress
+  return rest
 }
 
 export function eventOf(type: LedgerEvent['type'], task: TaskRecord, now: number, detail: Json): LedgerEvent {

@@ -44,7 +44,7 @@ export interface WorkerPorts {
 export class Worker {
   readonly definitions = new Map<string, Definition>()
   readonly activity = new Activity()
-  private readonly holds = new Holds()
+  private readonly holds: Holds
   readonly slots: Slots
   readonly events: TaskEvents
   readonly admission: TaskAdmission
@@ -60,9 +60,10 @@ export class Worker {
   constructor(ports: WorkerPorts) {
     const { ledger, environment, gates, waiters, owner, concurrency, resumedAtMs, onFailure } = ports
     this.ports = ports
-    const { activity, definitions, holds } = this
+    const { activity, definitions } = this
     this.slots = new Slots(concurrency, () => this.wake())
     this.events = new TaskEvents(environment)
+    this.holds = new Holds(this.events.ofQueues((queue) => definitions.get(queue)))
     this.admission = new TaskAdmission(gates, owner, resumedAtMs)
     this.writer = new TaskWriter({
       ledger,
@@ -71,7 +72,7 @@ export class Worker {
       isStopped: () => activity.isStopped,
       onGroupChanged: (changes) => this.groupChanged(changes),
     })
-    const { slots, events, admission, writer } = this
+    const { slots, events, admission, writer, holds } = this
     const clock = new LedgerClock(environment)
     const common = { ledger, environment, gates, holds, slots, events, admission, writer, activity, clock, onFailure }
     const follow = (begun: Begun | Started): void => this.follow(begun)
@@ -129,16 +130,23 @@ export class Worker {
     if (!this.isStopped) this.due.wake()
   }
 
-  /** Something may be due, and limited queues may have places again: tasks were taken over, cancelled or ended elsewhere. */
+  /** Something may be due, and held queues may be open again: tasks were taken over or changed, or a poll looks. */
   wakeAll(): void {
     this.holds.releaseAll()
     this.wake()
   }
 
-  /** The task of an attempt that ended here has given its place back. */
+  /** Another process has told that tasks are due, or places free. */
+  hinted(): void {
+    this.holds.releaseUntimed()
+    this.wake()
+  }
+
+  /** An attempt that ended here has given back its place in the queue, and what its gates had granted. */
   private placeLeft(definition: Definition): void {
-    if (definition.most === undefined) return
-    if (this.holds.attemptEnded([queueKey(definition.queue)])) this.wake()
+    const gates = this.ports.gates.keysOf(definition)
+    if (definition.most !== undefined) gates.push(queueKey(definition.queue))
+    if (gates.length > 0 && this.holds.attemptEnded(gates)) this.wake()
   }
 
   /** There is room in the line, and a place in the queue. */

@@ -91,7 +91,10 @@ export interface LedgerReader {
    * @example const failed = await ledger.list({ scope: 'charge', statuses: ['failed'], limit: 100 })
    */
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>
-  /** What the task's program kept last; undefined without one. */
+  /**
+   * What the task's program kept last; undefined without one.
+   * @example const kept = await ledger.checkpoint({ scopeKind: 'task', scope: 'import', id: 'orders' })
+   */
   checkpoint(key: TaskKey): Promise<Json | undefined>
   /**
    * Tasks that wait after an attempt, which failed or was interrupted, and tasks that are parked: the next to be due

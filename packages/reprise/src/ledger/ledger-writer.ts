@@ -53,7 +53,9 @@ export interface Changes {
   readonly gates?: readonly GateRecord[]
   /** Letters that are opened, or opened again. */
   readonly dead?: readonly DeadLetter[]
+  /** Letters that are closed. */
   readonly closedLetters?: readonly ClosedLetter[]
+  /** Checkpoints of tasks, written or removed. */
   readonly checkpoints?: readonly CheckpointChange[]
   /** Events to add. */
   readonly events?: readonly LedgerEvent[]
@@ -114,6 +116,12 @@ export interface QueueRef {
    * @example { queue: 'charge', policyHash: '9f2c', most: 8 }
    */
   readonly most?: number
+  /**
+   * Only tasks of these ranks: 0 for interrupted attempts, 1 for retries, 2 for fresh tasks.
+   * @default all
+   * @example { queue: 'charge', policyHash: '9f2c', ranks: [0, 2] }
+   */
+  readonly ranks?: readonly number[]
 }
 
 /** Which tasks `claim` may take. */
@@ -186,7 +194,11 @@ export interface LedgerWriter {
    * @example await ledger.removeOwner('f3b2')
    */
   removeOwner(id: string): Promise<void>
-  /** Where a second thread can reach the store; else absent, or undefined. */
+  /**
+   * What a second thread needs to renew the lease of this process while the event loop is blocked.
+   * @default the store cannot be reached from a second thread
+   * @example const heartbeat = ledger.threadHeartbeat?.()
+   */
   threadHeartbeat?(): ThreadHeartbeat | undefined
   /**
    * Records a policy, so that a compaction does not remove it before a task has it.

@@ -2,7 +2,7 @@
  * The due tasks of a ledger in memory, found by one pass over all tasks: of every queue no more are kept and sorted than
  * can be taken. Imports its own layer.
  */
-import { compareDue } from './claim-order.js'
+import { compareDue, rankOf } from './claim-order.js'
 import type { DueRequest, QueueRef } from './ledger.js'
 import { mostOf, queueKey } from './queue-limit.js'
 import type { GateRecord, TaskRecord } from './records.js'
@@ -14,13 +14,19 @@ export function dueTasks(
   places: ReadonlyMap<string, number>,
   now: number,
 ): readonly (readonly TaskRecord[])[] {
-  const due = new Map(queues.map((ref): [string, TaskRecord[]] => [nameOfRef(ref), []]))
+  const due = new Map(queues.map((ref) => [nameOfRef(ref), { ref, first: [] as TaskRecord[] }]))
   for (const task of tasks) {
     if (task.status !== 'waiting' || task.dueAtMs === null || task.dueAtMs > now) continue
-    const first = due.get(nameOfRef(task))
-    if (first !== undefined) insert(first, task, Math.min(limit, places.get(task.queue) ?? limit))
+    const queue = due.get(nameOfRef(task))
+    if (queue !== undefined && isRanked(task, queue.ref))
+      insert(queue.first, task, Math.min(limit, places.get(task.queue) ?? limit))
   }
-  return [...due.values()]
+  return Array.from(due.values(), ({ first }) => first)
+}
+
+/** Whether the task has one of the ranks that are asked for. */
+export function isRanked(task: TaskRecord, { ranks }: QueueRef): boolean {
+  return ranks === undefined || ranks.includes(rankOf(task))
 }
 
 /** How many more tasks of each limited queue may have an owner. */

@@ -36,7 +36,7 @@ import type {
 } from './ledger.js'
 import { LedgerTime } from './ledger-time.js'
 import { MemoryAnalytics } from './memory-analytics.js'
-import { dueTasks, freePlaces } from './memory-due.js'
+import { dueTasks, freePlaces, isRanked } from './memory-due.js'
 import { compact, forget, isIn, letterName, type MemoryTables, removeRun } from './memory-housekeeping.js'
 import {
   allTasks,
@@ -394,7 +394,7 @@ function copy<T>(value: T): T {
 }
 
 function isOf(task: TaskRecord, queues: readonly QueueRef[]): boolean {
-  return queues.some(({ queue, policyHash }) => task.queue === queue && task.policyHash === policyHash)
+  return queues.some((ref) => task.queue === ref.queue && task.policyHash === ref.policyHash && isRanked(task, ref))
 }
 
 function isNoneOf(except: readonly TaskKey[] = []): (task: TaskRecord) => boolean {

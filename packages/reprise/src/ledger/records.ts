@@ -93,9 +93,13 @@ interface CurrentAttempt {
 
 /** An execution that was charged as failed, since its process was taken for lost. */
 interface LostExecution {
+  /** The attempt that it was an execution of. */
   readonly attempt: number
+  /** Which execution of the attempt. */
   readonly execution: number
+  /** When it started. */
   readonly startedAtMs: number
+  /** The process that was taken for lost. */
   readonly owner: string
 }
 
@@ -136,7 +140,12 @@ export interface TaskProgress {
   /** Why a budget denied the attempt that did not come, in its own word; the stop reason is `budget_denied` then. */
   readonly budgetReason?: string
   /** The execution that wrote the task's checkpoint; absent without one. Its value is kept apart, since it may be long. */
-  readonly checkpoint?: { readonly attempt: number; readonly execution: number }
+  readonly checkpoint?: {
+    /** The attempt that wrote it. */
+    readonly attempt: number
+    /** The execution of that attempt. */
+    readonly execution: number
+  }
 }
 
 /** What a task's program keeps of how far it has come. */
@@ -287,11 +296,11 @@ export interface GateRecord {
 
 /** What a process says of itself, for people to read; nothing is decided by it. */
 export interface OwnerIdentity {
-  /** What it is: `worker`, `gate`, or what a program calls its own. */
+  /** What it is: `worker`, `gate`, or what a program calls its own. @default not said @example { role: 'worker' } */
   readonly role?: string
-  /** Where it runs: a datacenter. */
+  /** Where it runs: a datacenter. @default not said @example { site: 'eu' } */
   readonly site?: string
-  /** Of the program. */
+  /** The version of the program. @default not said @example { version: '1.4.2' } */
   readonly version?: string
 }
 
@@ -385,12 +394,20 @@ export interface DeadLetter extends TaskKey {
   /** The last failure; null if no attempt failed. */
   readonly failure: FailureRecord | null
   /** Absent while it is open. */
-  readonly closed?: { readonly atMs: number; readonly by: LetterClosing }
+  readonly closed?: {
+    /** When it was closed. */
+    readonly atMs: number
+    /** What closed it. */
+    readonly by: LetterClosing
+  }
 }
 
 /** The letter of this generation is closed, if there is one that is open. */
 export interface ClosedLetter extends TaskKey {
+  /** The generation of the task whose letter it is. */
   readonly generation: number
+  /** When it is closed. */
   readonly atMs: number
+  /** What closes it. */
   readonly by: LetterClosing
 }

@@ -58,8 +58,11 @@ export function taskOf(row: SqlRow): TaskRow {
   const result = row['result']
   const status = row['status'] as TaskRecord['status']
   if (!TASK_STATUSES.includes(status)) throw new DamagedRow(`${place} has the status ${JSON.stringify(status)}`)
-  const task: TaskRecord = {
-    ...key,
+  // Without spreads, which take longer than all the rest: lists have very many of them.
+  const task: { -readonly [Field in keyof TaskRecord]: TaskRecord[Field] } = {
+    scopeKind: key.scopeKind,
+    scope: key.scope,
+    id: key.id,
     queue: row['queue'] as string,
     generation: row['generation'] as number,
     status,
@@ -69,13 +72,13 @@ export function taskOf(row: SqlRow): TaskRow {
     progress: parse(row['progress'], place) as unknown as TaskProgress,
     policyHash: row['policy_hash'] as string,
     input: parse(row['input'], place),
-    ...(typeof result === 'string' && { result: parse(result, place) }),
     stopReason: row['stop_reason'] as TaskRecord['stopReason'],
     correlationId: row['correlation_id'] as string,
     createdAtMs: row['created_at'] as number,
     updatedAtMs: row['updated_at'] as number,
-    ...(row['compacted_until'] !== null && { compacted: compactionOf(row) }),
   }
+  if (typeof result === 'string') task.result = parse(result, place)
+  if (row['compacted_until'] !== null) task.compacted = compactionOf(row)
   return { pk: row['pk'] as number, task, input: row['input'] as string }
 }
 

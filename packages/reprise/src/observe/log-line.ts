@@ -43,6 +43,8 @@ export function logLine(event: RepriseEvent): string | undefined {
   if (event.type === 'call_failed') return failureLine(event)
   if (event.type === 'state_refused') return `${nameOf(event)} is left as it is: ${event.faults.join('; ')}`
   if (event.type === 'resumed') return `${nameOf(event)} goes on here: the process that had it is gone`
+  if (event.type === 'queue_held') return `${nameOf(event)} is held by ${event.gate} (${event.reason})`
+  if (event.type === 'queue_released') return `${nameOf(event)} goes on: ${event.gate} allows it again`
   if (event.type === 'interrupted' && event.orderly) {
     return `${nameOf(event)} was interrupted in attempt ${event.attempt}/${event.attempts}: it goes on when it is resumed`
   }

@@ -85,6 +85,8 @@ function count(families: Families, event: RepriseEvent): void {
     case 'interrupted':
     case 'dead_lettered':
     case 'state_refused':
+    case 'queue_held':
+    case 'queue_released':
     case 'reset':
       families.tasks.at(event.key, event.type).value++
       return

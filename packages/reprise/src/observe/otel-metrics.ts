@@ -90,6 +90,8 @@ function record(instruments: Instruments, event: RepriseEvent): void {
     case 'interrupted':
     case 'dead_lettered':
     case 'state_refused':
+    case 'queue_held':
+    case 'queue_released':
     case 'reset':
       return instruments.tasks.add(1, { ...key, 'reprise.event': event.type })
     case 'call_started':

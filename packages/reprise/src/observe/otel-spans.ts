@@ -105,6 +105,9 @@ function follow(call: OpenCall, tracer: OtelTracer, event: RepriseEvent): void {
     case 'call_failed':
     case 'hedge_started':
     case 'hedge_cancelled':
+    // Of no call.
+    case 'queue_held':
+    case 'queue_released':
   }
 }
 

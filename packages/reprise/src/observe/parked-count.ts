@@ -45,6 +45,8 @@ export class ParkedCount {
       case 'reset':
       case 'dead_lettered':
       case 'state_refused':
+      case 'queue_held':
+      case 'queue_released':
     }
   }
 

@@ -70,7 +70,7 @@ import type { Reading } from '../ledger/sql/sql-reading.js'
 import { countWaiting, freshTasks, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
-import { keyColumns, type Statements, statementsOf } from './statements.js'
+import { keyColumns, ranksOf, type Statements, statementsOf } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
 import { postgresHeartbeat } from './thread-heartbeat.js'
 import { WriteQueue } from './write-queue.js'
@@ -255,7 +255,7 @@ export class PostgresLedger implements Ledger {
   // ── what is read ───────────────────────────────────────────────────────────────────────────────
 
   async nextDueAtMs(queues: readonly QueueRef[], except: readonly TaskKey[] = []): Promise<number | null> {
-    const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash)]
+    const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash), queues.map(ranksOf)]
     const { nextDue, nextDueExcept } = this.sql
     const [row] =
       except.length === 0

@@ -1,5 +1,6 @@
 /** Every statement of the PostgreSQL ledger that reads, locks or keeps one row, for one schema. Imports its own layer. */
 import { RANK_NUMBERS } from '../ledger/claim-order.js'
+import type { QueueRef } from '../ledger/ledger.js'
 import type { TaskKey } from '../ledger/records.js'
 import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
 import { CLOCK, NOW, type Statement, statementsFor } from './connections.js'
@@ -24,6 +25,9 @@ const of = (alias: string, columns: string): string =>
 
 /** In the order of the claim, as a table. */
 const IN_RANKS = `(VALUES ${RANK_NUMBERS.map((rank) => `(${rank})`).join(', ')}) AS r(rank)`
+
+/** Whether a rank is asked for: its bit of the queue's `ranks` is set. */
+const IS_ASKED = '(q.ranks >> r.rank) & 1 = 1'
 
 /** How many more tasks of a limited queue may have an owner; null for a queue without a limit. */
 const FREE_PLACES = `CASE WHEN q.most IS NOT NULL THEN greatest(0, (SELECT
@@ -51,11 +55,11 @@ const SQL = {
   claim: claimText('', false),
   claimExcept: claimText(notExcept(5), false),
   claimLimited: claimText('', true),
-  claimLimitedExcept: claimText(notExcept(6), true),
+  claimLimitedExcept: claimText(notExcept(7), true),
   // After the statement that locks the gates, so that it sees what others have committed before.
   freePlaces: `SELECT q.queue, ${FREE_PLACES} AS places FROM unnest($1::text[], $2::int8[]) AS q(queue, most)`,
   nextDue: nextDueText(''),
-  nextDueExcept: nextDueText(notExcept(3)),
+  nextDueExcept: nextDueText(notExcept(4)),
 
   tasks: `SELECT ${of('t', TASK_COLUMNS)} FROM ${keysAt(1)} AS k(scope_kind, scope, id)
     JOIN $.tasks t ON ${sameKey('t', 'k')}`,
@@ -90,28 +94,37 @@ function claimText(except: string, limited: boolean): string {
     `status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash AND t.claim_rank ${rank} AND t.due_at <= $3 ${except}`
   // Without a fence the planner would count once for the condition and once for the answer.
   const queues = limited
-    ? `(SELECT q.queue, q.hash, ${FREE_PLACES} AS places
-        FROM unnest($1::text[], $2::text[], $5::int8[]) AS q(queue, hash, most) OFFSET 0)`
+    ? `(SELECT q.queue, q.hash, q.ranks, ${FREE_PLACES} AS places
+        FROM unnest($1::text[], $2::text[], $5::int8[], $6::int4[]) AS q(queue, hash, most, ranks) OFFSET 0)`
     : '(SELECT * FROM unnest($1::text[], $2::text[]) AS q(queue, hash))'
+  const isAsked = limited ? `WHERE ${IS_ASKED}` : ''
+  const hasDue = limited
+    ? `SELECT 1 FROM ${IN_RANKS} CROSS JOIN LATERAL (SELECT 1 FROM $.tasks t WHERE ${due('= r.rank')} LIMIT 1) t ${isAsked}`
+    : `SELECT 1 FROM $.tasks t WHERE ${due(`IN (${RANK_NUMBERS.join(', ')})`)}`
   const room = 'greatest(1, room + CASE WHEN q.nth <= rest THEN 1 ELSE 0 END)'
   return `WITH busy AS MATERIALIZED (
-      SELECT q.queue, q.hash, ${limited ? 'q.places, ' : ''}row_number() OVER () AS nth FROM ${queues} q
-      WHERE ${limited ? '(q.places IS NULL OR q.places > 0) AND ' : ''}EXISTS (SELECT 1 FROM $.tasks t WHERE ${due(`IN (${RANK_NUMBERS.join(', ')})`)})),
+      SELECT q.queue, q.hash, ${limited ? 'q.ranks, q.places, ' : ''}row_number() OVER () AS nth FROM ${queues} q
+      WHERE ${limited ? '(q.places IS NULL OR q.places > 0) AND ' : ''}EXISTS (${hasDue})),
     share AS MATERIALIZED (SELECT $4::int8 / greatest(1, count(*)) AS room, $4::int8 % greatest(1, count(*)) AS rest
       FROM busy)
     SELECT c.* FROM busy q CROSS JOIN LATERAL (
       SELECT c.* FROM ${IN_RANKS} CROSS JOIN LATERAL (
         SELECT ${of('t', ROW_COLUMNS)} FROM $.tasks t WHERE ${due('= r.rank')} ORDER BY t.due_at, t.id
-        LIMIT $4::int8 FOR UPDATE SKIP LOCKED) c
+        LIMIT $4::int8 FOR UPDATE SKIP LOCKED) c ${isAsked}
       LIMIT (SELECT ${limited ? `least(q.places, ${room})` : room} FROM share)) c
     LIMIT $4::int8`
 }
 
 function nextDueText(except: string): string {
-  return `SELECT min(n.due_at) AS due_at FROM unnest($1::text[], $2::text[]) AS q(queue, hash) CROSS JOIN ${IN_RANKS}
-    CROSS JOIN LATERAL (
+  return `SELECT min(n.due_at) AS due_at FROM unnest($1::text[], $2::text[], $3::int4[]) AS q(queue, hash, ranks)
+    CROSS JOIN ${IN_RANKS} CROSS JOIN LATERAL (
     SELECT t.due_at FROM $.tasks t WHERE t.status = 'waiting' AND t.queue = q.queue AND t.policy_hash = q.hash
-    AND t.claim_rank = r.rank ${except} ORDER BY t.due_at LIMIT 1) n`
+    AND t.claim_rank = r.rank ${except} ORDER BY t.due_at LIMIT 1) n WHERE ${IS_ASKED}`
+}
+
+/** Ranks as the bits of a number: arrays of arrays cannot be a parameter. */
+export function ranksOf({ ranks = RANK_NUMBERS }: QueueRef): number {
+  return ranks.reduce((bits, rank) => bits | (1 << rank), 0)
 }
 
 /** Keys of tasks as the arrays that statements take them in. */

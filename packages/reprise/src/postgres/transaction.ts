@@ -13,7 +13,7 @@ import type { Connections, PooledConnection } from './connections.js'
 import { failureKind, ledgerFailure, StaleRead } from './failures.js'
 import { type CachedRow, type RowCache, cachedRowOf } from './row-cache.js'
 import type { ServerTime } from './server-time.js'
-import { keyColumns, type Statements } from './statements.js'
+import { keyColumns, ranksOf, type Statements } from './statements.js'
 import type { KeySupply, TaskKeys } from './task-keys.js'
 import { writeStatement, writeValues } from './write-statement.js'
 import { type Noted, notedOf, type Turn, type Writers } from './writers.js'
@@ -210,12 +210,12 @@ export class Transaction {
     const { queues, limit, except = [] } = request
     const values = [queues.map(({ queue }) => queue), queues.map(({ policyHash }) => policyHash), time.now(), limit]
     const keys = except.length === 0 ? [] : keyColumns(except)
-    if (!queues.some(isLimited)) {
+    if (!queues.some((ref) => isLimited(ref) || ref.ranks !== undefined)) {
       return connection.query(keys.length === 0 ? sql.claim : sql.claimExcept, [...values, ...keys])
     }
     const limits = queues.map(({ most }) => most ?? null)
     const text = keys.length === 0 ? sql.claimLimited : sql.claimLimitedExcept
-    return connection.query(text, [...values, limits, ...keys])
+    return connection.query(text, [...values, limits, queues.map(ranksOf), ...keys])
   }
 
   /** What limited queues have before the claim. */

@@ -37,13 +37,13 @@ function freePlaces(sql: Statements, ref: QueueRef): number {
 
 function dueIn(
   sql: Statements,
-  { queue, policyHash }: QueueRef,
+  { queue, policyHash, ranks = RANK_NUMBERS }: QueueRef,
   limit: number,
   now: number,
   except: ReadonlySet<string>,
 ): TaskRow[] {
   const found: TaskRow[] = []
-  for (const rank of RANK_NUMBERS) {
+  for (const rank of ranks) {
     const missing = limit - found.length
     if (missing <= 0) break
     const rows = (sql.due.all(queue, policyHash, rank, now, missing + except.size) as SqlRow[]).map(taskOf)
@@ -56,8 +56,8 @@ function dueIn(
 export function nextDue(sql: Statements, queues: readonly QueueRef[], except: readonly TaskKey[]): number | null {
   const names = namesOf(except)
   let next: number | null = null
-  for (const { queue, policyHash } of queues) {
-    for (const rank of RANK_NUMBERS) {
+  for (const { queue, policyHash, ranks = RANK_NUMBERS } of queues) {
+    for (const rank of ranks) {
       const rows = sql.nextDue.all(queue, policyHash, rank, 1 + names.size) as SqlRow[]
       const row = names.size === 0 ? rows[0] : rows.find((one) => !names.has(nameOf(keyInRow(one))))
       const dueAtMs = row?.['due_at'] as number | undefined

@@ -66,6 +66,30 @@ export const CLAIM_CASES: Readonly<Record<string, Check>> = {
     same((await claim(ledger, { queues, limit: 2 }))[0], first)
   },
 
+  'claims and finds only tasks of the ranks that are asked for': async (ledger, setTime) => {
+    await ledger.create([
+      newTask({ id: 'fresh', dueAtMs: 1 }),
+      newTask({ id: 'retry', dueAtMs: 2, progress: RETRY }),
+      newTask({ id: 'interrupted', dueAtMs: 3, progress: INTERRUPTED }),
+      newTask({ id: 'other', queue: 'print', dueAtMs: 9 }),
+    ])
+    setTime(100)
+    const of = (...ranks: number[]): QueueRef[] => [{ ...refOf('mail'), ranks }]
+    same(await Promise.all([[0], [1], [2], [0, 1], [0, 1, 2], []].map((ranks) => ledger.nextDueAtMs(of(...ranks)))), [
+      3,
+      2,
+      1,
+      2,
+      1,
+      null,
+    ])
+    same(await claim(ledger, { queues: [...of(0), refOf('print')], limit: 9 }), ['interrupted', 'other'])
+    same(await claim(ledger, { queues: of(0, 2), limit: 9 }), ['fresh'])
+    same(await claim(ledger, { queues: of(0, 2), limit: 9 }), [])
+    const except = [keyIn({ scopeKind: 'task', scope: 'mail' }, 'nobody')]
+    same(await claim(ledger, { queues: of(1), limit: 9, except }), ['retry'])
+  },
+
   'lets queues take turns in the order in which they are named': async (ledger, setTime) => {
     await ledger.create([...many('a', 20, 1), ...many('b', 20, 2), ...many('c', 1, 500)])
     setTime(1000)

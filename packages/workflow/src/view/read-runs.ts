@@ -135,7 +135,7 @@ async function stepViews(ledger: Ledger, run: string, plan: Plan, look: StepLook
     // Looked for only where there are any: a run may have very many steps.
     const fallback = fallbacks.size === 0 ? undefined : fallbacks.get(fallbackId(step))
     if (fallback === undefined) continue
-    steps.push({ ...look.task(fallback, 'shell'), name: fallbackName(step) })
+    steps.push(look.task(fallback, 'shell', fallbackName(step)))
     fallbacks.delete(fallback.id)
   }
   const left = [...others, ...fallbacks.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))

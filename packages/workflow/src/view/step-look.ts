@@ -50,7 +50,7 @@ export class StepLook {
   }
 
   step(step: StepPlan, task: TaskRecord | undefined): StepView {
-    if (task !== undefined) return { ...this.task(task, step.action.kind), name: step.name }
+    if (task !== undefined) return this.task(task, step.action.kind, step.name)
     return {
       id: step.id,
       name: step.name,
@@ -74,7 +74,7 @@ export class StepLook {
   }
 
   /** One that the plan need not have. */
-  task(task: TaskRecord, kind: string): StepView {
+  task(task: TaskRecord, kind: string, name = task.id): StepView {
     const { attempts, retryBudgetMs } = this.policies.of(task.policyHash)
     const { lastFailure } = task.progress
     const retry = retryStateOf(task)
@@ -83,7 +83,7 @@ export class StepLook {
     const isOver = task.owner === null && task.dueAtMs === null
     return {
       id: task.id,
-      name: task.id,
+      name,
       kind,
       state: this.isInterrupted && wasStarted(task, rows.at(-1)) ? 'interrupted' : taskState(task),
       generation: task.generation,

@@ -65,6 +65,13 @@ export class AllOf implements Budget {
     return refuser(this.members, request)?.denialReason?.(request) ?? DENIED.reason
   }
 
+  /** The latest time that a member names which refuses now; unknown if one of them does not know. */
+  nextAllowedAtMs(request: BudgetRequest): number | undefined {
+    const refusing = this.members.filter((member) => member.peek?.(request) === false)
+    const times = refusing.map((member) => member.nextAllowedAtMs?.(request))
+    return times.length === 0 || times.includes(undefined) ? undefined : Math.max(...(times as number[]))
+  }
+
   describe(): BudgetDescription {
     return { type: 'all_of', members: this.members.map((member) => member.describe?.() ?? null) }
   }

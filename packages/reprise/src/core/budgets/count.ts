@@ -109,6 +109,11 @@ export class CountBudget implements Budget {
       : (own ?? EXHAUSTED).reason
   }
 
+  /** A count is not refilled by time. */
+  nextAllowedAtMs(request: BudgetRequest): number {
+    return this.peek(request) ? request.now : Infinity
+  }
+
   describe(): BudgetDescription {
     return { type: 'count', total: this.total, perKey: this.perKey }
   }

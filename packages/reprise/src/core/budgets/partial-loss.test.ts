@@ -24,7 +24,7 @@ describe('a part of a dependency that is away', () => {
   })
 
   it('explains more attempts in a row without an answer, the more of them have none', () => {
-    const most = [1, 3, 5, 7].map((tenths) => {
+    const most = [3, 5, 7, 8].map((tenths) => {
       const loss = lossOf(tenths)
       return Array.from({ length: 200 }, (_, n) => n).findLast((n) => loss.explains(n)) ?? 0
     })
@@ -40,6 +40,10 @@ describe('a part of a dependency that is away', () => {
     expect(loss.explains(6)).toBe(false)
     loss.answered(true, 1000)
     expect(loss.explains(6)).toBe(true)
+  })
+
+  it('is not seen in the long tail of a dependency that is there', () => {
+    expect(lossOf(1).explains(1)).toBe(false)
   })
 
   it('is not seen in a silence, nor by an answer that took long', () => {

@@ -9,6 +9,8 @@
 
 /** Attempts over which the share is taken. */
 const MEMORY = 16
+/** A smaller share is the long tail of a dependency that is there. */
+const LEAST_SHARE = 0.15
 /** What is less likely than this is not chance. A few answers a second give a wrong alarm about once an hour. */
 const LEAST_CHANCE = 1e-4
 /** Changes no result any more. Without it the share would fade to a denormal number, with which arithmetic takes far longer. */
@@ -36,7 +38,7 @@ export class PartialLoss {
 
   /** Whether it may be chance that neither these attempts nor any since the last answer had one. */
   explains(inFlight: number): boolean {
-    return this.share > 0 && this.share ** (this.misses + inFlight) > LEAST_CHANCE
+    return this.share > LEAST_SHARE && this.share ** (this.misses + inFlight) > LEAST_CHANCE
   }
 
   private move(to: 0 | 1): void {

@@ -47,6 +47,7 @@ export class PerKeyBudget implements Budget {
   park?: NonNullable<Budget['park']>
   peek?: NonNullable<Budget['peek']>
   denialReason?: NonNullable<Budget['denialReason']>
+  nextAllowedAtMs?(request: BudgetRequest): number | undefined
   conclude?: NonNullable<Budget['conclude']>
   settle?: NonNullable<Budget['settle']>
   private readonly make: () => Budget
@@ -137,6 +138,8 @@ export class PerKeyBudget implements Budget {
     if (sample.conclude !== undefined) this.conclude = (request, outcome) => this.tell('conclude', request, outcome)
     if (sample.settle !== undefined) this.settle = (request, outcome) => this.tell('settle', request, outcome)
     if (sample.peek !== undefined) this.peek = (request) => of(request).budget.peek?.(request) ?? true
+    if (sample.nextAllowedAtMs !== undefined)
+      this.nextAllowedAtMs = (request) => of(request).budget.nextAllowedAtMs?.(request)
     if (sample.denialReason === undefined) return
     this.denialReason = (request) => of(request).budget.denialReason?.(request) ?? ''
   }

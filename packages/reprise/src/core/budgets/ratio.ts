@@ -84,6 +84,14 @@ export class RatioBudget implements Budget {
     return isFirstLaunch(request) || this.covers(costOf(request), this.indexAt(request.now))
   }
 
+  /** When so many withdrawals have left the window that there is room, without further deposits. */
+  nextAllowedAtMs(request: BudgetRequest): number {
+    if (this.peek(request)) return request.now
+    const cost = costOf(request)
+    const left = this.slots.map(({ index }) => index + SLOTS).find((index) => this.covers(cost, index))
+    return left === undefined ? Infinity : left * this.slotMs
+  }
+
   describe(): BudgetDescription {
     const { ratio, reserve, slotMs } = this
     return { type: 'ratio', ratio, reserve, windowMs: slotMs * SLOTS }

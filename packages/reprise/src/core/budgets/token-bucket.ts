@@ -84,6 +84,15 @@ export class TokenBucket implements Budget {
     return this.isFree(request) || this.levelAt(request.now) >= costOf(request)
   }
 
+  /** When enough has flowed in; never for a cost above the capacity. */
+  nextAllowedAtMs(request: BudgetRequest): number {
+    const { now } = request
+    const missing = costOf(request) - this.levelAt(now)
+    if (this.isFree(request) || missing <= 0) return now
+    if (costOf(request) > this.capacity || this.refillPerSecond === 0) return Infinity
+    return Math.max(now, this.atMs) + (missing * 1000) / this.refillPerSecond
+  }
+
   describe(): BudgetDescription {
     const { capacity, refillPerSecond, chargeFirst: chargeFirstAttempt } = this
     return { type: 'token_bucket', capacity, refillPerSecond, chargeFirstAttempt }
