@@ -1,6 +1,6 @@
 /**
- * `restart-child.js fill|open FILE COUNT`: makes a file in which COUNT tasks wait for an hour and one is due, or opens
- * it as a program does that starts again, and prints what that took. Imports the library.
+ * `restart-child.js fill|fill-fresh|open FILE COUNT`: makes a file in which COUNT tasks wait for an hour and one is due,
+ * or opens it as a program does that starts again, and prints what that took. Imports the library.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { openChosenDatabase, openChosenDurable } from '../../test/chosen-driver.js'
@@ -11,7 +11,7 @@ const COPIED =
   'queue, payload_hash, policy_hash, generation, input, correlation_id, created_at, status, owner, updated_at'
 
 /**
- * One by the library, the others its copies after a failed attempt: a million by themselves would take minutes.
+ * One by the library, the others its copies, fresh or after a failed attempt: a million by themselves would take minutes.
  */
 async function fill(): Promise<void> {
   const durable = await openChosenDurable(file)
@@ -19,6 +19,16 @@ async function fill(): Promise<void> {
   await durable.task('wait', POLICY, (input: number) => input).start(0, { id: 'first' })
   await durable.close()
   const database = await openChosenDatabase(file)
+  if (mode === 'fill-fresh') {
+    database
+      .prepare(
+        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+        INSERT INTO tasks (scope_kind, scope, id, claim_rank, due_at, fence, progress, ${COPIED})
+        SELECT scope_kind, scope, 't' || i, 2, due_at + 3600000 + i, 0, progress, ${COPIED} FROM tasks, n`,
+      )
+      .run(Number(count))
+    return database.close()
+  }
   database
     .prepare(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -56,5 +66,5 @@ async function open(): Promise<object> {
   return { firstMs, resumeMs, rssMb, waiting, stallMs: delay.max / 1e6 }
 }
 
-if (mode === 'fill') await fill()
+if (mode.startsWith('fill')) await fill()
 else console.log(JSON.stringify(await open()))

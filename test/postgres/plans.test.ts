@@ -5,12 +5,30 @@
 import * as driver from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { RunFilter, TaskFilter } from '../../packages/reprise/src/ledger/ledger.js'
+import {
+  countTasks,
+  listAttempts,
+  listEvents,
+  listLetters,
+  listResults,
+  listRuns,
+  listTasks,
+} from '../../packages/reprise/src/ledger/sql/sql-lists.js'
+import { type Reading, writtenFor } from '../../packages/reprise/src/ledger/sql/sql-reading.js'
+import {
+  countWaiting,
+  freshTasks,
+  listRetrying,
+  listWaiting,
+} from '../../packages/reprise/src/ledger/sql/sql-waiting.js'
+import type { SqlRow } from '../../packages/reprise/src/ledger/rows.js'
 import { addressOf } from '../../packages/reprise/src/postgres/address.js'
 import { Connections } from '../../packages/reprise/src/postgres/connections.js'
 import { housekeepingStatements } from '../../packages/reprise/src/postgres/housekeeping-statements.js'
 import { migrate } from '../../packages/reprise/src/postgres/migrations.js'
 import { ServerTime } from '../../packages/reprise/src/postgres/server-time.js'
-import { listQuery, runsQuery, statementsOf, talliesQuery } from '../../packages/reprise/src/postgres/statements.js'
+import { statementsOf } from '../../packages/reprise/src/postgres/statements.js'
+import { listTallies } from '../../packages/reprise/src/ledger/sql/sql-tallies.js'
 import type { TallyFilter } from '../../packages/reprise/src/ledger/tally.js'
 import {
   PARTS,
@@ -121,16 +139,9 @@ const READING: Readonly<Record<string, readonly string[]>> = {
   tasks: ['tasks_scope_kind_scope_id_key'],
   checkpoint: ['tasks_scope_kind_scope_id_key'],
   attempts: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
-  attemptsOfRun: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
-  results: ['tasks_scope_kind_scope_id_key'],
-  countTasks: ['tasks_scope_kind_scope_id_key'],
   attemptCounts: ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
-  deadInScope: ['dead_pkey'],
-  events: ['events_pkey'],
-  eventsInScope: ['events_scope'],
-  // As many as run, and all that there are.
+  // As many as run.
   taskOwners: ['all of tasks_owned'],
-  allDead: ['all of dead'],
 }
 
 const KEEPING: Readonly<Record<string, readonly string[]>> = {
@@ -157,8 +168,6 @@ const UNSORTED = new Set([
   'claimLimitedExcept',
   'nextDue',
   'nextDueExcept',
-  'events',
-  'eventsInScope',
   'lockFinished',
 ])
 
@@ -172,6 +181,45 @@ const LISTS: readonly (readonly [TaskFilter, string])[] = [
   [{ scopeKind: 'run', scope: 'run1' }, 'tasks_scope_kind_scope_id_key'],
   [{ scopeKind: 'run', scope: 'run1', limit: 100, after }, 'tasks_scope_kind_scope_id_key'],
   [{ limit: 100, after }, 'tasks_scope_kind_scope_id_key'],
+]
+
+/** The last query of a reading whose first one is answered with these rows. */
+function textOf(schema: string, reading: Reading<unknown>, first: readonly SqlRow[] = []): string {
+  const texts: string[] = []
+  for (let step = reading.next(); step.done !== true; step = reading.next(texts.length === 1 ? first : []))
+    texts.push(
+      writtenFor(
+        step.value,
+        (table) => `${schema}.${table}`,
+        (position) => `$${position}`,
+      ),
+    )
+  return texts.at(-1) ?? ''
+}
+
+const GROUP = { queue: 'q1', policyHash: 'p1', rank: 1 }
+const LAST = { dueAtMs: 1, id: 'a', scopeKind: 'run', scope: 'run1' } as const
+const IN_RUN = { scopeKind: 'run', scope: 'run1' } as const
+const NONE: readonly SqlRow[] = []
+const ONE: readonly SqlRow[] = [{ queue: 'q1', policy_hash: 'p1', due_at: 5, id: 'b' }]
+
+/** Lists beside those of tasks and runs: which indexes they read, and whether they sort. */
+const READINGS: readonly (readonly [string, () => Reading<unknown>, readonly string[], readonly SqlRow[]])[] = [
+  [
+    'attempts of a run',
+    () => listAttempts('run1', { limit: 9, after: { id: 'a', generation: 1, attempt: 1, execution: 1 } }),
+    ['attempts_pkey', 'tasks_scope_kind_scope_id_key'],
+    NONE,
+  ],
+  ['results of a run', () => listResults('run1', { limit: 9, after: 'a' }), ['tasks_scope_kind_scope_id_key'], NONE],
+  ['counts of a run', () => countTasks('run1'), ['tasks_scope_kind_scope_id_key'], NONE],
+  ['letters', () => listLetters({ limit: 9, after: { ...LAST, atMs: 1, generation: 1 } }), ['dead_at'], NONE],
+  ['events', () => listEvents(1, 9), ['events_pkey'], NONE],
+  ['events of a scope', () => listEvents(1, 9, IN_RUN), ['events_scope'], NONE],
+  ['waiting tasks', () => listWaiting({ ...GROUP, limit: 9, after: LAST }), ['tasks_due'], NONE],
+  ['counts of waiting tasks', () => countWaiting('q1'), ['tasks_due'], NONE],
+  ['fresh tasks', () => freshTasks({ ...GROUP, nowMs: 1, limit: 9, after: LAST }), ['tasks_due'], ONE],
+  ['retried tasks', () => listRetrying({ limit: 9, after: LAST }), ['tasks_due', 'tasks_owned'], ONE],
 ]
 
 /** Many may wait: a page of them costs no look at all. */
@@ -220,33 +268,43 @@ describe.each([
     for (const [name, { text }] of statements) {
       if (UNSORTED.has(name)) expect((await planOf(text)).sorts, name).toBe(false)
     }
-    expect((await planOf(statementsOf(schema).allDead.text)).sorts).toBe(true)
   })
 
   it.each(LISTS)('tasks are listed for %j by %s', async (filter, index) => {
-    const { accesses } = await planOf(listQuery(schema, filter).text)
+    const { accesses } = await planOf(textOf(schema, listTasks(filter)))
     expect(accesses.map((access) => access.replace('all of ', ''))).toEqual([index])
+  })
+
+  it.each(READINGS)('%s are listed by index', async (_name, reading, indexes, first) => {
+    const { accesses } = await planOf(textOf(schema, reading(), first))
+    expect([...new Set(accesses.map((access) => access.replace('all of ', '')))].toSorted()).toEqual(indexes)
+  })
+
+  it('letters of a scope are listed in order of time, or found by key if there are few', async () => {
+    const { accesses } = await planOf(textOf(schema, listLetters({ ...IN_RUN, limit: 9 })))
+    expect(accesses.join().replace('all of ', '')).toMatch(/^dead_(at|pkey)$/)
   })
 
   it.each<[RunFilter]>([
     [{ limit: 20 }],
+    [{ limit: 20, after: { id: 'a', createdAtMs: 5 } }],
     [{ sinceMs: 1, limit: 20 }],
     [{ kind: 'job', statuses: ['running'], limit: 20 }],
   ])('runs are listed for %j in the order of their index', async (filter) => {
-    expect((await planOf(runsQuery(schema, filter).text)).indexes).toEqual(['runs_begun'])
+    expect((await planOf(textOf(schema, listRuns(filter)))).indexes).toEqual(['runs_begun'])
   })
 
   it.each<[string, RunFilter]>([
     ['runs_pkey', { idPrefix: 'night-', limit: 11 }],
     ['runs_named', { name: 'night', statuses: ['running', 'failed'], limit: 1 }],
   ])('runs are found by %s for %j', async (index, filter) => {
-    expect((await planOf(runsQuery(schema, filter).text)).indexes).toEqual([index])
+    expect((await planOf(textOf(schema, listRuns(filter)))).indexes).toEqual([index])
   })
 
   it.each<[TallyFilter]>([[{ limit: 20 }], [{ prefix: 'import-', after: 'import-7', limit: 20 }]])(
     'tallies are listed for %j in the order of their index',
     async (filter) => {
-      const { indexes, sorts } = await planOf(talliesQuery(schema, filter).text)
+      const { indexes, sorts } = await planOf(textOf(schema, listTallies(filter)))
       expect({ indexes, sorts }).toEqual({ indexes: ['tallies_pkey'], sorts: false })
     },
   )
@@ -269,7 +327,7 @@ describe.each([
 })
 
 it('those that wait are listed in order of their keys, if they are many', async () => {
-  const { accesses, sorts } = await planOf(listQuery(FULL, WAITING).text)
+  const { accesses, sorts } = await planOf(textOf(FULL, listTasks(WAITING)))
   expect([accesses, sorts]).toEqual([['tasks_scope_kind_scope_id_key'], false])
 })
 

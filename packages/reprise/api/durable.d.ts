@@ -246,44 +246,14 @@ export interface Keys {
   readonly runs?: readonly string[];
 }
 
-export interface Ledger {
+export interface Ledger extends LedgerWriter, LedgerReader, LedgerHousekeeping {
   readonly name: string;
   readonly spans: 'machine' | 'network';
   readonly analytics: LedgerAnalytics;
   now(): Promise<number>;
-  create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
-  transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
-  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
-  nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>;
+  leaseNow(): Promise<number>;
   changeMark(): Promise<number>;
   listen(heard: () => void): Promise<() => void>;
-  leaseNow(): Promise<number>;
-  heartbeat(owner: OwnerRecord): Promise<void>;
-  owners(): Promise<readonly OwnerRecord[]>;
-  removeOwner(id: string): Promise<void>;
-  threadHeartbeat?(): ThreadHeartbeat | undefined;
-  taskOwners(): Promise<readonly string[]>;
-  get(key: TaskKey): Promise<TaskRecord | undefined>;
-  list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
-  checkpoint(key: TaskKey): Promise<Json | undefined>;
-  run(id: string): Promise<RunRecord | undefined>;
-  runs(filter: RunFilter): Promise<readonly RunRecord[]>;
-  definition(run: string): Promise<Json | undefined>;
-  policy(hash: string): Promise<PolicyRecord | undefined>;
-  keepPolicy(policy: PolicyRecord): Promise<void>;
-  attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
-  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
-  results(run: string): Promise<readonly TaskResult[]>;
-  countTasks(run: string): Promise<StatusCounts>;
-  attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]>;
-  tally(name: string): Promise<Tally>;
-  tallies(filter: TallyFilter): Promise<readonly NamedTally[]>;
-  gates(): Promise<readonly GateRecord[]>;
-  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
-  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
-  forget(request: ForgetRequest): Promise<Forgotten>;
-  removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>;
-  compact(request: CompactRequest): Promise<Compacted>;
   close(): Promise<void>;
 }
 
@@ -331,6 +301,10 @@ export declare class MemoryLedger implements Ledger {
   removeOwner(id: string): Promise<void>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]>;
+  countWaiting(queue: string): Promise<readonly WaitingCount[]>;
+  waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]>;
+  fresh(filter: FreshFilter): Promise<FreshPage>;
   checkpoint(key: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
@@ -338,14 +312,14 @@ export declare class MemoryLedger implements Ledger {
   policy(hash: string): Promise<PolicyRecord | undefined>;
   keepPolicy(policy: PolicyRecord): Promise<void>;
   attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
-  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
-  results(run: string): Promise<readonly TaskResult[]>;
+  attemptsOfRun(run: string, page?: AttemptPage): Promise<readonly AttemptRow[]>;
+  results(run: string, { after, limit }?: ResultPage): Promise<readonly TaskResult[]>;
   countTasks(run: string): Promise<StatusCounts>;
   attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]>;
   tally(name: string): Promise<Tally>;
   tallies({ prefix, after, limit }: TallyFilter): Promise<readonly NamedTally[]>;
   gates(): Promise<readonly GateRecord[]>;
-  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
+  deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]>;
   events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
   removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>;
   forget(request: ForgetRequest): Promise<Forgotten>;
@@ -464,6 +438,7 @@ export interface Resumption {
   readonly waiting: number;
   readonly migrated: number;
   readonly skipped: readonly SkippedTask[];
+  readonly skippedCount: number;
   readonly refused: readonly RefusedTask[];
   readonly undecided: readonly TaskKey[];
   readonly others: readonly OtherOwner[];
@@ -484,6 +459,7 @@ export interface RunFilter {
   readonly kind?: string;
   readonly statuses?: readonly RunStatus[];
   readonly sinceMs?: number;
+  readonly after?: Pick<RunRecord, 'id' | 'createdAtMs'>;
   readonly limit?: number;
 }
 
@@ -577,6 +553,7 @@ export interface TaskFilter extends ScopeFilter {
   readonly queue?: string;
   readonly statuses?: readonly TaskStatus[];
   readonly owner?: string;
+  readonly withInput?: boolean;
   readonly limit?: number;
   readonly after?: TaskKey;
 }
@@ -734,13 +711,19 @@ interface AllotmentReasons {
   readonly missing?: string;
 }
 
+// ledger/filters
+interface AttemptPage {
+  readonly after?: Pick<AttemptRow, 'id' | 'generation' | 'attempt' | 'execution'>;
+  readonly limit?: number;
+}
+
 // core/words
 type AttemptResult = (typeof ATTEMPT_RESULTS)[number];
 
 // durable/gate-control
 type BreakerSettings = Omit<BreakerPolicy, 'key'>;
 
-// ledger/ledger
+// ledger/ledger-writer
 interface Changes {
   readonly runs?: readonly RunChange[];
   readonly created?: readonly NewTask[];
@@ -813,6 +796,28 @@ interface FieldChange {
 // ledger/records
 type FinishedStatus = (typeof FINISHED_STATUSES)[number];
 
+// ledger/filters
+interface FreshEnd {
+  readonly dueAtMs: number;
+  readonly id: string;
+}
+
+// ledger/filters
+interface FreshFilter {
+  readonly queue: string;
+  readonly policyHash: string;
+  readonly nowMs: number;
+  readonly after?: FreshEnd;
+  readonly limit: number;
+}
+
+// ledger/ledger-reader
+interface FreshPage {
+  readonly sound: number;
+  readonly others: readonly TaskRecord[];
+  readonly end: FreshEnd | undefined;
+}
+
 // durable/gate-control
 type GateAction = 'reset' | 'trip' | 'grant';
 
@@ -839,6 +844,60 @@ interface LedgerEvent {
   readonly atMs: number;
   readonly correlationId: string;
   readonly detail: Json;
+}
+
+// ledger/ledger-housekeeping
+interface LedgerHousekeeping {
+  forget(request: ForgetRequest): Promise<Forgotten>;
+  removeRun(id: string, limit: number, gates?: readonly string[]): Promise<RunRemoval>;
+  compact(request: CompactRequest): Promise<Compacted>;
+}
+
+// ledger/ledger-reader
+interface LedgerReader {
+  nextDueAtMs(queues: readonly QueueRef[], except?: readonly TaskKey[]): Promise<number | null>;
+  owners(): Promise<readonly OwnerRecord[]>;
+  taskOwners(): Promise<readonly string[]>;
+  get(key: TaskKey): Promise<TaskRecord | undefined>;
+  list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  checkpoint(key: TaskKey): Promise<Json | undefined>;
+  retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]>;
+  countWaiting(queue: string): Promise<readonly WaitingCount[]>;
+  waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]>;
+  fresh(filter: FreshFilter): Promise<FreshPage>;
+  run(id: string): Promise<RunRecord | undefined>;
+  runs(filter: RunFilter): Promise<readonly RunRecord[]>;
+  definition(run: string): Promise<Json | undefined>;
+  policy(hash: string): Promise<PolicyRecord | undefined>;
+  attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
+  attemptsOfRun(run: string, page?: AttemptPage): Promise<readonly AttemptRow[]>;
+  results(run: string, page?: ResultPage): Promise<readonly TaskResult[]>;
+  countTasks(run: string): Promise<StatusCounts>;
+  attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]>;
+  tally(name: string): Promise<Tally>;
+  tallies(filter: TallyFilter): Promise<readonly NamedTally[]>;
+  gates(): Promise<readonly GateRecord[]>;
+  deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]>;
+  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
+}
+
+// ledger/ledger-writer
+interface LedgerWriter {
+  create(tasks: readonly NewTask[]): Promise<readonly Creation[]>;
+  transact<T>(keys: Keys, decide: (view: View) => Decided<T>): Promise<T>;
+  claim<T>(request: DueRequest, decide: (task: TaskRecord, view: View) => Decided<T>): Promise<readonly T[]>;
+  heartbeat(owner: OwnerRecord): Promise<void>;
+  removeOwner(id: string): Promise<void>;
+  threadHeartbeat?(): ThreadHeartbeat | undefined;
+  keepPolicy(policy: PolicyRecord): Promise<void>;
+}
+
+// ledger/filters
+interface LetterFilter extends ScopeFilter {
+  readonly isOpen?: boolean;
+  readonly signature?: string;
+  readonly after?: Pick<DeadLetter, 'atMs' | 'scopeKind' | 'scope' | 'id' | 'generation'>;
+  readonly limit?: number;
 }
 
 // ledger/records
@@ -873,7 +932,19 @@ interface ProbeSlot {
 // ledger/records
 declare const RUN_STATUSES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'];
 
-// ledger/ledger
+// ledger/filters
+interface ResultPage {
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+// ledger/filters
+interface RetryingFilter {
+  readonly after?: Pick<TaskRecord, 'dueAtMs' | 'id' | 'scopeKind' | 'scope'>;
+  readonly limit?: number;
+}
+
+// ledger/ledger-writer
 interface RunChange {
   readonly run: RunRecord;
   readonly definition?: Json;
@@ -903,7 +974,7 @@ declare class Runs {
 // ledger/records
 declare const SCOPE_KINDS: readonly ['task', 'run'];
 
-// ledger/ledger
+// ledger/filters
 interface ScopeFilter {
   readonly scopeKind?: ScopeKind;
   readonly scope?: string;
@@ -964,6 +1035,24 @@ interface TaskProgress {
     readonly attempt: number;
     readonly execution: number;
   };
+}
+
+// ledger/ledger-reader
+interface WaitingCount extends Omit<WaitingRef, 'queue'> {
+  readonly tasks: number;
+}
+
+// ledger/filters
+interface WaitingFilter extends WaitingRef {
+  readonly after?: Pick<TaskRecord, 'dueAtMs' | 'id' | 'scopeKind' | 'scope'>;
+  readonly limit?: number;
+}
+
+// ledger/filters
+interface WaitingRef {
+  readonly queue: string;
+  readonly policyHash: string;
+  readonly rank: number;
 }
 
 // durable/policy-record

@@ -239,7 +239,7 @@ interface OptionNames {
 // ledger/records
 declare const RUN_STATUSES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'];
 
-// ledger/ledger
+// ledger/ledger-writer
 interface RunChange {
   readonly run: RunRecord;
   readonly definition?: Json;

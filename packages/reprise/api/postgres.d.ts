@@ -12,8 +12,8 @@ import type {
 import type {
   AttemptCounts, AttemptRow, CompactRequest, Compacted, Creation, DeadLetter, Decided, DueRequest, EventScope,
   ForgetRequest, Forgotten, GateRecord, Json, Keys, Ledger, LedgerAnalytics, NamedTally, NewTask, OwnerRecord,
-  PolicyRecord, QueueRef, RunFilter, RunRecord, RunRemoval, Scope, StatusCounts, StoredEvent, Tally, TallyFilter,
-  TaskFilter, TaskKey, TaskRecord, TaskResult, ThreadHeartbeat, View,
+  PolicyRecord, QueueRef, RunFilter, RunRecord, RunRemoval, StatusCounts, StoredEvent, Tally, TallyFilter, TaskFilter,
+  TaskKey, TaskRecord, TaskResult, ThreadHeartbeat, View,
 } from 'reprise/durable'
 
 export declare class PostgresLedger implements Ledger {
@@ -39,20 +39,24 @@ export declare class PostgresLedger implements Ledger {
   taskOwners(): Promise<readonly string[]>;
   get(key: TaskKey): Promise<TaskRecord | undefined>;
   list(filter: TaskFilter): Promise<readonly TaskRecord[]>;
+  retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]>;
+  countWaiting(queue: string): Promise<readonly WaitingCount[]>;
+  waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]>;
+  fresh(filter: FreshFilter): Promise<FreshPage>;
   checkpoint(key: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;
   policy(hash: string): Promise<PolicyRecord | undefined>;
   attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
-  attemptsOfRun(run: string): Promise<readonly AttemptRow[]>;
-  results(run: string): Promise<readonly TaskResult[]>;
+  attemptsOfRun(run: string, page?: AttemptPage): Promise<readonly AttemptRow[]>;
+  results(run: string, page?: ResultPage): Promise<readonly TaskResult[]>;
   countTasks(run: string): Promise<StatusCounts>;
   attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]>;
   tally(name: string): Promise<Tally>;
   tallies(filter: TallyFilter): Promise<readonly NamedTally[]>;
   gates(): Promise<readonly GateRecord[]>;
-  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]>;
+  deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]>;
   events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>;
   close(): Promise<void>;
 }
@@ -65,3 +69,83 @@ export interface PostgresOptions {
 }
 
 export declare function openPostgres(given: string, options?: PostgresOptions): Promise<PostgresLedger>;
+
+// Not exported, and referred to above.
+
+// ledger/filters
+interface AttemptPage {
+  readonly after?: Pick<AttemptRow, 'id' | 'generation' | 'attempt' | 'execution'>;
+  readonly limit?: number;
+}
+
+// ledger/filters
+interface FreshEnd {
+  readonly dueAtMs: number;
+  readonly id: string;
+}
+
+// ledger/filters
+interface FreshFilter {
+  readonly queue: string;
+  readonly policyHash: string;
+  readonly nowMs: number;
+  readonly after?: FreshEnd;
+  readonly limit: number;
+}
+
+// ledger/ledger-reader
+interface FreshPage {
+  readonly sound: number;
+  readonly others: readonly TaskRecord[];
+  readonly end: FreshEnd | undefined;
+}
+
+// ledger/filters
+interface LetterFilter extends ScopeFilter {
+  readonly isOpen?: boolean;
+  readonly signature?: string;
+  readonly after?: Pick<DeadLetter, 'atMs' | 'scopeKind' | 'scope' | 'id' | 'generation'>;
+  readonly limit?: number;
+}
+
+// ledger/filters
+interface ResultPage {
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+// ledger/filters
+interface RetryingFilter {
+  readonly after?: Pick<TaskRecord, 'dueAtMs' | 'id' | 'scopeKind' | 'scope'>;
+  readonly limit?: number;
+}
+
+// ledger/records
+declare const SCOPE_KINDS: readonly ['task', 'run'];
+
+// ledger/filters
+interface ScopeFilter {
+  readonly scopeKind?: ScopeKind;
+  readonly scope?: string;
+}
+
+// ledger/records
+type ScopeKind = (typeof SCOPE_KINDS)[number];
+
+// ledger/ledger-reader
+interface WaitingCount extends Omit<WaitingRef, 'queue'> {
+  readonly tasks: number;
+}
+
+// ledger/filters
+interface WaitingFilter extends WaitingRef {
+  readonly after?: Pick<TaskRecord, 'dueAtMs' | 'id' | 'scopeKind' | 'scope'>;
+  readonly limit?: number;
+}
+
+// ledger/filters
+interface WaitingRef {
+  readonly queue: string;
+  readonly policyHash: string;
+  readonly rank: number;
+}

@@ -34,10 +34,9 @@ export async function run({ options }: ParsedArguments<object, Options>, context
   if (options.retrying === true) {
     const found = await ifKept(
       settings.store,
-      async (ledger) => [await viewRetrying(ledger), await ledger.now()] as const,
+      async (ledger) => [await viewRetrying(ledger, limit), await ledger.now()] as const,
     )
-    const [waiting, nowMs] = found ?? [[], Date.now()]
-    const retrying = waiting.slice(0, limit)
+    const [retrying, nowMs] = found ?? [[], Date.now()]
     if (settings.json) writeJson(world.stdout, { retrying })
     else if (found === undefined) print(noStoreLines(settings.store))
     else print(retryingTable(retrying, nowMs, look))

@@ -1,6 +1,5 @@
 /** `reprise watch RUN`: a run live, whichever process conducts it. Imports the workflow package and output. */
-import { runReader, RunWatcher, viewRun, withLedger } from '@reprise/workflow/internal'
-import type { Ledger } from 'reprise/durable'
+import { type RunDetail, runReader, RunWatcher, withLedger } from '@reprise/workflow/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
@@ -46,15 +45,14 @@ export async function run(
       stop.end()
       await reporter.end()
     }
-    return watcher.isOver ? tellEnd(ledger, id, context) : EXIT.done
+    return watcher.isOver ? tellEnd(watcher.detail, context) : EXIT.done
   })
 }
 
 /** In the words, and with the exit code, of whoever conducted it. */
-async function tellEnd(ledger: Ledger, id: string, context: CommandContext): Promise<ExitCode> {
+function tellEnd(detail: RunDetail | undefined, context: CommandContext): ExitCode {
   const { settings } = context
   const world = neutralWorld(context.world)
-  const detail = await viewRun(runReader(ledger, settings.store), id)
   // Somebody has removed it, or goes on with it already.
   if (detail === undefined || detail.state === 'running') return EXIT.done
   const look = lookFor(world, settings, world.stderr)

@@ -3,7 +3,8 @@
  * be, and whose wait a clock that was set back would lengthen. Imports the ledger's port and its own layer.
  */
 import type { Random } from '../core/time.js'
-import type { Ledger, AttemptCounts } from '../ledger/ledger.js'
+import { FRESH_RANK } from '../ledger/claim-order.js'
+import type { AttemptCounts, FreshEnd, Ledger, WaitingCount } from '../ledger/ledger.js'
 import { keyOf, type PolicyRecord, type TaskKey, type TaskRecord, TERMINAL } from '../ledger/records.js'
 import type { Definition } from './definition.js'
 import { TaskRefusedError } from './errors.js'
@@ -28,12 +29,17 @@ export interface RefusedTask extends TaskKey {
 export interface Waiting {
   waiting: number
   readonly skipped: SkippedTask[]
+  skippedCount: number
   readonly refused: RefusedTask[]
   /** Written before there was a retry state: they have a fresh one now. */
   migrated: number
 }
 
+/** At most this many tasks with another policy are listed; the others are counted. */
+const MAX_SKIPPED = 1000
 const BATCH = 1000
+/** Fresh tasks are counted by the store: more of them at once, but no longer than the event loop can wait. */
+const FRESH_BATCH = 5000
 
 export class Adoption {
   private readonly ledger: Ledger
@@ -46,29 +52,77 @@ export class Adoption {
     this.policyChange = policyChange
   }
 
-  /** Looks at everything that waits, and adopts what it may. */
+  /**
+   * Looks at what waits, and adopts what it may. Fresh tasks with this program's policy are counted by the store, since
+   * very many may wait: only those that are not as they were created are looked at.
+   */
   async lookAtWaiting(definition: Definition): Promise<Waiting> {
-    const found: Waiting = { waiting: 0, skipped: [], refused: [], migrated: 0 }
-    let after: TaskRecord | undefined
-    for (;;) {
-      const filter = { queue: definition.queue, statuses: ['waiting'] as const, limit: BATCH, ...(after && { after }) }
-      const tasks = await this.ledger.list(filter)
-      found.migrated += await this.migrateAll(tasks.filter(lacksState))
-      const sound: TaskRecord[] = []
-      const counts = await this.ledger.attemptCounts(tasks)
-      for (const [index, task] of tasks.entries()) {
-        const faults = lacksState(task) ? [] : this.faultsOf(definition, task, counts[index] as AttemptCounts)
-        if (faults.length === 0) sound.push(task)
-        else if (await isStill(this.ledger, task)) found.refused.push({ ...keyOf(task), faults, task })
-      }
-      await this.adopt(definition, sound)
-      for (const task of sound) {
-        if (this.takes(definition, task)) found.waiting++
-        else found.skipped.push({ ...keyOf(task), changes: await this.changesOf(definition, task) })
-      }
-      after = tasks.at(-1)
-      if (tasks.length < BATCH) return found
+    const found: Waiting = { waiting: 0, skipped: [], skippedCount: 0, refused: [], migrated: 0 }
+    const { queue, record } = definition
+    const counts = await this.ledger.countWaiting(queue)
+    const isOwn = ({ policyHash }: WaitingCount): boolean => policyHash === record.hash
+    // Before the others: a task that takes the new policy would be counted twice.
+    for (const count of counts.filter(isOwn)) {
+      if (count.rank === FRESH_RANK) await this.lookAtFresh(definition, found)
+      else await this.lookAtGroup(definition, count, found)
     }
+    for (const count of counts.filter((one) => !isOwn(one))) await this.lookAtGroup(definition, count, found)
+    return found
+  }
+
+  private async lookAtFresh(definition: Definition, found: Waiting): Promise<void> {
+    const { ledger } = this
+    const { queue, record } = definition
+    let after: FreshEnd | undefined
+    do {
+      const from = { queue, policyHash: record.hash, nowMs: await ledger.now(), ...(after && { after }) }
+      const page = await ledger.fresh({ ...from, limit: FRESH_BATCH })
+      found.waiting += page.sound
+      for (let first = 0; first < page.others.length; first += BATCH)
+        await this.lookAt(definition, page.others.slice(first, first + BATCH), found)
+      after = page.end
+    } while (after !== undefined)
+  }
+
+  /** Of tasks that are only counted, no more are read than are listed. */
+  private async lookAtGroup(definition: Definition, group: WaitingCount, found: Waiting): Promise<void> {
+    const { policyHash, rank } = group
+    const isTaken = this.takes(definition, group)
+    let after: TaskRecord | undefined
+    for (let seen = 0; ; ) {
+      if (!isTaken && found.skipped.length >= MAX_SKIPPED) {
+        found.skippedCount += Math.max(0, group.tasks - seen)
+        return
+      }
+      const from = { queue: definition.queue, policyHash, rank, ...(after && { after }) }
+      const tasks = await this.ledger.waiting({ ...from, limit: BATCH })
+      await this.lookAt(definition, tasks, found)
+      after = tasks.at(-1)
+      seen += tasks.length
+      if (tasks.length < BATCH) return
+    }
+  }
+
+  private async lookAt(definition: Definition, tasks: readonly TaskRecord[], found: Waiting): Promise<void> {
+    found.migrated += await this.migrateAll(tasks.filter(lacksState))
+    const sound: TaskRecord[] = []
+    const counts = await this.ledger.attemptCounts(tasks)
+    for (const [index, task] of tasks.entries()) {
+      const faults = lacksState(task) ? [] : this.faultsOf(definition, task, counts[index] as AttemptCounts)
+      if (faults.length === 0) sound.push(task)
+      else if (await isStill(this.ledger, task)) found.refused.push({ ...keyOf(task), faults, task })
+    }
+    await this.adopt(definition, sound)
+    for (const task of sound) {
+      if (this.takes(definition, task)) found.waiting++
+      else await this.skip(definition, task, found)
+    }
+  }
+
+  private async skip(definition: Definition, task: TaskRecord, found: Waiting): Promise<void> {
+    found.skippedCount++
+    if (found.skipped.length >= MAX_SKIPPED) return
+    found.skipped.push({ ...keyOf(task), changes: await this.changesOf(definition, task) })
   }
 
   private async migrateAll(tasks: readonly TaskRecord[]): Promise<number> {
@@ -92,7 +146,10 @@ export class Adoption {
     return [...faultsOfState(task, attempts), ...faultsOfHistory(task, counts)]
   }
 
-  private takes({ record, policyChange = this.policyChange }: Definition, task: TaskRecord): boolean {
+  private takes(
+    { record, policyChange = this.policyChange }: Definition,
+    task: { readonly policyHash: string },
+  ): boolean {
     return task.policyHash === record.hash || policyChange === 'accept'
   }
 

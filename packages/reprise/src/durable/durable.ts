@@ -71,8 +71,10 @@ export interface Resumption {
   readonly waiting: number
   /** Written before there was a retry state: they have a fresh one now. */
   readonly migrated: number
-  /** Left as they are, since this program's policy is not theirs. */
+  /** Left as they are, since this program's policy is not theirs: at most 1,000 for each name of tasks. */
   readonly skipped: readonly SkippedTask[]
+  /** How many were left as they are for that reason. */
+  readonly skippedCount: number
   /** Left as they are, since what the ledger says of them cannot be. */
   readonly refused: readonly RefusedTask[]
   /** Interrupted, and only a person can say whether they happened: see `decide`. */
@@ -247,12 +249,13 @@ export class Durable {
     const skipped: SkippedTask[] = []
     const refused: RefusedTask[] = []
     const undecided: TaskKey[] = []
-    let [waiting, migrated] = [0, 0]
+    let [waiting, migrated, skippedCount] = [0, 0, 0]
     for (const definition of worker.definitions.values()) {
       const found = await this.adoption.lookAtWaiting(definition)
       waiting += found.waiting
       migrated += found.migrated
       skipped.push(...found.skipped)
+      skippedCount += found.skippedCount
       refused.push(...found.refused)
       for (const { task, faults } of found.refused) worker.due.refuse(definition, task, faults)
       const open = await ledger.list({ queue: definition.queue, statuses: ['undecided'] })
@@ -261,7 +264,7 @@ export class Durable {
     worker.wake()
     const others = await this.ownership.others()
     const elapsedMs = this.environment.exactMs() - startMs
-    return { resumed, waiting, migrated, skipped, refused, undecided, others, elapsedMs }
+    return { resumed, waiting, migrated, skipped, skippedCount, refused, undecided, others, elapsedMs }
   }
 
   /** Questions about many tasks: what fails, what recovers, what waiting costs. */

@@ -21,9 +21,28 @@ export function rankOf({ progress }: TaskRecord): number {
 /** In the order of the claim. */
 export const RANK_NUMBERS: readonly number[] = [0, 1, 2]
 
+/** Of tasks that have made no attempt, or none since a reset. */
+export const FRESH_RANK = 2
+
 /** Negative if `a` is claimed before `b`, of tasks that are due. */
 export function compareDue(a: TaskRecord, b: TaskRecord): number {
   return rankOf(a) - rankOf(b) || (a.dueAtMs as number) - (b.dueAtMs as number) || compareText(a.id, b.id)
+}
+
+/** In the order of lists of tasks that wait: by due time, then by id and scope. A task without a due time comes first. */
+export function compareWaiting(a: WaitingPlace, b: WaitingPlace): number {
+  return (
+    compareTimes(a.dueAtMs, b.dueAtMs) ||
+    compareText(a.id, b.id) ||
+    compareText(a.scopeKind, b.scopeKind) ||
+    compareText(a.scope, b.scope)
+  )
+}
+
+type WaitingPlace = Pick<TaskRecord, 'dueAtMs' | 'id' | 'scopeKind' | 'scope'>
+
+function compareTimes(a: number | null, b: number | null): number {
+  return a === b ? 0 : (a ?? -Infinity) - (b ?? -Infinity)
 }
 
 function compareText(a: string, b: string): number {

@@ -8,6 +8,7 @@ import type { LedgerAnalytics } from './analytics.js'
 import { fairShare } from './fair-share.js'
 import type {
   AttemptCounts,
+  AttemptPage,
   Compacted,
   CompactRequest,
   Creation,
@@ -15,21 +16,39 @@ import type {
   DueRequest,
   Forgotten,
   ForgetRequest,
+  FreshFilter,
+  FreshPage,
   Keys,
   Ledger,
+  LetterFilter,
   NewTask,
   QueueRef,
+  ResultPage,
+  RetryingFilter,
   RunFilter,
   RunRemoval,
   StatusCounts,
   TaskFilter,
   TaskResult,
   View,
+  WaitingCount,
+  WaitingFilter,
 } from './ledger.js'
 import { LedgerTime } from './ledger-time.js'
 import { MemoryAnalytics } from './memory-analytics.js'
 import { dueTasks, freePlaces, isRanked } from './memory-due.js'
 import { compact, forget, isIn, letterName, type MemoryTables, removeRun } from './memory-housekeeping.js'
+import {
+  allTasks,
+  countWaiting,
+  freshTasks,
+  listAttempts,
+  listLetters,
+  listRetrying,
+  listRuns,
+  listTasks,
+  listWaiting,
+} from './memory-lists.js'
 import { tellFull } from './queue-limit.js'
 import type {
   AttemptRow,
@@ -41,13 +60,12 @@ import type {
   OwnerRecord,
   PolicyRecord,
   RunRecord,
-  Scope,
   StoredEvent,
   TaskKey,
   TaskRecord,
   TaskStatus,
 } from './records.js'
-import { nameOf, scopeOfRun } from './records.js'
+import { keyIn, nameOf, scopeOfRun } from './records.js'
 import { countedTallies, type NamedTally, type Tally, type TallyFilter, tallyOf, withTallyOf } from './tally.js'
 
 /** Options of `MemoryLedger`. */
@@ -163,18 +181,23 @@ export class MemoryLedger implements Ledger {
   }
 
   async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
-    const { queue, statuses, owner, after, limit = Infinity } = filter
-    return this.all()
-      .filter(
-        (task) =>
-          isIn(task, filter) &&
-          (queue === undefined || task.queue === queue) &&
-          (statuses === undefined || statuses.includes(task.status)) &&
-          (owner === undefined || task.owner === owner) &&
-          (after === undefined || compareKeys(task, after) > 0),
-      )
-      .toSorted(compareKeys)
-      .slice(0, limit)
+    return listTasks(this.tables, filter)
+  }
+
+  async retrying(filter: RetryingFilter = {}): Promise<readonly TaskRecord[]> {
+    return listRetrying(this.tables, filter)
+  }
+
+  async countWaiting(queue: string): Promise<readonly WaitingCount[]> {
+    return countWaiting(this.tables, queue)
+  }
+
+  async waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]> {
+    return listWaiting(this.tables, filter)
+  }
+
+  async fresh(filter: FreshFilter): Promise<FreshPage> {
+    return freshTasks(this.tables, filter)
   }
 
   async checkpoint(key: TaskKey): Promise<Json | undefined> {
@@ -186,19 +209,7 @@ export class MemoryLedger implements Ledger {
   }
 
   async runs(filter: RunFilter): Promise<readonly RunRecord[]> {
-    const { idPrefix, name, kind, statuses, sinceMs = -Infinity, limit = Infinity } = filter
-    return [...this.tables.runs.values()]
-      .map(({ run }) => run)
-      .filter(
-        (run) =>
-          run.id.startsWith(idPrefix ?? '') &&
-          (name === undefined || run.name === name) &&
-          (kind === undefined || run.kind === kind) &&
-          (statuses === undefined || statuses.includes(run.status)) &&
-          run.createdAtMs >= sinceMs,
-      )
-      .toSorted((a, b) => (idPrefix === undefined ? b.createdAtMs - a.createdAtMs : 0) || (a.id < b.id ? 1 : -1))
-      .slice(0, limit)
+    return listRuns(this.tables, filter)
   }
 
   async definition(run: string): Promise<Json | undefined> {
@@ -217,13 +228,14 @@ export class MemoryLedger implements Ledger {
     return [...(this.tables.attempts.get(nameOf(key)) ?? [])]
   }
 
-  async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
-    const tasks = await this.list(scopeOfRun(run))
-    return tasks.flatMap((task) => this.tables.attempts.get(nameOf(task)) ?? [])
+  async attemptsOfRun(run: string, page: AttemptPage = {}): Promise<readonly AttemptRow[]> {
+    return listAttempts(this.tables, listTasks(this.tables, scopeOfRun(run)), page)
   }
 
-  async results(run: string): Promise<readonly TaskResult[]> {
-    const tasks = await this.list({ ...scopeOfRun(run), statuses: ['succeeded'] })
+  async results(run: string, { after, limit }: ResultPage = {}): Promise<readonly TaskResult[]> {
+    const from = after === undefined ? {} : { after: keyIn(scopeOfRun(run), after) }
+    const page = limit === undefined ? from : { ...from, limit }
+    const tasks = listTasks(this.tables, { ...scopeOfRun(run), statuses: ['succeeded'], ...page })
     return tasks.map(({ id, result = null, progress }) => ({ id, result, failures: progress.retry.failures }))
   }
 
@@ -256,8 +268,8 @@ export class MemoryLedger implements Ledger {
     return [...this.gateRecords.values()]
   }
 
-  async deadLetters(scope?: Scope): Promise<readonly DeadLetter[]> {
-    return [...this.tables.dead.values()].filter((letter) => isIn(letter, scope))
+  async deadLetters(filter: LetterFilter = {}): Promise<readonly DeadLetter[]> {
+    return listLetters(this.tables, filter)
   }
 
   async events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
@@ -285,7 +297,7 @@ export class MemoryLedger implements Ledger {
   }
 
   private all(): TaskRecord[] {
-    return [...this.tables.tasks.values()].map(({ task }) => task)
+    return allTasks(this.tables)
   }
 
   private insert({ task, policy, payloadHash }: NewTask): Creation {
@@ -400,10 +412,4 @@ function isOf(task: TaskRecord, queues: readonly QueueRef[]): boolean {
 function isNoneOf(except: readonly TaskKey[] = []): (task: TaskRecord) => boolean {
   const names = new Set(except.map(nameOf))
   return (task) => names.size === 0 || !names.has(nameOf(task))
-}
-
-function compareKeys(a: TaskKey, b: TaskKey): number {
-  if (a.scopeKind !== b.scopeKind) return a.scopeKind < b.scopeKind ? -1 : 1
-  if (a.scope !== b.scope) return a.scope < b.scope ? -1 : 1
-  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1
 }

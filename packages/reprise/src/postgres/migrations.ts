@@ -140,6 +140,7 @@ export const MIGRATIONS: readonly string[] = [
     closed_by text COLLATE "C",
     PRIMARY KEY (scope_kind, scope, id, generation)
   );
+  CREATE INDEX dead_at ON $schema.dead (at, scope_kind, scope, id, generation);
 
   CREATE TABLE $schema.events (
     seq bigint PRIMARY KEY,

@@ -7,6 +7,7 @@ import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { fairShare } from '../ledger/fair-share.js'
 import type {
   AttemptCounts,
+  AttemptPage,
   Compacted,
   CompactRequest,
   Creation,
@@ -14,10 +15,15 @@ import type {
   DueRequest,
   Forgotten,
   ForgetRequest,
+  FreshFilter,
+  FreshPage,
   Keys,
   Ledger,
+  LetterFilter,
   NewTask,
   QueueRef,
+  ResultPage,
+  RetryingFilter,
   RunFilter,
   RunRemoval,
   StatusCounts,
@@ -25,6 +31,8 @@ import type {
   TaskResult,
   ThreadHeartbeat,
   View,
+  WaitingCount,
+  WaitingFilter,
 } from '../ledger/ledger.js'
 import {
   type AttemptRow,
@@ -32,30 +40,16 @@ import {
   type EventScope,
   type GateRecord,
   type Json,
-  keyIn,
   nameOf,
   type OwnerRecord,
   type PolicyRecord,
   type RunRecord,
-  type Scope,
-  scopeOfRun,
   type StoredEvent,
   type TaskKey,
   type TaskRecord,
   wordsOf,
 } from '../ledger/records.js'
-import {
-  attemptOf,
-  deadLetterOf,
-  eventOf,
-  gateOf,
-  parse,
-  resultOf,
-  runOf,
-  tallyInRow,
-  taskOf,
-  text,
-} from '../ledger/rows.js'
+import { attemptOf, gateOf, parse, runOf, tallyInRow, text } from '../ledger/rows.js'
 import { tellFull } from '../ledger/queue-limit.js'
 import type { NamedTally, Tally, TallyFilter } from '../ledger/tally.js'
 import type { PostgresAddress } from './address.js'
@@ -65,9 +59,21 @@ import { Hints } from './hints.js'
 import { Housekeeping } from './housekeeping.js'
 import { type CachedRow, RowCache } from './row-cache.js'
 import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
+import {
+  countTasks,
+  listAttempts,
+  listEvents,
+  listLetters,
+  listResults,
+  listRuns,
+  listTasks,
+} from '../ledger/sql/sql-lists.js'
+import type { Reading } from '../ledger/sql/sql-reading.js'
+import { listTallies } from '../ledger/sql/sql-tallies.js'
+import { countWaiting, freshTasks, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
-import { keyColumns, listQuery, ranksOf, runsQuery, type Statements, statementsOf, talliesQuery } from './statements.js'
+import { keyColumns, ranksOf, type Statements, statementsOf } from './statements.js'
 import { type KeySupply, TaskKeys } from './task-keys.js'
 import { postgresHeartbeat } from './thread-heartbeat.js'
 import { WriteQueue } from './write-queue.js'
@@ -281,10 +287,24 @@ export class PostgresLedger implements Ledger {
     return this.reader.get(key)
   }
 
-  async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
-    const { text: sql, values } = listQuery(this.schema, filter)
-    const rows = await this.reader.query(sql, values)
-    return this.told(() => rows.map((row) => taskOf(row).task))
+  list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
+    return this.read(() => listTasks(filter))
+  }
+
+  retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]> {
+    return this.read(() => listRetrying(filter))
+  }
+
+  countWaiting(queue: string): Promise<readonly WaitingCount[]> {
+    return this.read(() => countWaiting(queue))
+  }
+
+  waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]> {
+    return this.read(() => listWaiting(filter))
+  }
+
+  fresh(filter: FreshFilter): Promise<FreshPage> {
+    return this.read(() => freshTasks(filter))
   }
 
   async checkpoint(key: TaskKey): Promise<Json | undefined> {
@@ -297,10 +317,8 @@ export class PostgresLedger implements Ledger {
     return this.told(() => row && runOf(row))
   }
 
-  async runs(filter: RunFilter): Promise<readonly RunRecord[]> {
-    const { text: sql, values } = runsQuery(this.schema, filter)
-    const rows = await this.reader.query(sql, values)
-    return this.told(() => rows.map(runOf))
+  runs(filter: RunFilter): Promise<readonly RunRecord[]> {
+    return this.read(() => listRuns(filter))
   }
 
   async definition(run: string): Promise<Json | undefined> {
@@ -318,19 +336,16 @@ export class PostgresLedger implements Ledger {
     return this.told(() => rows.map((row) => attemptOf(row, key)))
   }
 
-  async attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
-    const rows = await this.reader.query(this.sql.attemptsOfRun, [run])
-    return this.told(() => rows.map((row) => attemptOf(row, keyIn(scopeOfRun(run), row['id'] as string))))
+  attemptsOfRun(run: string, page?: AttemptPage): Promise<readonly AttemptRow[]> {
+    return this.read(() => listAttempts(run, page))
   }
 
-  async results(run: string): Promise<readonly TaskResult[]> {
-    const rows = await this.reader.query(this.sql.results, [run])
-    return this.told(() => rows.map((row) => resultOf(row, run)))
+  results(run: string, page?: ResultPage): Promise<readonly TaskResult[]> {
+    return this.read(() => listResults(run, page))
   }
 
-  async countTasks(run: string): Promise<StatusCounts> {
-    const rows = await this.reader.query(this.sql.countTasks, [run])
-    return Object.fromEntries(rows.map((row) => [row['status'] as string, row['tasks'] as number]))
+  countTasks(run: string): Promise<StatusCounts> {
+    return this.read(() => countTasks(run))
   }
 
   async attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]> {
@@ -343,10 +358,8 @@ export class PostgresLedger implements Ledger {
     return tallyInRow(row)
   }
 
-  async tallies(filter: TallyFilter): Promise<readonly NamedTally[]> {
-    const { text: sql, values } = talliesQuery(this.schema, filter)
-    const rows = await this.reader.query(sql, values)
-    return rows.map((row) => ({ name: row['name'] as string, ...tallyInRow(row) }))
+  tallies(filter: TallyFilter): Promise<readonly NamedTally[]> {
+    return this.read(() => listTallies(filter))
   }
 
   async gates(): Promise<readonly GateRecord[]> {
@@ -354,20 +367,12 @@ export class PostgresLedger implements Ledger {
     return this.told(() => rows.map(gateOf))
   }
 
-  async deadLetters(scope?: Scope): Promise<readonly DeadLetter[]> {
-    const { allDead, deadInScope } = this.sql
-    const rows = await (scope === undefined
-      ? this.reader.query(allDead)
-      : this.reader.query(deadInScope, [scope.scopeKind, scope.scope]))
-    return this.told(() => rows.map(deadLetterOf))
+  deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]> {
+    return this.read(() => listLetters(filter))
   }
 
-  async events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
-    const { events, eventsInScope } = this.sql
-    const rows = await (scope === undefined
-      ? this.reader.query(events, [afterSeq, limit])
-      : this.reader.query(eventsInScope, [scope.scopeKind, scope.scope, afterSeq, limit]))
-    return this.told(() => rows.map(eventOf))
+  events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
+    return this.read(() => listEvents(afterSeq, limit, scope))
   }
 
   close(): Promise<void> {
@@ -382,6 +387,10 @@ export class PostgresLedger implements Ledger {
     await this.connections.with((connection) => this.writers.end(connection)).catch(() => undefined)
     this.reader.close()
     await this.connections.end()
+  }
+
+  private read<T>(begin: () => Reading<T>): Promise<T> {
+    return this.reader.list(this.schema, begin)
   }
 
   private told<T>(read: () => T): T {

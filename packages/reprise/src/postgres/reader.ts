@@ -51,16 +51,23 @@ export class Reader {
 
   /** A reading at one moment; begun anew after a lost connection. */
   read<T>(schema: string, begin: () => Reading<T>): Promise<T> {
-    return this.within((connection) =>
-      readLater(begin(), (query) => {
-        const text = writtenFor(
-          query,
-          (table) => `${schema}.${table}`,
-          (position) => `$${position}`,
-        )
-        return connection.query(text, query.values) as Promise<SqlRow[]>
-      }),
-    )
+    return this.within((connection) => this.ask(schema, connection, begin))
+  }
+
+  /** A reading whose queries are found by an index, each at its own moment: without a transaction, by the session's plans. */
+  list<T>(schema: string, begin: () => Reading<T>): Promise<T> {
+    return this.patiently('read', (connection) => this.ask(schema, connection, begin))
+  }
+
+  private ask<T>(schema: string, connection: Connection, begin: () => Reading<T>): Promise<T> {
+    return readLater(begin(), (query) => {
+      const text = writtenFor(
+        query,
+        (table) => `${schema}.${table}`,
+        (position) => `$${position}`,
+      )
+      return connection.query(text, query.values) as Promise<SqlRow[]>
+    })
   }
 
   /** In one transaction of its own that writes what may be written twice: every statement sees what was committed. */

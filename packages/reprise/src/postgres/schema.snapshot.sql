@@ -155,6 +155,7 @@ CREATE TABLE writers (
 CREATE INDEX attempts_failed ON attempts USING btree (signature, task, ended_at) WHERE (signature IS NOT NULL);
 CREATE UNIQUE INDEX attempts_pkey ON attempts USING btree (task, generation, attempt, execution);
 CREATE UNIQUE INDEX checkpoints_pkey ON checkpoints USING btree (task);
+CREATE INDEX dead_at ON dead USING btree (at, scope_kind, scope, id, generation);
 CREATE UNIQUE INDEX dead_pkey ON dead USING btree (scope_kind, scope, id, generation);
 CREATE UNIQUE INDEX event_numbers_pkey ON event_numbers USING btree (one);
 CREATE UNIQUE INDEX events_pkey ON events USING btree (seq);

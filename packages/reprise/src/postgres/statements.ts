@@ -1,19 +1,15 @@
 /** Every statement of the PostgreSQL ledger that reads, locks or keeps one row, for one schema. Imports its own layer. */
 import { RANK_NUMBERS } from '../ledger/claim-order.js'
-import type { QueueRef, RunFilter, TaskFilter } from '../ledger/ledger.js'
-import { RUN_STATUSES, TASK_STATUSES, type TaskKey, type TaskStatus } from '../ledger/records.js'
-import { TASK_CLASSES, type TallyFilter } from '../ledger/tally.js'
-import { AFTER_PREFIX, RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
+import type { QueueRef } from '../ledger/ledger.js'
+import type { TaskKey } from '../ledger/records.js'
+import { TASK_CLASSES } from '../ledger/tally.js'
+import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
 import { CLOCK, NOW, type Statement, statementsFor } from './connections.js'
 import { PARTS } from './write-statement.js'
 
 // Each by its name: a column that a later version adds must not change what a prepared statement answers.
 const GATE_COLUMNS = Object.keys(PARTS.gates).join(', ')
 const ATTEMPT_COLUMNS = Object.keys(PARTS.tried).join(', ')
-const DEAD_COLUMNS = Object.keys(PARTS.dead)
-  .filter((column) => column !== 'task')
-  .join(', ')
-const EVENT_COLUMNS = `seq, ${Object.keys(PARTS.events).join(', ')}`
 const ROW_COLUMNS = `${TASK_COLUMNS}, version, payload_hash`
 /** Keys of tasks as rows: three arrays, from this parameter on. */
 const keysAt = (first: number): string => `unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[])`
@@ -23,7 +19,6 @@ const notExcept = (first: number): string =>
   `AND NOT EXISTS (SELECT 1 FROM ${keysAt(first)} AS e(scope_kind, scope, id) WHERE ${sameKey('e', 't')})`
 const TALLY_SUMS = TASK_CLASSES.map((column) => `coalesce(sum(${column}), 0)::int8 AS ${column}`).join(', ')
 const IS_TASK = 'scope_kind = $1 AND scope = $2 AND id = $3'
-const IN_RUN = `scope_kind = 'run' AND scope = $1`
 const of = (alias: string, columns: string): string =>
   columns
     .split(',')
@@ -78,10 +73,6 @@ const SQL = {
     SET kept_at = greatest($.policies.kept_at, excluded.kept_at)`,
   attempts: `SELECT ${of('a', ATTEMPT_COLUMNS)} FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE ${IS_TASK}
     ORDER BY a.generation, a.attempt, a.execution`,
-  attemptsOfRun: `SELECT t.id, ${of('a', ATTEMPT_COLUMNS)} FROM $.tasks t JOIN $.attempts a ON a.task = t.pk WHERE ${IN_RUN}
-    ORDER BY t.id, a.generation, a.attempt, a.execution`,
-  results: `SELECT id, result, progress FROM $.tasks WHERE ${IN_RUN} AND status = 'succeeded' ORDER BY id`,
-  countTasks: `SELECT status, count(*) AS tasks FROM $.tasks WHERE ${IN_RUN} GROUP BY status`,
   attemptCounts: `SELECT coalesce(max(a.attempt), 0)::int8 AS last,
     count(a.attempt) FILTER (WHERE a.outcome <> 'interrupted' OR a.failure IS NOT NULL) AS ended
     FROM ${keysAt(1)} WITH ORDINALITY AS k(scope_kind, scope, id, nth)
@@ -92,11 +83,6 @@ const SQL = {
   owners: 'SELECT record FROM $.owners ORDER BY id',
   putOwner: 'INSERT INTO $.owners (id, record) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET record = excluded.record',
   taskOwners: 'SELECT DISTINCT owner FROM $.tasks WHERE owner IS NOT NULL',
-  allDead: `SELECT ${DEAD_COLUMNS} FROM $.dead ORDER BY at, scope_kind, scope, id`,
-  deadInScope: `SELECT ${DEAD_COLUMNS} FROM $.dead WHERE scope_kind = $1 AND scope = $2 ORDER BY at, id`,
-  events: `SELECT ${EVENT_COLUMNS} FROM $.events WHERE seq > $1 ORDER BY seq LIMIT $2`,
-  eventsInScope: `SELECT ${EVENT_COLUMNS} FROM $.events WHERE scope_kind = $1 AND scope = $2 AND seq > $3
-    ORDER BY seq LIMIT $4`,
   notify: 'SELECT pg_notify($1, $2)',
 } as const
 
@@ -152,87 +138,4 @@ export type Statements = Readonly<Record<keyof typeof SQL, Statement>>
 
 export function statementsOf(schema: string): Statements {
   return statementsFor(SQL, schema, 'reprise_')
-}
-
-export interface Query {
-  readonly text: string
-  readonly values: readonly unknown[]
-}
-
-/** Conditions and their values, numbered as they come. */
-class Conditions {
-  readonly values: unknown[] = []
-  private readonly parts: string[] = []
-
-  /** `?` stands for a value. */
-  add(condition: string, ...given: readonly unknown[]): void {
-    let index = 0
-    this.parts.push(
-      condition.replaceAll('?', () => {
-        this.values.push(given[index++])
-        return `$${this.values.length}`
-      }),
-    )
-  }
-
-  get text(): string {
-    return this.parts.length === 0 ? '' : ` WHERE ${this.parts.join(' AND ')}`
-  }
-}
-
-export function listQuery(schema: string, filter: TaskFilter): Query {
-  const { scopeKind, scope, queue, statuses, owner, after, limit } = filter
-  const where = new Conditions()
-  if (scopeKind !== undefined) where.add('scope_kind = ?', scopeKind)
-  if (scope !== undefined) where.add('scope = ?', scope)
-  if (queue !== undefined) where.add('queue = ?', queue)
-  if (statuses !== undefined) where.add(statusIs(statuses))
-  // An owner is what those have: so the index of owners finds them, however many have finished.
-  const areOwned = statuses?.every((status) => status === 'running' || status === 'parked') ?? false
-  if (areOwned) where.add('owner IS NOT NULL')
-  if (owner !== undefined) where.add('owner = ?', owner)
-  // Sorted afterwards where they are few: to read those in order of their keys would be to read all tasks.
-  const isSorted = areOwned || owner !== undefined
-  const key = isSorted ? `scope_kind || '', scope || '', id || ''` : 'scope_kind, scope, id'
-  if (after !== undefined) where.add(`(${key}) > (?, ?, ?)`, after.scopeKind, after.scope, after.id)
-  const text = `SELECT ${TASK_COLUMNS} FROM ${schema}.tasks${where.text} ORDER BY ${key}`
-  return withLimit(text, where.values, limit)
-}
-
-/** In words and by `=`, as a partial index wants it. */
-function statusIs(statuses: readonly TaskStatus[]): string {
-  const quoted = statuses.map((status) => `'${TASK_STATUSES.find((known) => known === status)}'`)
-  return quoted.length === 1 ? `status = ${quoted[0]}` : `status IN (${quoted.join(', ') || 'NULL'})`
-}
-
-export function runsQuery(schema: string, filter: RunFilter): Query {
-  const { idPrefix, name, kind, statuses, sinceMs, limit } = filter
-  const where = new Conditions()
-  // A range instead of LIKE: the server plans it by the primary key without knowing the prefix.
-  if (idPrefix !== undefined) where.add('id >= ? AND id < ?', idPrefix, idPrefix + AFTER_PREFIX)
-  if (name !== undefined) where.add('name = ?', name)
-  if (kind !== undefined) where.add('kind = ?', kind)
-  if (sinceMs !== undefined) where.add('created_at >= ?', sinceMs)
-  if (statuses !== undefined) {
-    const quoted = statuses.map((status) => `'${RUN_STATUSES.find((known) => known === status)}'`)
-    where.add(`status IN (${quoted.join(', ') || 'NULL'})`)
-  }
-  const order = idPrefix === undefined ? 'created_at DESC, id DESC' : 'id DESC'
-  const text = `SELECT ${RUN_COLUMNS} FROM ${schema}.runs${where.text} ORDER BY ${order}`
-  return withLimit(text, where.values, limit)
-}
-
-function withLimit(text: string, values: readonly unknown[], limit: number | undefined): Query {
-  if (limit === undefined) return { text, values }
-  return { text: `${text} LIMIT $${values.length + 1}`, values: [...values, limit] }
-}
-
-export function talliesQuery(schema: string, { prefix, after, limit }: TallyFilter): Query {
-  const where = new Conditions()
-  if (prefix !== undefined) where.add('name >= ? AND name < ?', prefix, prefix + AFTER_PREFIX)
-  if (after !== undefined) where.add('name > ?', after)
-  // The rows of one that counts nothing any more add up to 0 until they are removed.
-  const text = `SELECT name, ${TALLY_SUMS} FROM ${schema}.tallies${where.text} GROUP BY name
-    HAVING sum(${TASK_CLASSES.join(' + ')}) > 0 ORDER BY name`
-  return withLimit(text, where.values, limit)
 }

@@ -110,6 +110,7 @@ export const MIGRATIONS: readonly string[] = [
     closed_by TEXT,
     PRIMARY KEY (scope_kind, scope, id, generation)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX dead_at ON dead (at, scope_kind, scope, id, generation);
 
   CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

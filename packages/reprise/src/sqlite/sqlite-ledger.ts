@@ -5,6 +5,7 @@
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import type {
   AttemptCounts,
+  AttemptPage,
   Compacted,
   CompactRequest,
   Creation,
@@ -12,10 +13,15 @@ import type {
   DueRequest,
   Forgotten,
   ForgetRequest,
+  FreshFilter,
+  FreshPage,
   Keys,
   Ledger,
+  LetterFilter,
   NewTask,
   QueueRef,
+  ResultPage,
+  RetryingFilter,
   RunFilter,
   RunRemoval,
   StatusCounts,
@@ -23,6 +29,8 @@ import type {
   TaskResult,
   ThreadHeartbeat,
   View,
+  WaitingCount,
+  WaitingFilter,
 } from '../ledger/ledger.js'
 import type {
   AttemptRow,
@@ -33,15 +41,13 @@ import type {
   OwnerRecord,
   PolicyRecord,
   RunRecord,
-  Scope,
   StoredEvent,
   TaskKey,
   TaskRecord,
-  TaskStatus,
 } from '../ledger/records.js'
 import type { LedgerTime } from '../ledger/ledger-time.js'
 import { tellFull } from '../ledger/queue-limit.js'
-import { keyIn, scopeOfRun, wordsOf } from '../ledger/records.js'
+import { wordsOf } from '../ledger/records.js'
 import { type NamedTally, type Tally, type TallyFilter, withTallyOf } from '../ledger/tally.js'
 import { CommitQueue, HalfDone } from './commit-queue.js'
 import type { SqliteDatabase } from './driver.js'
@@ -54,11 +60,8 @@ import { LockedRows } from './locked-rows.js'
 import type { OpenFiles } from './open-files.js'
 import {
   attemptOf,
-  deadLetterOf,
-  eventOf,
   gateOf,
   parse,
-  resultOf,
   runOf,
   tallyInRow,
   type SqlRow,
@@ -68,8 +71,19 @@ import {
   updatedValues,
 } from '../ledger/rows.js'
 import { sqlAnalytics } from '../ledger/sql/sql-analytics.js'
-import { readNow, type SqlQuery, writtenFor } from '../ledger/sql/sql-reading.js'
-import { listQuery, prepareStatements, runsQuery, type Statements, talliesQuery } from './statements.js'
+import {
+  countTasks,
+  listAttempts,
+  listEvents,
+  listLetters,
+  listResults,
+  listRuns,
+  listTasks,
+} from '../ledger/sql/sql-lists.js'
+import { readNow, type Reading, type SqlQuery, writtenFor } from '../ledger/sql/sql-reading.js'
+import { listTallies } from '../ledger/sql/sql-tallies.js'
+import { countWaiting, freshTasks, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
+import { prepareStatements, type Statements } from './statements.js'
 import { TallyWriter } from './tally-writer.js'
 import { sqliteHeartbeat } from './thread-heartbeat.js'
 
@@ -183,11 +197,24 @@ export class SqliteLedger implements Ledger {
     return this.queue.read(() => this.find(key)?.task)
   }
 
-  async list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
-    const { sql, values } = listQuery(filter)
-    // Whoever reads page by page does not keep the event loop from turning.
-    await new Promise((resolve) => setImmediate(resolve))
-    return this.queue.read(() => (this.database.prepare(sql).all(...values) as SqlRow[]).map((row) => taskOf(row).task))
+  list(filter: TaskFilter): Promise<readonly TaskRecord[]> {
+    return this.read(() => listTasks(filter))
+  }
+
+  retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]> {
+    return this.read(() => listRetrying(filter))
+  }
+
+  countWaiting(queue: string): Promise<readonly WaitingCount[]> {
+    return this.read(() => countWaiting(queue))
+  }
+
+  waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]> {
+    return this.read(() => listWaiting(filter))
+  }
+
+  fresh(filter: FreshFilter): Promise<FreshPage> {
+    return this.read(() => freshTasks(filter))
   }
 
   checkpoint({ scopeKind, scope, id }: TaskKey): Promise<Json | undefined> {
@@ -205,8 +232,7 @@ export class SqliteLedger implements Ledger {
   }
 
   runs(filter: RunFilter): Promise<readonly RunRecord[]> {
-    const { sql, values } = runsQuery(filter)
-    return this.queue.read(() => (this.database.prepare(sql).all(...values) as SqlRow[]).map(runOf))
+    return this.read(() => listRuns(filter))
   }
 
   definition(run: string): Promise<Json | undefined> {
@@ -234,23 +260,16 @@ export class SqliteLedger implements Ledger {
     )
   }
 
-  attemptsOfRun(run: string): Promise<readonly AttemptRow[]> {
-    return this.queue.read(() =>
-      (this.sql.attemptsOfRun.all(run) as SqlRow[]).map((row) =>
-        attemptOf(row, keyIn(scopeOfRun(run), row['id'] as string)),
-      ),
-    )
+  attemptsOfRun(run: string, page?: AttemptPage): Promise<readonly AttemptRow[]> {
+    return this.read(() => listAttempts(run, page))
   }
 
-  results(run: string): Promise<readonly TaskResult[]> {
-    return this.queue.read(() => this.sql.results.all(run).map((row) => resultOf(row as SqlRow, run)))
+  results(run: string, page?: ResultPage): Promise<readonly TaskResult[]> {
+    return this.read(() => listResults(run, page))
   }
 
   countTasks(run: string): Promise<StatusCounts> {
-    return this.queue.read(() => {
-      const rows = this.sql.countTasks.all(run) as { status: TaskStatus; tasks: number }[]
-      return Object.fromEntries(rows.map(({ status, tasks }) => [status, tasks]))
-    })
+    return this.read(() => countTasks(run))
   }
 
   attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]> {
@@ -263,34 +282,19 @@ export class SqliteLedger implements Ledger {
   }
 
   tallies(filter: TallyFilter): Promise<readonly NamedTally[]> {
-    const { sql, values } = talliesQuery(filter)
-    return this.queue.read(() =>
-      (this.database.prepare(sql).all(...values) as SqlRow[]).map((row) => ({
-        name: row['name'] as string,
-        ...tallyInRow(row),
-      })),
-    )
+    return this.read(() => listTallies(filter))
   }
 
   gates(): Promise<readonly GateRecord[]> {
     return this.queue.read(() => (this.sql.gates.all() as SqlRow[]).map(gateOf))
   }
 
-  deadLetters(scope?: Scope): Promise<readonly DeadLetter[]> {
-    return this.queue.read(() => {
-      const rows = scope ? this.sql.deadInScope.all(scope.scopeKind, scope.scope) : this.sql.allDead.all()
-      return (rows as SqlRow[]).map(deadLetterOf)
-    })
+  deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]> {
+    return this.read(() => listLetters(filter))
   }
 
   events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
-    return this.queue.read(() => {
-      const { events, eventsInScope } = this.sql
-      const rows = scope
-        ? eventsInScope.all(scope.scopeKind, scope.scope, afterSeq, limit)
-        : events.all(afterSeq, limit)
-      return (rows as SqlRow[]).map(eventOf)
-    })
+    return this.read(() => listEvents(afterSeq, limit, scope))
   }
 
   forget(request: ForgetRequest): Promise<Forgotten> {
@@ -314,6 +318,12 @@ export class SqliteLedger implements Ledger {
 
   async close(): Promise<void> {
     this.queue.close()
+  }
+
+  /** At one moment. A program that reads page by page does not keep the event loop from turning. */
+  private async read<T>(begin: () => Reading<T>): Promise<T> {
+    await new Promise((resolve) => setImmediate(resolve))
+    return this.queue.read(() => readNow(begin(), (query) => this.ask(query)))
   }
 
   private ask(query: SqlQuery): readonly SqlRow[] {

@@ -1,11 +1,9 @@
 /**
  * Every statement of the SQLite ledger, prepared once, at its first use. Imports its own layer.
  */
-import type { RunFilter, TaskFilter } from '../ledger/ledger.js'
-import { RUN_STATUSES, TASK_STATUSES, type TaskStatus } from '../ledger/records.js'
 import type { SqliteDatabase, SqliteStatement } from './driver.js'
-import { TASK_CLASSES, type TallyFilter } from '../ledger/tally.js'
-import { AFTER_PREFIX, RUN_COLUMNS, type SqlValue, TASK_COLUMNS, UPDATED_COLUMNS } from '../ledger/rows.js'
+import { TASK_CLASSES } from '../ledger/tally.js'
+import { RUN_COLUMNS, TASK_COLUMNS, UPDATED_COLUMNS } from '../ledger/rows.js'
 
 const INSERTED = [
   'scope_kind',
@@ -72,13 +70,6 @@ export const SQL = {
     failure, signature, owner) VALUES (${marks(11)})`,
   attempts: `SELECT a.* FROM attempts a JOIN tasks t ON t.pk = a.task WHERE ${IS_TASK}
     ORDER BY a.generation, a.attempt, a.execution`,
-  attemptsOfRun: `SELECT t.id, a.* FROM tasks t JOIN attempts a ON a.task = t.pk WHERE ${IN_RUN}
-    ORDER BY t.id, a.generation, a.attempt, a.execution`,
-  // A third of what whole tasks would take. Progress that is damaged is given as it is, to be told of.
-  results: `SELECT id, result, iif(json_valid(progress), progress ->> '$.retry.failures', NULL) AS failures,
-    iif(json_valid(progress), '{}', progress) AS progress
-    FROM tasks WHERE ${IN_RUN} AND status = 'succeeded' ORDER BY id`,
-  countTasks: `SELECT status, COUNT(*) AS tasks FROM tasks WHERE ${IN_RUN} GROUP BY status`,
   // The keys come as one list: a statement for each takes twice as long.
   attemptCounts: `SELECT COALESCE(MAX(a.attempt), 0) AS last,
     COALESCE(SUM(a.outcome <> 'interrupted' OR a.failure IS NOT NULL), 0) AS ended
@@ -112,15 +103,11 @@ export const SQL = {
     signature = excluded.signature, stop_reason = excluded.stop_reason, failure = excluded.failure,
     closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
   closeDead: `UPDATE dead SET closed_at = ?, closed_by = ? WHERE ${IS_TASK} AND generation = ? AND closed_at IS NULL`,
-  allDead: 'SELECT * FROM dead ORDER BY at, scope_kind, scope, id',
-  deadInScope: 'SELECT * FROM dead WHERE scope_kind = ? AND scope = ? ORDER BY at, id',
   removeDead: `DELETE FROM dead WHERE ${IS_TASK}`,
   removeOldDead: `DELETE FROM dead WHERE ${IS_TASK} AND generation <=
     (SELECT generation FROM dead WHERE ${IS_TASK} ORDER BY generation DESC LIMIT 1 OFFSET ?)`,
   insertEvent: `INSERT INTO events (type, scope_kind, scope, id, at, correlation_id, detail)
     VALUES (${marks(7)})`,
-  events: 'SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?',
-  eventsInScope: 'SELECT * FROM events WHERE scope_kind = ? AND scope = ? AND seq > ? ORDER BY seq LIMIT ?',
   removeEvents: `DELETE FROM events WHERE ${IS_TASK}`,
   removeOldEvents: `DELETE FROM events WHERE ${IS_TASK} AND seq <=
     (SELECT seq FROM events WHERE ${IS_TASK} ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
@@ -147,76 +134,4 @@ export function prepareStatements(database: SqliteDatabase): Statements {
   }
   void statements.task
   return statements
-}
-
-export function listQuery(filter: TaskFilter): { readonly sql: string; readonly values: SqlValue[] } {
-  const { scopeKind, scope, queue, statuses, owner, after, limit } = filter
-  const conditions: string[] = []
-  const values: SqlValue[] = []
-  const where = (condition: string, ...given: SqlValue[]): void => {
-    conditions.push(condition)
-    values.push(...given)
-  }
-  if (scopeKind !== undefined) where('scope_kind = ?', scopeKind)
-  if (scope !== undefined) where('scope = ?', scope)
-  if (queue !== undefined) where('queue = ?', queue)
-  if (statuses !== undefined) where(statusIs(statuses))
-  // An owner is what those have: so the index of owners finds them, however many have finished.
-  const areOwned = statuses?.every((status) => status === 'running' || status === 'parked') ?? false
-  if (areOwned) where('owner IS NOT NULL')
-  if (owner !== undefined) where('owner = ?', owner)
-  // Sorted afterwards where they are few: to read those in order of their keys would be to read all tasks.
-  const key = areOwned ? '+scope_kind, +scope, +id' : 'scope_kind, scope, id'
-  if (after !== undefined) where(`(${key}) > (?, ?, ?)`, after.scopeKind, after.scope, after.id)
-  const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  const sql = `SELECT ${TASK_COLUMNS} FROM tasks${condition} ORDER BY ${key} LIMIT ?`
-  return { sql, values: [...values, limit ?? -1] }
-}
-
-/** In words and by `=`, as a partial index wants it; but many may wait, and those are read in order of their keys. */
-function statusIs(statuses: readonly TaskStatus[]): string {
-  const [first] = statuses
-  const quoted = statuses.map((status) => `'${TASK_STATUSES.find((known) => known === status)}'`)
-  return statuses.length === 1 && first !== 'waiting' ? `status = ${quoted[0]}` : `status IN (${quoted.join(', ')})`
-}
-
-export function runsQuery(filter: RunFilter): { sql: string; values: SqlValue[] } {
-  const { idPrefix, name, kind, statuses, sinceMs, limit } = filter
-  const conditions: string[] = []
-  const values: SqlValue[] = []
-  const where = (condition: string, value: SqlValue): void => {
-    conditions.push(condition)
-    values.push(value)
-  }
-  if (idPrefix !== undefined) {
-    where('id >= ?', idPrefix)
-    where('id < ?', idPrefix + AFTER_PREFIX)
-  }
-  if (name !== undefined) where('name = ?', name)
-  if (kind !== undefined) where('kind = ?', kind)
-  if (sinceMs !== undefined) where('created_at >= ?', sinceMs)
-  if (statuses !== undefined) {
-    const quoted = statuses.map((status) => `'${RUN_STATUSES.find((known) => known === status)}'`)
-    conditions.push(`status IN (${quoted.join(', ')})`)
-  }
-  const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  const order = idPrefix === undefined ? 'created_at DESC, id DESC' : 'id DESC'
-  const sql = `SELECT ${RUN_COLUMNS} FROM runs${condition} ORDER BY ${order} LIMIT ?`
-  return { sql, values: [...values, limit ?? -1] }
-}
-
-export function talliesQuery({ prefix, after, limit }: TallyFilter): { sql: string; values: SqlValue[] } {
-  const conditions: string[] = []
-  const values: SqlValue[] = []
-  if (prefix !== undefined) {
-    conditions.push('name >= ?', 'name < ?')
-    values.push(prefix, prefix + AFTER_PREFIX)
-  }
-  if (after !== undefined) {
-    conditions.push('name > ?')
-    values.push(after)
-  }
-  const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  const sql = `SELECT name, ${CLASSES} FROM tallies${condition} ORDER BY name LIMIT ?`
-  return { sql, values: [...values, limit ?? -1] }
 }

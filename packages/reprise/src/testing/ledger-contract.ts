@@ -10,6 +10,7 @@ import { CLAIM_CASES } from './claim-contract.js'
 import { type Check, isError, rejection, same } from './contract-checks.js'
 import { GROUP_CASES } from './group-contract.js'
 import { LETTER_CASES } from './letter-contract.js'
+import { PAGE_CASES } from './page-contract.js'
 import { RETENTION_CASES } from './retention-contract.js'
 import { RUN_CASES } from './run-contract.js'
 import { newTask, sampleTask } from './sample-task.js'
@@ -50,6 +51,7 @@ export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly C
     ...LETTER_CASES,
     ...CLAIM_CASES,
     ...GROUP_CASES,
+    ...PAGE_CASES,
     ...RETENTION_CASES,
     ...RUN_CASES,
     ...SCOPE_CASES,

@@ -4,7 +4,7 @@ import { type AttemptRow, keyIn, type RunRecord, scopeOfRun, type TaskKey } from
 import { type Check, isError, rejection, same } from './contract-checks.js'
 import { newTask, sampleTask } from './sample-task.js'
 
-function sampleRun(changes: Partial<RunRecord> = {}): RunRecord {
+export function sampleRun(changes: Partial<RunRecord> = {}): RunRecord {
   return {
     id: 'night-1',
     kind: 'workflow',

@@ -10,6 +10,7 @@ import { type Difference, differencesOf } from '../plan/differences.js'
 import { fallbackId } from '../plan/fallback.js'
 import { type InterruptAction, type Plan, stepsOf } from '../plan/plan.js'
 import { isOlder, retryStateOf } from '../view/retry-state.js'
+import { allTasksOfRun } from '../view/run-pages.js'
 import type { ResumePreview } from '../view/views.js'
 
 export interface ResumeChoices {
@@ -72,7 +73,7 @@ export async function checkResume(
 ): Promise<ResumeCheck> {
   const counts = await ledger.countTasks(run.id)
   // Those that succeeded may be very many, and nothing has to be known of them.
-  const left = await ledger.list({ scopeKind: 'run', scope: run.id, statuses: UNSUCCESSFUL })
+  const left = await allTasksOfRun(ledger, run.id, UNSUCCESSFUL)
   const open = left.filter(({ status }) => status !== 'failed' && status !== 'cancelled')
   const failed = left.filter(({ status }) => status === 'failed' || status === 'cancelled')
   // What is recorded of the document is masked; of what it was, the fingerprint tells.

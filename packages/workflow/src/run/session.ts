@@ -27,6 +27,7 @@ import { type RecordedStep, recordedSteps } from './recorded-steps.js'
 import { RunClock } from './run-clock.js'
 import { notesAsJson, type RunNotes } from './run-record.js'
 import { runEvents } from '../view/read-times.js'
+import { allAttemptsOfRun, allTasksOfRun } from '../view/run-pages.js'
 import { attemptMs, type AttemptTime, NO_TIME, sessionsOf, timesOf } from '../view/run-times.js'
 import type { RunTimes } from '../view/views.js'
 import { Scope } from './scope.js'
@@ -265,8 +266,8 @@ export class Session {
     const untilMs = monotonicMs()
     if (record.resumes === 0)
       return { times: { ...NO_TIME, activeMs: Math.max(0, now - record.createdAtMs) }, stepMs: new Map(), untilMs }
-    const [events, attempts] = [await runEvents(ledger, id), await ledger.attemptsOfRun(id)]
-    const open = await ledger.list({ scopeKind: 'run', scope: id, statuses: ['waiting', 'parked', 'running'] })
+    const [events, attempts] = [await runEvents(ledger, id), await allAttemptsOfRun(ledger, id)]
+    const open = await allTasksOfRun(ledger, id, ['waiting', 'parked', 'running'])
     const sessions = sessionsOf(record, events, attempts, now)
     const stepMs = new Map<string, number>()
     const cut = open.flatMap((task) => interruptedAttempt(task))

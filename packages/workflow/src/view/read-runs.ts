@@ -5,10 +5,11 @@
 import type { Ledger, RunRecord, TaskRecord, TaskStatus } from 'reprise/durable'
 import { expectOptions, livingOwners, type OptionCheck, type OtherOwner } from 'reprise/internal'
 import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
-import { type Plan, stepsOf } from '../plan/plan.js'
+import { type Plan, type StepPlan, stepsOf } from '../plan/plan.js'
 import { notesOf } from '../run/run-record.js'
 import { readTimes, runEvents, timesFrom } from './read-times.js'
 import { retryStateOf, waitedMsOf } from './retry-state.js'
+import { allAttemptsOfRun, allTasksOfRun, tasksOfRun } from './run-pages.js'
 import { type LogFinder, Policies, STATE_OF, StepLook } from './step-look.js'
 import type { TimeSpan } from './run-times.js'
 import {
@@ -78,7 +79,7 @@ export async function viewRuns(ledger: Ledger, selection: RunSelection = {}): Pr
   return viewRecords(ledger, found.filter(isMeant).slice(0, limit), living)
 }
 
-/** At most this many runs are read at once: the times of some come from all of their attempts and events. */
+/** At most this many runs are read at once: the times of some come from their attempts and events. */
 const RUNS_AT_ONCE = 8
 
 export async function viewRecords(
@@ -101,32 +102,16 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
   const run = await ledger.run(id)
   if (run === undefined) return undefined
   const plan = await planOf(run)
-  const records = await ledger.list({ scopeKind: 'run', scope: id })
-  const tasks = new Map(records.map((task) => [task.id, task]))
   const [attempts, events, living] = [
-    await ledger.attemptsOfRun(id),
+    await allAttemptsOfRun(ledger, id),
     await runEvents(ledger, id),
     await livingOwners(ledger),
   ]
-  const { times, sessions } = await timesFrom(ledger, run, { events, attempts, open: records }, living)
+  const open = await allTasksOfRun(ledger, id, OPEN_TASKS)
+  const { times, sessions } = await timesFrom(ledger, run, { events, attempts, open }, living)
   const isInterrupted = stateOf(run, ownerOf(run, living)) === 'interrupted'
-  const rows = { attempts, sessions, logOf: reader.logsOf(id), isInterrupted }
-  const look = new StepLook(await Policies.of(ledger, records), rows)
-  // Looked for only where there are any: a run may have very many steps.
-  const hasFallbacks = records.some(({ id: task }) => isFallbackId(task))
-  const known = new Set<TaskRecord>()
-  const steps: StepView[] = []
-  for (const step of stepsOf(plan)) {
-    const task = tasks.get(step.id)
-    steps.push(look.step(step, task))
-    if (task !== undefined) known.add(task)
-    const fallback = hasFallbacks ? tasks.get(fallbackId(step)) : undefined
-    if (fallback === undefined) continue
-    steps.push({ ...look.task(fallback, 'shell'), name: fallbackName(step) })
-    known.add(fallback)
-  }
-  // What the document does not have any more has happened all the same.
-  if (known.size < records.length) for (const task of records) if (!known.has(task)) steps.push(look.task(task, ''))
+  const look = new StepLook({ attempts, sessions, logOf: reader.logsOf(id), isInterrupted })
+  const steps = await stepViews(ledger, id, plan, look)
   const counts: Partial<Record<StepState, number>> = {}
   for (const { state } of steps) counts[state] = (counts[state] ?? 0) + 1
   const resumedAtMs = events.filter(({ type }) => type === 'run_resumed').map(({ atMs }) => atMs)
@@ -139,31 +124,71 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
   }
 }
 
-/** What waits now, in runs and in programs; the next to come first. */
-export async function viewRetrying(ledger: Ledger): Promise<RetryingView[]> {
-  const waiting = await ledger.list({ statuses: ['waiting', 'parked'] })
-  const policies = await Policies.of(ledger, waiting)
-  const [isStopped, nowMs] = [await stoppedRuns(ledger), await ledger.now()]
-  return waiting
-    .filter((task) => task.scopeKind !== 'run' || !isStopped.has(task.scope))
-    .filter((task) => task.status === 'parked' || retryStateOf(task).failures > 0)
-    .map((task): RetryingView => {
-      const { attempts, retryBudgetMs } = policies.of(task.policyHash)
-      const [retry, { lastFailure }] = [retryStateOf(task), task.progress]
-      return {
-        scopeKind: task.scopeKind,
-        scope: task.scope,
-        id: task.id,
-        state: task.status === 'parked' ? 'parked' : 'retrying',
-        attempt: retry.launched + 1,
-        attemptsAllowed: attempts,
-        nextAttemptAtMs: task.dueAtMs,
-        waitedMs: waitedMsOf(task, nowMs),
-        retryBudgetMs,
-        failure: lastFailure,
-      }
-    })
-    .toSorted((a, b) => (a.nextAttemptAtMs ?? 0) - (b.nextAttemptAtMs ?? 0))
+const OPEN_TASKS = ['waiting', 'parked', 'running'] as const
+
+/** In the order of the plan, each with its fallback; then what the document does not have any more. */
+async function stepViews(ledger: Ledger, run: string, plan: Plan, look: StepLook): Promise<StepView[]> {
+  const planned = new Map<string, StepPlan>(stepsOf(plan).map((step) => [step.id, step]))
+  const views = new Map<string, StepView>()
+  const fallbacks = new Map<string, TaskRecord>()
+  const others: TaskRecord[] = []
+  for await (const page of tasksOfRun(ledger, run)) {
+    await look.know(ledger, page)
+    for (const task of page) {
+      const step = planned.get(task.id)
+      if (step !== undefined) views.set(task.id, look.step(step, task))
+      else if (isFallbackId(task.id)) fallbacks.set(task.id, task)
+      else others.push(task)
+    }
+  }
+  const steps: StepView[] = []
+  for (const step of planned.values()) {
+    steps.push(views.get(step.id) ?? look.step(step, undefined))
+    // Looked for only where there are any: a run may have very many steps.
+    const fallback = fallbacks.size === 0 ? undefined : fallbacks.get(fallbackId(step))
+    if (fallback === undefined) continue
+    steps.push(look.task(fallback, 'shell', fallbackName(step)))
+    fallbacks.delete(fallback.id)
+  }
+  const left = [...others, ...fallbacks.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return [...steps, ...left.map((task) => look.task(task, ''))]
+}
+
+/** At most this many retried tasks are read at once. */
+const RETRYING_PAGE = 500
+
+/** At most `limit` of what waits now, in runs and in programs; the next to come first. */
+export async function viewRetrying(ledger: Ledger, limit = Infinity): Promise<RetryingView[]> {
+  const [isStopped, nowMs, policies] = [await stoppedRuns(ledger), await ledger.now(), new Policies()]
+  const views: RetryingView[] = []
+  let after: TaskRecord | undefined
+  do {
+    const page = await ledger.retrying({ limit: RETRYING_PAGE, ...(after && { after }) })
+    await policies.know(ledger, page)
+    const shown = page
+      .filter((task) => task.scopeKind !== 'run' || !isStopped.has(task.scope))
+      .filter((task) => task.status === 'parked' || retryStateOf(task).failures > 0)
+    views.push(...shown.map((task) => retryingView(task, policies, nowMs)))
+    after = page.length < RETRYING_PAGE ? undefined : page.at(-1)
+  } while (after !== undefined && views.length < limit)
+  return views.slice(0, limit)
+}
+
+function retryingView(task: TaskRecord, policies: Policies, nowMs: number): RetryingView {
+  const { attempts, retryBudgetMs } = policies.of(task.policyHash)
+  const [retry, { lastFailure }] = [retryStateOf(task), task.progress]
+  return {
+    scopeKind: task.scopeKind,
+    scope: task.scope,
+    id: task.id,
+    state: task.status === 'parked' ? 'parked' : 'retrying',
+    attempt: retry.launched + 1,
+    attemptsAllowed: attempts,
+    nextAttemptAtMs: task.dueAtMs,
+    waitedMs: waitedMsOf(task, nowMs),
+    retryBudgetMs,
+    failure: lastFailure,
+  }
 }
 
 /** Runs that nobody conducts: what waits in them waits for a resume. */

@@ -19,7 +19,13 @@ export function runEvents(ledger: Ledger, run: string): Promise<readonly StoredE
   return ledger.events(0, MAX_EVENTS, { scopeKind: 'run', scope: run })
 }
 
-/** The sums that the last conductor recorded, if nothing has happened to the run since; else from its attempts. */
+/** A list of runs reads at most this much of the history of each. */
+const MAX_ATTEMPTS = 2000
+
+/**
+ * The sums that the last conductor recorded, if nothing has happened to the run since; else from its attempts. Of a run
+ * with more attempts than a list may read, waits are not told from the time in which steps ran.
+ */
 export async function readTimes(
   ledger: Ledger,
   run: RunRecord,
@@ -27,8 +33,11 @@ export async function readTimes(
 ): Promise<RunTimes> {
   const recorded = recordedTimes(run)
   if (recorded !== undefined) return recorded
-  const [events, attempts] = [await runEvents(ledger, run.id), await ledger.attemptsOfRun(run.id)]
-  const open = await ledger.list({ scopeKind: 'run', scope: run.id, statuses: ['waiting', 'parked', 'running'] })
+  const limit = MAX_ATTEMPTS + 1
+  const [events, attempts] = [await runEvents(ledger, run.id), await ledger.attemptsOfRun(run.id, { limit })]
+  if (attempts.length === limit) return (await timesFrom(ledger, run, { events, attempts: [], open: [] }, living)).times
+  const statuses = ['waiting', 'parked', 'running'] as const
+  const open = await ledger.list({ scopeKind: 'run', scope: run.id, statuses, withInput: false, limit: MAX_ATTEMPTS })
   return (await timesFrom(ledger, run, { events, attempts, open }, living)).times
 }
 

@@ -9,9 +9,13 @@ import type { RunEvent } from '../run/run-event.js'
 import type { StepResult } from '../run/run-record.js'
 import { type RunReader, viewRun } from './read-runs.js'
 import { retryStateOf } from './retry-state.js'
+import { allTasksOfRun } from './run-pages.js'
 import { RunningOutput } from './running-output.js'
 import { taskState } from './step-look.js'
 import type { RunDetail, RunTimes, StepView } from './views.js'
+
+const UNFINISHED = ['waiting', 'running', 'parked', 'undecided'] as const
+const TASK_STATUSES = [...UNFINISHED, 'succeeded', 'failed', 'cancelled'] as const
 
 export class RunWatcher {
   private readonly reader: RunReader
@@ -20,6 +24,10 @@ export class RunWatcher {
   private readonly output = new RunningOutput()
   private mark: number | undefined = undefined
   private started = false
+  /** The generation of each step that had ended before the first look, which is told with the start. */
+  private readonly endedBefore = new Map<string, number>()
+  /** The run at the last look at which something had changed. */
+  detail: RunDetail | undefined = undefined
   /** Nothing more will happen by itself. */
   isOver = false
 
@@ -36,14 +44,15 @@ export class RunWatcher {
     if (mark === this.mark && this.started && !(await this.isLost(ledger))) return this.outputs(await ledger.now())
     this.mark = mark
     // Before the details, so that those of a step that has ended are complete; what comes between is told at the next look.
-    const seen = await ledger.list({ scopeKind: 'run', scope: this.run })
+    const seen = await this.tasks()
     const detail = await viewRun(this.reader, this.run)
+    this.detail = detail
     if (detail === undefined) return undefined
     this.isOver = detail.state === 'interrupted' || ENDED_RUN_STATUSES.has(detail.state)
     const events: RunEvent[] = []
     const now = await ledger.now()
     if (!this.started) events.push(startOf(detail, now))
-    const listed = this.isOver ? await ledger.list({ scopeKind: 'run', scope: this.run }) : seen
+    const listed = this.isOver && this.started ? await this.tasks() : seen
     const tasks = new Map(listed.map((task) => [task.id, task]))
     const steps = new Map(detail.steps.map((step) => [step.id, step]))
     // In the order of the workflow: a step has ended before the next one begins.
@@ -53,9 +62,17 @@ export class RunWatcher {
     }
     this.output.note(detail.steps, tasks)
     events.push(...this.outputs(now))
+    if (!this.started)
+      for (const { id, endedAtMs, generation } of detail.steps)
+        if (endedAtMs !== null) this.endedBefore.set(id, generation)
     this.started = true
     if (this.isOver) events.push(endOf(detail, now))
     return events
+  }
+
+  /** At the first look those that have not ended: the others are told with the start. */
+  private tasks(): Promise<TaskRecord[]> {
+    return allTasksOfRun(this.reader.ledger, this.run, this.started ? TASK_STATUSES : UNFINISHED)
   }
 
   private async isLost(ledger: Ledger): Promise<boolean> {
@@ -73,13 +90,18 @@ export class RunWatcher {
     const step = steps.get(task.id)
     const before = this.seen.get(task.id)
     this.seen.set(task.id, task)
+    if (before === undefined && isEnded(task) && this.endedBefore.get(task.id) === task.generation) return []
     if (before?.fence === task.fence && before.status === task.status && before.generation === task.generation)
       return []
     // What had ended before the first look is told with the start.
-    if (step === undefined || (!this.started && task.owner === null && task.dueAtMs === null)) return []
+    if (step === undefined || (!this.started && isEnded(task))) return []
     const events = eventsOf(this.run, task, step, now)
     return before === undefined && this.started ? [...standingIn(this.run, step, steps, now), ...events] : events
   }
+}
+
+function isEnded({ owner, dueAtMs }: TaskRecord): boolean {
+  return owner === null && dueAtMs === null
 }
 
 /** What is told before a fallback that was not there at the first look. */

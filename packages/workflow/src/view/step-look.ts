@@ -24,15 +24,14 @@ export interface StepRows {
 }
 
 export class StepLook {
-  private readonly policies: Policies
+  private readonly policies = new Policies()
   private readonly attempts: ReadonlyMap<string, readonly AttemptRow[]>
   private readonly sessions: readonly TimeSpan[]
   private readonly logOf: LogFinder
   private readonly isInterrupted: boolean
 
   /** `rows`: the attempts of all steps, and when processes conducted their run. */
-  constructor(policies: Policies, rows: StepRows) {
-    this.policies = policies
+  constructor(rows: StepRows) {
     this.sessions = rows.sessions
     this.logOf = rows.logOf
     this.isInterrupted = rows.isInterrupted
@@ -45,8 +44,13 @@ export class StepLook {
     this.attempts = attempts
   }
 
+  /** Before these tasks are looked at. */
+  know(ledger: Ledger, tasks: readonly TaskRecord[]): Promise<void> {
+    return this.policies.know(ledger, tasks)
+  }
+
   step(step: StepPlan, task: TaskRecord | undefined): StepView {
-    if (task !== undefined) return { ...this.task(task, step.action.kind), name: step.name }
+    if (task !== undefined) return this.task(task, step.action.kind, step.name)
     return {
       id: step.id,
       name: step.name,
@@ -70,7 +74,7 @@ export class StepLook {
   }
 
   /** One that the plan need not have. */
-  task(task: TaskRecord, kind: string): StepView {
+  task(task: TaskRecord, kind: string, name = task.id): StepView {
     const { attempts, retryBudgetMs } = this.policies.of(task.policyHash)
     const { lastFailure } = task.progress
     const retry = retryStateOf(task)
@@ -79,7 +83,7 @@ export class StepLook {
     const isOver = task.owner === null && task.dueAtMs === null
     return {
       id: task.id,
-      name: task.id,
+      name,
       kind,
       state: this.isInterrupted && wasStarted(task, rows.at(-1)) ? 'interrupted' : taskState(task),
       generation: task.generation,
@@ -155,19 +159,15 @@ interface Allowance {
 
 /** What policies allow, each read once. */
 export class Policies {
-  private readonly known: ReadonlyMap<string, Allowance>
+  private readonly known = new Map<string, Allowance>()
 
-  private constructor(known: ReadonlyMap<string, Allowance>) {
-    this.known = known
-  }
-
-  static async of(ledger: Ledger, tasks: readonly Pick<TaskRecord, 'policyHash'>[]): Promise<Policies> {
-    const known = new Map<string, Allowance>()
-    for (const hash of new Set(tasks.map(({ policyHash }) => policyHash))) {
-      const policy = ((await ledger.policy(hash))?.policy ?? {}) as Partial<Allowance>
-      known.set(hash, { attempts: policy.attempts ?? 1, retryBudgetMs: policy.retryBudgetMs ?? null })
+  /** Reads the policies of these tasks. */
+  async know(ledger: Ledger, tasks: readonly Pick<TaskRecord, 'policyHash'>[]): Promise<void> {
+    for (const { policyHash } of tasks) {
+      if (this.known.has(policyHash)) continue
+      const policy = ((await ledger.policy(policyHash))?.policy ?? {}) as Partial<Allowance>
+      this.known.set(policyHash, { attempts: policy.attempts ?? 1, retryBudgetMs: policy.retryBudgetMs ?? null })
     }
-    return new Policies(known)
   }
 
   of(hash: string): Allowance {

@@ -49,6 +49,15 @@ export function writtenFor(
   return text.replaceAll(/\{(\w+)\}|\?/g, (_, name?: string) => (name === undefined ? mark(++position) : table(name)))
 }
 
+/** A query and its values, with a limit at its end if there is one: what `readRows` takes. */
+export function limited(
+  text: string,
+  { values }: { readonly values: readonly SqlArgument[] },
+  limit: number | undefined,
+): [text: string, values: readonly SqlArgument[]] {
+  return limit === undefined ? [text, values] : [`${text} LIMIT ?`, [...values, limit]]
+}
+
 /** Conditions of a query and their values, in the order in which they are added. */
 export class Conditions {
   readonly values: SqlArgument[] = []
