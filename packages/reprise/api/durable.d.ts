@@ -427,6 +427,7 @@ export interface Resumption {
   readonly waiting: number;
   readonly migrated: number;
   readonly skipped: readonly SkippedTask[];
+  readonly skippedCount: number;
   readonly refused: readonly RefusedTask[];
   readonly undecided: readonly TaskKey[];
   readonly others: readonly OtherOwner[];

@@ -409,6 +409,7 @@ export interface RunSettings {
 }
 
 export declare class RunWatcher {
+  detail: RunDetail | undefined;
   isOver: boolean;
   constructor(reader: RunReader, run: string);
   look(): Promise<RunEvent[] | undefined>;
@@ -759,7 +760,7 @@ export declare function underTest(file: FilePolicy | undefined, given: GivenPoli
 
 export declare function validateSource(name: string, open: () => Promise<Source>): Promise<Validation>;
 
-export declare function viewRetrying(ledger: Ledger): Promise<RetryingView[]>;
+export declare function viewRetrying(ledger: Ledger, limit?: number): Promise<RetryingView[]>;
 
 export declare function viewRun(reader: RunReader, id: string): Promise<RunDetail | undefined>;
 
