@@ -203,7 +203,8 @@ function inheritedDoc({ file, nodes }, member, byId) {
     const declaration = byId.get(idOf(base))
     if (declaration === undefined) continue
     const doc = shownOf(declaration, byId).find((part) => part.member === member)?.doc
-    if (doc !== undefined) return doc
+    const inherited = doc ?? inheritedDoc(declaration, member, byId)
+    if (inherited !== undefined) return inherited
   }
   return undefined
 }

@@ -136,7 +136,7 @@ describe('the history checker', () => {
       /2.2 started past its expiry/,
       ({ task, events, expected }) => {
         alter(expected, { policy: policyOf({}) })
-        alter(task.progress.retry, { expiresAtMs: 1150 })
+        alter(task.progress.retry, { expiresAtMs: 1100 })
         events.push(eventOf('resumed', 1150))
       },
     ],

@@ -33,14 +33,31 @@ function limitFaults({ task, events }: TaskHistory, rows: readonly AttemptRow[],
   const faults: string[] = []
   if (policy.retryBudgetMs !== undefined && totalDelayMs > policy.retryBudgetMs)
     faults.push(`waited ${totalDelayMs} ms of ${policy.retryBudgetMs}`)
-  const resumedAtMs = events.filter(({ type }) => type === 'resumed').map(({ atMs }) => atMs)
-  for (const { attempt, execution, startedAtMs } of rows) {
-    const isPast = (limitMs: number | null): boolean => limitMs !== null && startedAtMs >= limitMs + CLOCK_TOLERANCE_MS
-    if (isPast(deadlineAtMs)) faults.push(`attempt ${attempt}.${execution} started past the deadline`)
-    // The date counts once it was resumed; before that the sum of delays alone.
-    const wasResumed = resumedAtMs.some((atMs) => atMs >= task.createdAtMs && atMs <= startedAtMs)
-    if (task.generation === 1 && attempt > 1 && wasResumed && isPast(expiresAtMs))
+  const takenAtMs = events.filter(({ type }) => type === 'resumed').map(({ atMs }) => atMs)
+  const isPast = (atMs: number, limitMs: number | null): boolean =>
+    limitMs !== null && atMs >= limitMs + CLOCK_TOLERANCE_MS
+  for (const [index, row] of rows.entries()) {
+    const { attempt, execution, startedAtMs } = row
+    if (isPast(startedAtMs, deadlineAtMs)) faults.push(`attempt ${attempt}.${execution} started past the deadline`)
+    // The date counts for a task that had failed when it was taken up; for others the sum of delays alone.
+    const before = rows.slice(0, index)
+    const resumedAtMs = takenAtMs.find((atMs) => atMs <= startedAtMs && hasFailedBy(before, atMs))
+    if (task.generation > 1 || resumedAtMs === undefined) continue
+    // Not the start: to wait for a free process is not the task's fault.
+    if (isPast(Math.max(resumedAtMs, dueAtMs(before, row)), expiresAtMs))
       faults.push(`attempt ${attempt}.${execution} started past its expiry`)
   }
   return faults
+}
+
+function hasFailedBy(rows: readonly AttemptRow[], atMs: number): boolean {
+  return rows.some(({ outcome, failure, endedAtMs }) => {
+    return (outcome !== 'interrupted' || failure !== null) && endedAtMs <= atMs
+  })
+}
+
+/** When the attempt was due: after the wait that follows a failure, at once after an interruption. */
+function dueAtMs(before: readonly AttemptRow[], { execution, delayBeforeMs }: AttemptRow): number {
+  const endedAtMs = before.at(-1)?.endedAtMs ?? 0
+  return execution > 1 ? endedAtMs : endedAtMs + delayBeforeMs
 }

@@ -46,6 +46,7 @@ const RECORDS = [
   'CurrentAttempt',
   'FailureRecord',
   'OwnerRecord',
+  'DeadLetter',
   'EventBase',
   'RepriseEvent',
   'AttemptOutcome',

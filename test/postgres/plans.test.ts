@@ -275,7 +275,7 @@ describe.each([
     expect(accesses.map((access) => access.replace('all of ', ''))).toEqual([index])
   })
 
-  it.each(READINGS)('%s are listed by index', async (_name, reading, indexes, first) => {
+  it.each(READINGS)('%s are listed by index', async (_list, reading, indexes, first) => {
     const { accesses } = await planOf(textOf(schema, reading(), first))
     expect([...new Set(accesses.map((access) => access.replace('all of ', '')))].toSorted()).toEqual(indexes)
   })

@@ -313,7 +313,7 @@ export declare class MemoryLedger implements Ledger {
   keepPolicy(policy: PolicyRecord): Promise<void>;
   attempts(key: TaskKey): Promise<readonly AttemptRow[]>;
   attemptsOfRun(run: string, page?: AttemptPage): Promise<readonly AttemptRow[]>;
-  results(run: string, { after, limit }?: ResultPage): Promise<readonly TaskResult[]>;
+  results(run: string, page?: ResultPage): Promise<readonly TaskResult[]>;
   countTasks(run: string): Promise<StatusCounts>;
   attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]>;
   tally(name: string): Promise<Tally>;

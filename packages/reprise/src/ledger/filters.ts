@@ -139,7 +139,9 @@ export interface WaitingFilter extends WaitingRef {
   /**
    * Continue after this one, in order of due time, then of id and scope.
    * @default from the first task on
-   * @example { queue: 'charge', policyHash: '9f2c', rank: 1, after: task }
+   * @example
+   * const last = { dueAtMs: 1767225600000, scopeKind: 'task', scope: 'charge', id: 'order-42' } as const
+   * const filter: WaitingFilter = { queue: 'charge', policyHash: '9f2c', rank: 1, after: last }
    */
   readonly after?: Pick<TaskRecord, 'dueAtMs' | 'id' | 'scopeKind' | 'scope'>
   /** At most this many. @default no limit @example { queue: 'charge', policyHash: '9f2c', rank: 1, limit: 1000 } */
@@ -154,7 +156,11 @@ export interface FreshFilter {
   readonly policyHash: string
   /** A task that changed after this time is none that is as it was created. */
   readonly nowMs: number
-  /** Where the page before ended. @default from the first task on @example { after: page.end } */
+  /**
+   * Where the page before ended.
+   * @default from the first task on
+   * @example { queue: 'charge', policyHash: '9f2c', nowMs: 0, limit: 1000, after: { dueAtMs: 0, id: 'order-42' } }
+   */
   readonly after?: FreshEnd
   /** At most this many are looked at; more if several have the due time and the id of the last one. */
   readonly limit: number

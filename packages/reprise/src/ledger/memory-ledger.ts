@@ -42,8 +42,11 @@ import {
   allTasks,
   countWaiting,
   freshTasks,
+  countAttempts,
+  countTasks,
   listAttempts,
   listLetters,
+  listResults,
   listRetrying,
   listRuns,
   listTasks,
@@ -63,9 +66,8 @@ import type {
   StoredEvent,
   TaskKey,
   TaskRecord,
-  TaskStatus,
 } from './records.js'
-import { keyIn, nameOf, scopeOfRun } from './records.js'
+import { nameOf, scopeOfRun } from './records.js'
 import { countedTallies, type NamedTally, type Tally, type TallyFilter, tallyOf, withTallyOf } from './tally.js'
 
 /** Options of `MemoryLedger`. */
@@ -232,26 +234,16 @@ export class MemoryLedger implements Ledger {
     return listAttempts(this.tables, listTasks(this.tables, scopeOfRun(run)), page)
   }
 
-  async results(run: string, { after, limit }: ResultPage = {}): Promise<readonly TaskResult[]> {
-    const from = after === undefined ? {} : { after: keyIn(scopeOfRun(run), after) }
-    const page = limit === undefined ? from : { ...from, limit }
-    const tasks = listTasks(this.tables, { ...scopeOfRun(run), statuses: ['succeeded'], ...page })
-    return tasks.map(({ id, result = null, progress }) => ({ id, result, failures: progress.retry.failures }))
+  async results(run: string, page: ResultPage = {}): Promise<readonly TaskResult[]> {
+    return listResults(this.tables, run, page)
   }
 
   async countTasks(run: string): Promise<StatusCounts> {
-    const counts: Partial<Record<TaskStatus, number>> = {}
-    for (const { status } of await this.list(scopeOfRun(run))) counts[status] = (counts[status] ?? 0) + 1
-    return counts
+    return countTasks(this.tables, run)
   }
 
   async attemptCounts(keys: readonly TaskKey[]): Promise<readonly AttemptCounts[]> {
-    return keys.map((key) => {
-      const generation = this.tables.tasks.get(nameOf(key))?.task.generation
-      const rows = (this.tables.attempts.get(nameOf(key)) ?? []).filter((row) => row.generation === generation)
-      const ended = rows.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null)
-      return { last: rows.reduce((most, { attempt }) => Math.max(most, attempt), 0), ended: ended.length }
-    })
+    return keys.map((key) => countAttempts(this.tables, key))
   }
 
   async tally(name: string): Promise<Tally> {

@@ -5,18 +5,32 @@
 import { initialState, snapshot } from '../core/state.js'
 import { compareWaiting, FRESH_RANK, rankOf } from './claim-order.js'
 import type {
+  AttemptCounts,
   AttemptPage,
   FreshFilter,
   FreshPage,
   LetterFilter,
+  ResultPage,
   RetryingFilter,
   RunFilter,
+  StatusCounts,
   TaskFilter,
+  TaskResult,
   WaitingCount,
   WaitingFilter,
 } from './ledger.js'
 import { isIn, type MemoryTables } from './memory-housekeeping.js'
-import { type AttemptRow, type DeadLetter, nameOf, type RunRecord, type TaskKey, type TaskRecord } from './records.js'
+import {
+  type AttemptRow,
+  type DeadLetter,
+  keyIn,
+  nameOf,
+  type RunRecord,
+  scopeOfRun,
+  type TaskKey,
+  type TaskRecord,
+  type TaskStatus,
+} from './records.js'
 
 type Tables = MemoryTables
 
@@ -154,4 +168,24 @@ type LetterPlace = NonNullable<LetterFilter['after']>
 
 function compareLetters(a: LetterPlace, b: LetterPlace): number {
   return a.atMs - b.atMs || compareKeys(a, b) || a.generation - b.generation
+}
+
+export function listResults(tables: Tables, run: string, { after, limit }: ResultPage): readonly TaskResult[] {
+  const from = after === undefined ? {} : { after: keyIn(scopeOfRun(run), after) }
+  const page = limit === undefined ? from : { ...from, limit }
+  const tasks = listTasks(tables, { ...scopeOfRun(run), statuses: ['succeeded'], ...page })
+  return tasks.map(({ id, result = null, progress }) => ({ id, result, failures: progress.retry.failures }))
+}
+
+export function countTasks(tables: Tables, run: string): StatusCounts {
+  const counts: Partial<Record<TaskStatus, number>> = {}
+  for (const { status } of listTasks(tables, scopeOfRun(run))) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+export function countAttempts({ tasks, attempts }: Tables, key: TaskKey): AttemptCounts {
+  const generation = tasks.get(nameOf(key))?.task.generation
+  const rows = (attempts.get(nameOf(key)) ?? []).filter((row) => row.generation === generation)
+  const ended = rows.filter(({ outcome, failure }) => outcome !== 'interrupted' || failure !== null)
+  return { last: rows.reduce((most, { attempt }) => Math.max(most, attempt), 0), ended: ended.length }
 }

@@ -34,6 +34,8 @@ CREATE TABLE dead (
     PRIMARY KEY (scope_kind, scope, id, generation)
   ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX dead_at ON dead (at, scope_kind, scope, id, generation);
+
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     type TEXT NOT NULL,
