@@ -141,7 +141,7 @@ export interface WaitingFilter extends WaitingRef {
    * @default from the first task on
    * @example
    * const last = { dueAtMs: 1767225600000, scopeKind: 'task', scope: 'charge', id: 'order-42' } as const
-   * const filter: WaitingFilter = { queue: 'charge', policyHash: '9f2c', rank: 1, after: last }
+   * const page = await ledger.waiting({ queue: 'charge', policyHash: '9f2c', rank: 1, after: last })
    */
   readonly after?: Pick<TaskRecord, 'dueAtMs' | 'id' | 'scopeKind' | 'scope'>
   /** At most this many. @default no limit @example { queue: 'charge', policyHash: '9f2c', rank: 1, limit: 1000 } */
