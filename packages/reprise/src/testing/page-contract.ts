@@ -13,17 +13,21 @@ const LIMITS = [1, 2, 1000]
 const RUN = 'night-1'
 const ALL = { scopeKind: 'task', scope: 'mail' } as const
 
+/** More pages than any case here has rows: a ledger that needs more gives the same page again and again. */
+const MOST_PAGES = 1000
+
 /** Reads pages until one is not full. */
 async function joined<T>(
   read: (after: T | undefined, limit: number) => Promise<readonly T[]>,
   limit: number,
 ): Promise<T[]> {
   const all: T[] = []
-  for (;;) {
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
     const page = await read(all.at(-1), limit)
     all.push(...page)
     if (page.length < limit) return all
   }
+  throw new Error(`The list does not end after ${MOST_PAGES} pages of ${limit}`)
 }
 
 /** The whole list and its pages are the same, with every limit. */
