@@ -23,6 +23,16 @@ const retries = (budget: RatioBudget, now: number): number => {
 }
 
 describe('a ratio budget', () => {
+  it('says when it would allow an attempt: now, once withdrawals have left the window, or never', () => {
+    const budget = ratioBudget({ ratio: 0, minPerSecond: 1, window: '10s' })
+    expect(budget.nextAllowedAtMs(at(0))).toBe(0)
+    expect(retries(budget, 0)).toBe(10)
+    const nextMs = budget.nextAllowedAtMs(at(100))
+    expect(nextMs).toBeGreaterThan(100)
+    expect(budget.peek(at(nextMs))).toBe(true)
+    expect(ratioBudget({ ratio: 0, minPerSecond: 0 }).nextAllowedAtMs(at(0))).toBe(Infinity)
+  })
+
   it('by default lets a tenth of the calls be repeated, and one a second beside', () => {
     const budget = ratioBudget()
     expect(retries(budget, 0)).toBe(10)
