@@ -12,7 +12,7 @@ export async function openSource(name: string, { world, settings }: CommandConte
   return parseSource(file, text)
 }
 
-/** A file that is not there was misspelt, or is in another directory, or nobody has written one yet. */
+/** Adds a cure: the name may be misspelt, the file in another directory, or not written yet. */
 function withCure(error: unknown, name: string): unknown {
   if (!(error instanceof InputError) || error.problems[0]?.message !== NO_FILE) return error
   const suggestion = cureForMissing(name) ?? '`reprise init` writes an example to start from'

@@ -7,7 +7,7 @@
 /** Names of points in time. Other names that end in `Ms` are durations. */
 const MOMENT = /(?:^at|^time|At|Until)Ms$/
 
-/** What is shown as somebody gave it, whose keys are his own. */
+/** Values of the user, such as parameters: their keys are not ours, so nothing is added to them. */
 const GIVEN: ReadonlySet<string> = new Set(['params', 'policy', 'action', 'env', 'capture', 'onFailure', 'onInterrupt'])
 
 /** The longest time that a date can be from 1970. */
