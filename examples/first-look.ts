@@ -21,7 +21,12 @@ const executor = createExecutor({
       budget: 'retries',
     },
     'search.query': { attempts: 2, hedge: { delay: '150ms' } },
-    'mail.send': { attempts: 5, initialDelay: '100ms', breaker: { failureThreshold: 3, recoveryTimeout: '30s' } },
+    'mail.send': {
+      attempts: 5,
+      initialDelay: '100ms',
+      jitter: 'none',
+      breaker: { failureThreshold: 3, recoveryTimeout: '30s' },
+    },
   },
 })
 

@@ -80,7 +80,9 @@ async function writeLicences(file, modules) {
   const texts = await Promise.all(
     [...roots].toSorted().map(async (root) => {
       const { name, version, license } = JSON.parse(await readFile(`${root}/package.json`, 'utf8'))
-      return `${name} ${version} (${license})\n\n${(await readFile(`${root}/LICENSE`, 'utf8')).trim()}\n`
+      const found = (await readdir(root)).find((entry) => /^licen[cs]e(?:\.md|\.txt)?$/i.test(entry))
+      if (found === undefined) throw new Error(`${name} has no file with its licence`)
+      return `${name} ${version} (${license})\n\n${(await readFile(`${root}/${found}`, 'utf8')).trim()}\n`
     }),
   )
   if (texts.length > 0) await writeFile(file, texts.join(`\n${'-'.repeat(80)}\n\n`))
@@ -148,7 +150,7 @@ const CLI_FILES = {
   ],
   // What looks into a ledger.
   ledger: [
-    ...['ledger/', 'durable/', 'open/', 'sqlite/', 'internal/shared-ledger.'].map(
+    ...['ledger/', 'durable/', 'open/', 'sqlite/', 'internal/shared-ledger.', 'internal/redrive.'].map(
       (name) => `packages/reprise/src/${name}`,
     ),
     ...['view/', 'state/', 'run/run-record.', 'operate/store.'].map((name) => `packages/workflow/src/${name}`),
@@ -170,10 +172,15 @@ const CLI_FILES = {
     ...['run-argument.', 'follow.', 'until-signal.'].map((name) => `packages/cli/src/runs/${name}`),
   ],
   // What conducts a run.
+  letters: [
+    'packages/workflow/src/operate/letters/',
+    ...['output/letters/', 'input/letter-'].map((name) => `packages/cli/src/${name}`),
+  ],
   runs: [
-    ...['run/', 'steps/', 'masking/', 'operate/'].map((name) => `packages/workflow/src/${name}`),
+    ...['run/', 'steps/', 'masking/', 'operate/', 'items/'].map((name) => `packages/workflow/src/${name}`),
     'packages/cli/src/runs/',
-    ...'live/ line run- attempt-printers. ordered- log- step-names junit'
+    'packages/cli/src/input/count-',
+    ...'live/ line run- map- attempt-printers. ordered- log- step-names junit'
       .split(' ')
       .map((name) => `packages/cli/src/output/${name}`),
   ],

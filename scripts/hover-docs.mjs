@@ -62,7 +62,7 @@ function wrap(line, width) {
 /** On one line if it fits. @param {PolicyField} field @param {string} indent */
 function docOf(field, indent) {
   const { default: value, absent } = field
-  const words = value === undefined ? absent : literal(value)
+  const words = field.absentInCode ?? (value === undefined ? absent : literal(value))
   const tags = [...(words === undefined ? [] : [`@default ${words}`]), `@example { ${exampleOf(field)} }`]
   const line = `/** ${[meaningOf(field), ...tags].join(' ')} */`
   if (indent.length + line.length <= WIDTH) return line

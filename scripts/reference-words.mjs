@@ -3,10 +3,12 @@
 export const MATCHERS = {
   network:
     'Connection refused, reset or aborted, host or network unreachable, DNS, broken pipe; the codes of Node and undici.',
-  timeout: 'Something timed out, an attempt that ran into `attemptTimeout` included; HTTP 408.',
-  server_error: 'HTTP 500 to 599.',
+  timeout:
+    'Something timed out, an attempt that ran into `attemptTimeout` included; “deadline exceeded”; HTTP 408. Not a text that only names an option: `unknown flag: --timeout`.',
+  server_error:
+    'HTTP 500 to 599: the status of the error, else a text that speaks of HTTP, such as `HTTP 503`, `status 503`, `503 Service Unavailable`, and the messages of curl, wget, git, npm, pip, docker, kubectl and aws. Not `line 503`.',
   '5xx': 'The same as `server_error`.',
-  rate_limit: 'HTTP 429, “too many requests”, “rate limit”.',
+  rate_limit: 'HTTP 429, “too many requests”, a rate limit that was exceeded, throttling errors of AWS.',
   'exit:75': 'One exit code of a command, in a file as in code.',
   exit_code: 'The same in a file.',
   RetryPredicate: 'A function `(error, { key, attempt, launch, kind }) => boolean`. TypeScript only.',
@@ -45,7 +47,7 @@ export const REASONS = {
   no_budget: ['yes', 'The policy names no budget, or there is no registry.'],
   budget_not_found: ['by `missingBudgetMode`', 'The policy names a budget that nobody registered.'],
   budget_denied: ['no', 'The budget refused, and gave no other word.'],
-  panic_in_budget: ['no', 'The budget threw, with `recoverHookErrors`.'],
+  panic_in_budget: ['no', 'The budget threw, or answered with something that is no decision.'],
   park_expired: ['no', "The attempt stood in line for the budget's `maxParkMs`, or until the call's deadline."],
   count_exhausted: ['no', 'The total of a `countBudget` is used up.'],
   key_count_exhausted: ['no', "The key's share of a `countBudget` is used up."],
@@ -69,7 +71,8 @@ export const ERRORS = {
   ResultError: '`failIf` declared a result a failure.',
   PolicyError: 'A policy or a duration is invalid; `problems` lists every one.',
   OptionsError: 'Options of the function `subject` are not what they should be; `problems` lists every one.',
-  BudgetError: 'A budget answered something that is no decision, or was given an impossible grant, snapshot or name.',
+  BudgetError:
+    'A budget threw (`cause` is its error, `lastError` that of the operation), answered something that is no decision, or was given an impossible grant, snapshot or name.',
   BreakerStateError: 'What a breaker is to be restored from is no snapshot of one.',
 }
 
@@ -79,7 +82,7 @@ export const EVENTS = {
   attempt_finished: 'The call knows how the attempt ended.',
   waiting: 'A wait before attempt `nextAttempt` begins.',
   parked: "An attempt joined a budget's line.",
-  budget_decision: 'A budget answered. There is none where no budget is named.',
+  budget_decision: 'A budget answered, or threw `error`. There is none where no budget is named.',
   hedge_started: 'A hedge starts; `attempt_started` follows.',
   hedge_cancelled: 'A hedge was told to stop; `attempt_finished` follows.',
   breaker_changed: 'A breaker changed its phase.',
@@ -110,6 +113,7 @@ export const REFUSALS = {
   not_found: 'There is no task with this id.',
   finished: 'There is nothing to reset or to decide.',
   not_waiting: '`retryNow` of a task that does not wait.',
+  not_failed: 'A change of a dead letter whose task has not failed.',
   state_refused: 'What the ledger says of it cannot be; the message has every fault.',
   locked: 'Another process conducts the run; the message says which.',
   run_lost: 'The run was cancelled or taken over: this process begins nothing more of it.',
@@ -142,6 +146,8 @@ export const RECORDED = {
   retry_now: 'Somebody ended its wait.',
   decided: 'A person or `verify` said what became of an interrupted attempt.',
   policy_accepted: 'It took a new policy.',
+  input_changed: 'It failed, and somebody gave it another input; the event has the old one.',
+  acknowledged: 'Somebody closed its dead letter without a retry.',
   compacted: 'Older rows of its history were removed; `detail` says how many.',
   migrated: 'It was from before there was a retry state, and has a fresh one.',
   run_started: 'A run began; its events have no task.',

@@ -108,7 +108,7 @@ const isMatcher = (name) => name.startsWith('retryOn.')
 function policyFields() {
   const rows = POLICY_FIELDS.filter(({ name }) => !isMatcher(name)).map((field) => {
     const inFile = field.code === undefined ? code(nameInFiles(field)) : '–'
-    return [inFile, code(field.name), meaningOf(field), defaultText(field) ?? '**required**', code(exampleOf(field))]
+    return [inFile, code(field.name), meaningOf(field), absentText(field), code(exampleOf(field))]
   })
   return table(['In a file', 'In TypeScript', 'Meaning', 'Default', 'Example'], rows)
 }
@@ -206,6 +206,12 @@ function events() {
       meanings.map(([word, meaning]) => [code(word), rows.get(word) ?? '', meaning]),
     ),
   ].join('\n')
+}
+
+/** @param {(typeof POLICY_FIELDS)[number]} field */
+function absentText(field) {
+  const inFiles = defaultText(field) ?? '**required**'
+  return field.absentInCode === undefined ? inFiles : `in files ${inFiles}; in code ${field.absentInCode}`
 }
 
 /** One event of every kind that is counted, so that the metrics show their labels. */

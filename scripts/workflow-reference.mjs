@@ -26,7 +26,7 @@ const { MAX_ALIASES, MAX_DEPTH, MAX_VALUES } = await load('document/limits.ts')
 /** @type {typeof import('../packages/workflow/src/document/names.js')} */
 const { VALUE_NAME } = await load('document/names.ts')
 /** @type {typeof import('../packages/workflow/src/plan/reference-check.js')} */
-const { RUN_VALUES, STEP_VALUES } = await load('plan/reference-check.ts')
+const { MAP_VALUES, RUN_VALUES, STEP_VALUES } = await load('plan/reference-check.ts')
 
 /** Every group of fields by its title. @type {Map<string, FieldsShape>} */
 const groups = new Map()
@@ -35,6 +35,7 @@ collect(WORKFLOW)
 /** @param {Shape} shape */
 function collect(shape) {
   if (shape.kind === 'either') for (const one of shape.of) collect(one)
+  if (shape.kind === 'fork') for (const one of [shape.otherwise, shape.matching]) collect(one)
   if (shape.kind === 'list' || shape.kind === 'named') collect(shape.of)
   if (shape.kind !== 'fields' || groups.has(shape.title)) return
   groups.set(shape.title, shape)
@@ -52,6 +53,9 @@ function group(title) {
 
 /** @param {string} text */
 const code = (text) => `\`${text}\``
+
+/** @param {Shape} shape */
+const isStep = (shape) => shape.kind === 'fork' || (shape.kind === 'fields' && shape.title.endsWith('step'))
 
 /** What a field takes. @param {Shape} shape @returns {string} */
 function takes(shape) {
@@ -71,10 +75,12 @@ function takes(shape) {
     case 'empty':
       return 'nothing'
     case 'list':
-      return shape.of === group('step') ? 'a list of steps' : `a list of ${plural(takes(shape.of))}`
+      return isStep(shape.of) ? 'a list of steps' : `a list of ${plural(takes(shape.of))}`
     case 'named':
       return `by name: ${takes(shape.of)}`
     case 'fields':
+      return 'fields'
+    case 'fork':
       return 'fields'
     case 'either':
       return [...new Set(shape.of.map(takes))].join('; or ')
@@ -88,6 +94,7 @@ const plural = (words) =>
 /** @param {import('../packages/workflow/src/document/shape.js').TextShape} shape */
 function textWords({ reading, rule, isPlain }) {
   if (reading === 'template') return isPlain ? 'a template, or a number' : 'a template'
+  if (reading === 'json_path') return 'a JSONPath'
   if (reading !== undefined) return reading === 'shell' ? 'shell text' : 'an expression'
   return rule === undefined || rule.said.length > 40 ? 'text' : rule.said.replace(/: .*/, '')
 }
@@ -218,6 +225,65 @@ ${tableOf('write_file')}
 
 ${tableOf('on_interrupt')}
 
+## A map
+
+The same steps for every item of an input. Among the steps it is one of them, with an id of its own:
+
+\`\`\`yaml
+steps:
+  - id: resize
+    map:
+      input: images.json
+      max_parallel: 4
+      agent_template:
+        - shell: ./resize "\${item.path}"
+      error_policy: { item_retry: { attempts: 3, jitter: full }, tolerate: 5% }
+
+  - name: report
+    shell: echo "\${steps.resize.succeeded} of \${steps.resize.total}"; cat "\${steps.resize.results_file}"
+\`\`\`
+
+${tableOf('map step')}
+
+\`map\`:
+
+${tableOf('map')}
+
+Steps of \`agent_template\` and \`on_item_error\` have the fields of a step but for \`on_interrupt\`, which the map has, and but
+for \`breaker\` and \`budget\` under \`retry\`: an item passes the gates that \`item_retry\` names before its steps run.
+
+### \`input\`
+
+A path; one reference such as \`\${orders}\`, for a value; a list; or fields:
+
+${tableOf('input')}
+
+### \`error_policy\`
+
+\`item_retry\` has the fields of [\`retry\`](#retry-and-retry_defaults) but for \`on_failure\`. It does not take part in
+\`retry_defaults\`: without it an item has one attempt.
+
+${tableOf('error_policy')}
+
+### \`mode: mapreduce\`
+
+Another spelling: the steps of \`setup\`, then a map with the id \`map\`, then the steps of \`reduce\` and \`merge\`.
+
+\`\`\`yaml
+mode: mapreduce
+map:
+  input: { range: [1, 500] }
+  agent_template:
+    - shell: ./import "\${item}"
+reduce:
+  - shell: ./report "\${map.results_file}"
+error_policy: { item_retry: 3 }
+\`\`\`
+
+${tableOf('mapreduce', ({ name }) => ['mode', 'setup', 'map', 'reduce', 'merge', 'error_policy'].includes(name))}
+
+Beside these stand the other keys of [the document](#the-document) but for \`steps\`.
+
 ## \`retry\` and \`retry_defaults\`
 
 A number is a number of attempts, \`false\` is one attempt. Fields are those of a [policy](policies.md), spelt in snake_case
@@ -270,6 +336,14 @@ ${table(
     ['`${NAME}`', 'a parameter, or what an earlier step captured; `${NAME.field}` a part of it'],
     ['`${env.NAME}`', 'a variable of the environment'],
     [STEP_VALUES.map((name) => code(`\${steps.ID.${name}}`)).join(' '), 'of an earlier step'],
+    [
+      MAP_VALUES.map((name) => code(`\${steps.ID.${name}}`)).join(' '),
+      'of an earlier map; of one with the id `map` also `${map.total}` and the others',
+    ],
+    [
+      '`${item}` `${item.field}` `${item.key}` `${item.index}` `${item_key}` `${item_index}`',
+      'of the item, in the steps of a map; its key and its position are also known by names of their own',
+    ],
     [RUN_VALUES.map((name) => code(`\${run.${name}}`)).join(' '), 'of this run'],
   ],
 )}

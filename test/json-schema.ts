@@ -5,7 +5,7 @@
 type Schema = Readonly<Record<string, unknown>>
 
 /** Say nothing about values. */
-const SILENT = ['$schema', '$defs', 'title', 'description', 'examples']
+const SILENT = ['$schema', '$defs', 'title', 'description', 'examples', 'then', 'else']
 
 /** Where the value is not what the schema says; empty if it is. */
 export function faultsOf(schema: unknown, value: unknown): string[] {
@@ -122,6 +122,8 @@ const KEYWORDS: Readonly<Record<string, Judge>> = {
       at,
       'fits not one of oneOf',
     ),
+  if: (argument, value, at, root, schema) =>
+    evaluate(schema[passes(argument, value, root) ? 'then' : 'else'] ?? true, value, at, root),
   not: (argument, value, at, root) => when(!passes(argument, value, root), at, 'fits what it must not'),
   $ref: (argument, value, at, root) => {
     const name = (argument as string).replace('#/$defs/', '')

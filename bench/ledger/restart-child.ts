@@ -10,6 +10,8 @@ const [mode = '', file = '', count = '0'] = process.argv.slice(2)
 const COPIED =
   'queue, payload_hash, policy_hash, generation, input, correlation_id, created_at, status, owner, updated_at'
 
+const FAILURE = JSON.stringify({ name: 'Error', message: 'no' })
+
 /**
  * One by the library, the others its copies, fresh or after a failed attempt: a million by themselves would take minutes.
  */
@@ -34,13 +36,14 @@ async function fill(): Promise<void> {
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
       INSERT INTO tasks (scope_kind, scope, id, claim_rank, due_at, fence, progress, attempts_kept, ${COPIED})
       SELECT scope_kind, scope, 't' || i, 1, due_at + 3600000 + i, 1,
-        json_set(progress, '$.retry.launched', 1, '$.retry.failures', 1), 1, ${COPIED} FROM tasks, n`,
+        json_set(progress, '$.retry.launched', 1, '$.retry.failures', 1, '$.lastFailure', json('${FAILURE}')), 1, ${COPIED}
+      FROM tasks, n`,
     )
     .run(Number(count))
   database.exec(
     `INSERT INTO attempts (task, generation, attempt, execution, started_at, ended_at, outcome, delay_before, failure,
       signature, owner)
-    SELECT pk, 1, 1, 1, created_at, created_at, 'failure', 0, '{"name":"Error","message":"no"}', 'Error: no', 'me'
+    SELECT pk, 1, 1, 1, created_at, created_at, 'failure', 0, '${FAILURE}', 'Error: no', 'me'
     FROM tasks WHERE attempts_kept = 1`,
   )
   database.close()

@@ -16,6 +16,7 @@ import { measureKill } from './kill.js'
 import { Place } from './place.js'
 import { measureRates, SUMMARY_HEAD } from './rates.js'
 import { measureRestart } from './restart.js'
+import { measureResume } from './resume.js'
 import { measureShared } from './shared.js'
 import { measureStart } from './start.js'
 import { number, table } from '../ledger/report.js'
@@ -23,7 +24,7 @@ import { keepSections, textOf } from '../ledger/sections.js'
 import { WORKLOADS } from './turn.mjs'
 
 const directory = fileURLToPath(new URL('.', import.meta.url))
-const OTHERS = ['kill', 'restart', 'start', 'growth', 'shared']
+const OTHERS = ['kill', 'restart', 'resume', 'start', 'growth', 'shared']
 const ROWS = [...Object.keys(WORKLOADS), ...OTHERS]
 const IDS = CONTENDERS.map(({ id }) => id)
 const HELP = `npm run bench:postgres -- [options]
@@ -48,6 +49,7 @@ const EFFORT = {
   rates: quick ? { rounds: 1, seconds: 0.4 } : { rounds: 3, seconds: 1 },
   kill: quick ? { jobs: 2000, longestSeconds: 5 } : { jobs: 10_000, longestSeconds: 65 },
   restart: quick ? { count: 10_000, rounds: 1 } : { count: 100_000, rounds: 3 },
+  resume: quick ? { counts: [10_000], rounds: 1 } : { counts: [100_000, 1_000_000], rounds: 3 },
   startRounds: quick ? 2 : 9,
   growth: quick ? [1000, 10_000] : [1000, 10_000, 100_000, 1_000_000],
   shared: quick ? { seconds: 0.5, rounds: 1 } : { seconds: 2, rounds: 2 },
@@ -95,6 +97,7 @@ async function measured(
   const others: Readonly<Record<string, readonly [string, () => Promise<string>]>> = {
     kill: ['A kill', () => measureKill(contenders, place, EFFORT.kill)],
     restart: ['A restart', () => measureRestart(contenders, place, EFFORT.restart)],
+    resume: ['A resume', () => measureResume(place, EFFORT.resume.counts, EFFORT.resume.rounds)],
     start: ['Start of a process', () => measureStart(contenders, place, EFFORT.startRounds)],
     growth: ['As tasks grow', () => measureGrowth(place, EFFORT.growth)],
     shared: ['Several processes on one database', () => measureShared(place, EFFORT.shared)],

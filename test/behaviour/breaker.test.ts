@@ -2,7 +2,7 @@
  * The circuit breaker as calls meet it.
  */
 import { describe, expect, test } from 'vitest'
-import { BreakerOpenError, type Budget, concurrencyBudget, type PolicyInput } from 'reprise'
+import { BreakerOpenError, type Budget, concurrencyBudget, type PolicyInput, retry, timelineOf } from 'reprise'
 import { failing, Manual, Recorder, scene, stage, turn, watch, WAYS } from './scene.js'
 
 const down = new Error('down')
@@ -103,7 +103,7 @@ describe.each(WAYS)('a call %s', (way) => {
     await clock.advance(30_000)
     const broken = call(() => 'never')
     await turn()
-    expect((broken.error as Error).message).toBe('broken budget')
+    expect((broken.error as Error).message).toBe('Budget api threw: broken budget')
     throws = false
     const next = call(() => 'probed')
     await turn()
@@ -175,6 +175,24 @@ describe('a breaker', () => {
     await expect(executor.run('a', failing(down))).rejects.toBe(down)
     await expect(executor.run('a', () => 'x')).rejects.toBeInstanceOf(BreakerOpenError)
     await expect(executor.run('b', () => 'x')).resolves.toBe('x')
+  })
+
+  test('of retry in a policy written in place never opens, which a note and one warning say', async () => {
+    const warnings: string[] = []
+    const listen = (warning: Error): void => void warnings.push(warning.message)
+    process.on('warning', listen)
+    const note = expect.stringMatching(/^A breaker of retry\(\) without `key`.*never opens/)
+    for (let call = 0; call < 20; call++) {
+      const failed = new Error('down')
+      await expect(retry(failing(failed), { attempts: 1, breaker: { failureThreshold: 3 } })).rejects.toBe(failed)
+      expect(timelineOf(failed)?.notes).toEqual([note])
+    }
+    const failed = new Error('down')
+    await expect(retry(failing(failed), { attempts: 1, breaker: { key: 'named' } })).rejects.toBe(failed)
+    expect(timelineOf(failed)?.notes).toEqual([])
+    await turn()
+    process.off('warning', listen)
+    expect(warnings.filter((text) => text.includes('without `key`'))).toHaveLength(1)
   })
 
   test('can be kept and restored in another executor', async () => {

@@ -123,8 +123,8 @@ const entries = Object.values(ENTRIES)
 const exported = new Set(entries.flatMap((entry) => Object.values(entry)).filter(isErrorClass))
 /** A class with errors of its own: abstract ones have none. */
 const DECLARATION = /^(?:export )?class (\w+) extends (?:RepriseError|ReportedError)\b/gm
-/** Without errors of their own. */
-const BASES: ReadonlySet<Constructor> = new Set<Constructor>([RepriseError, ReportedError])
+/** Without errors of their own; and what is wrong with a text, which becomes a problem with its place. */
+const BASES: ReadonlySet<Constructor> = new Set<Constructor>([RepriseError, ReportedError, workflowInternal.TextError])
 
 describe('the code of an error', () => {
   it.each(Object.entries(EXAMPLES))('%s is recognised, with the fields of its class', async (code, [make, fields]) => {

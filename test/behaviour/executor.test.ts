@@ -2,7 +2,16 @@
  * The executor: which policy a key gets, per-call policies, wrapping, inspecting, hook errors, and what it keeps.
  */
 import { describe, expect, test } from 'vitest'
-import { type Budget, createExecutor, isRepriseError, type Operation, PolicyError, retry, timelineOf } from 'reprise'
+import {
+  type Budget,
+  BudgetError,
+  createExecutor,
+  isRepriseError,
+  type Operation,
+  PolicyError,
+  retry,
+  timelineOf,
+} from 'reprise'
 import { createMetrics } from 'reprise/observe'
 import { seededRandom, virtualClock } from 'reprise/testing'
 import { failing, scene, stage, turn, typesOf, watch, WAYS } from './scene.js'
@@ -82,7 +91,7 @@ describe('a policy', () => {
   test('given with a call is used instead of the key’s, whole', async () => {
     const { clock, executor } = scene({ attempts: 5, retryBudget: '1ms' })
     const operation = failing(down)
-    const call = watch(executor.run('job', operation, { policy: { attempts: 2 } }), clock)
+    const call = watch(executor.run('job', operation, { policy: { attempts: 2, jitter: 'none' } }), clock)
     await clock.runAll()
     expect(operation.calls).toBe(2)
     expect(call).toMatchObject({ state: 'rejected', atMs: 1000 })
@@ -122,7 +131,7 @@ describe('retry', () => {
     const controller = new AbortController()
     const operation = failing(down)
     const options = { clock, random: seededRandom(1), signal: controller.signal, budgets: {} }
-    const call = watch(retry(operation, { attempts: 4 }, options), clock)
+    const call = watch(retry(operation, { attempts: 4, jitter: 'none' }, options), clock)
     await clock.advance(1000)
     expect(operation.calls).toBe(2)
     controller.abort('enough')
@@ -243,7 +252,7 @@ describe.each(WAYS)('hooks that throw in a call %s', (way) => {
     throw broken
   }
 
-  test('as a budget, reject the call with their error', async () => {
+  test('as a budget, reject the call with their error and keep that of the operation', async () => {
     const released: string[] = []
     const api: Budget = {
       allowAttempt: ({ attempt }) =>
@@ -251,7 +260,10 @@ describe.each(WAYS)('hooks that throw in a call %s', (way) => {
     }
     const { clock, play } = stage(way, { attempts: 3, budget: 'api' }, { budgets: { api } })
     const call = await play(failing(down))
-    expect(call.error).toBe(broken)
+    expect(call.error).toBeInstanceOf(BudgetError)
+    expect(call.error).toMatchObject({ message: 'Budget api threw: broken hook', cause: broken, lastError: down })
+    expect(call.timeline).toMatchObject({ stopReason: 'budget_denied', budgetReason: 'panic_in_budget' })
+    expect(call.timeline?.attempts[1]).toMatchObject({ launch: 2, outcome: 'denied', error: broken })
     expect(released).toEqual(['failure'])
     expect(call.timeline?.attempts[0]).toMatchObject({ launch: 1, outcome: 'failure' })
     expect(Object.isFrozen(call.timeline)).toBe(true)
@@ -261,7 +273,8 @@ describe.each(WAYS)('hooks that throw in a call %s', (way) => {
   test('as a budget at the first attempt, reject the call with their error', async () => {
     const operation = failing(down)
     const call = await stage(way, { budget: 'api' }, { budgets: { api: { allowAttempt: hook } } }).play(operation)
-    expect(call.error).toBe(broken)
+    expect(call.error).toMatchObject({ code: 'invalid_budget', cause: broken })
+    expect(call.error).not.toHaveProperty('lastError')
     expect(operation.calls).toBe(0)
     expect(call.timeline?.attempts.filter((attempt) => attempt.outcome !== 'denied')).toEqual([])
   })
@@ -269,17 +282,18 @@ describe.each(WAYS)('hooks that throw in a call %s', (way) => {
   test('as a budget, are a denial where hook errors are recovered', async () => {
     const options = { budgets: { api: { allowAttempt: hook } }, recoverHookErrors: true }
     const first = await stage(way, { budget: 'api' }, options).play(() => 'never')
-    expect(first.error).toMatchObject({ code: 'budget_denied', reason: 'panic_in_budget', attempt: 1 })
+    expect(first.error).toMatchObject({ code: 'budget_denied', reason: 'panic_in_budget', attempt: 1, cause: broken })
     const api: Budget = { allowAttempt: ({ attempt }) => (attempt === 2 ? hook() : { allowed: true, reason: '' }) }
     const later = await stage(way, { budget: 'api' }, { ...options, budgets: { api } }).play(failing(down))
     expect(later.error).toBe(down)
     expect(later.timeline).toMatchObject({ stopReason: 'budget_denied', budgetReason: 'panic_in_budget' })
+    expect(later.timeline?.attempts[1]).toMatchObject({ outcome: 'denied', error: broken })
   })
 
   test('as peek, do the same', async () => {
     const api: Budget = { allowAttempt: () => ({ allowed: true, reason: '' }), peek: hook }
     const thrown = await stage(way, { budget: 'api' }, { budgets: { api } }).play(failing(down))
-    expect(thrown.error).toBe(broken)
+    expect(thrown.error).toMatchObject({ code: 'invalid_budget', cause: broken, lastError: down })
     const recovered = await stage(way, { budget: 'api' }, { budgets: { api }, recoverHookErrors: true }).play(
       failing(down),
     )

@@ -320,14 +320,21 @@ describe('when a hook throws while hedges run', () => {
     return { clock, manual, call, events }
   }
 
-  test('in the hedge’s budget, the call fails once, and the primary is told to stop', async () => {
+  test('in the hedge’s budget, the hedge is denied, and the primary goes on to its success', async () => {
     const { clock, manual, call, events } = broken({ attempts: 1, hedge: { delay: '100ms', budget: 'spare' } })
     await clock.advance(100)
-    expect(call.error).toMatchObject({ message: 'broken hook' })
-    expect(manual.at(0).signal.aborted).toBe(true)
-    manual.at(0).resolve('late')
+    expect(manual.calls).toBe(1)
+    expect(manual.at(0).signal.aborted).toBe(false)
+    expect(events.find(({ type }) => type === 'budget_decision')).toMatchObject({
+      kind: 'hedge',
+      allowed: false,
+      reason: 'panic_in_budget',
+      error: { message: 'broken hook' },
+    })
+    manual.at(0).resolve('fine')
     await turn()
-    expect(typesOf(events).filter((type) => type.startsWith('call_'))).toEqual(['call_started', 'call_failed'])
+    expect(call).toMatchObject({ state: 'fulfilled', value: 'fine' })
+    expect(typesOf(events).filter((type) => type.startsWith('call_'))).toEqual(['call_started', 'call_succeeded'])
     expect(clock.pending).toBe(0)
   })
 

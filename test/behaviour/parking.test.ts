@@ -252,8 +252,9 @@ describe.each(WAYS)('a call %s', (way) => {
     }
     const { clock, play } = stage(way, { attempts: 3, budget: 'lot' }, { budgets: { lot }, recoverHookErrors })
     const call = await play(failing(down))
-    expect(call.error).toBe(recoverHookErrors ? down : broken)
-    if (recoverHookErrors) expect(call.timeline?.budgetReason).toBe('panic_in_budget')
+    if (recoverHookErrors) expect(call.error).toBe(down)
+    else expect(call.error).toMatchObject({ code: 'invalid_budget', cause: broken, lastError: down })
+    expect(call.timeline?.budgetReason).toBe('panic_in_budget')
     expect(clock.pending).toBe(0)
   })
 

@@ -53,10 +53,11 @@ export interface Scene {
   readonly executor: Executor
 }
 
-/** An executor on a clock of its own, with `policy` for every key. */
+/** An executor on a clock of its own, with `policy` for every key; without jitter, unless the policy has one. */
 export function scene(policy: PolicyInput = {}, options: ExecutorOptions = {}): Scene {
   const clock = virtualClock()
-  const executor = createExecutor({ defaultPolicy: policy, clock, random: seededRandom(1), ...options })
+  const defaultPolicy = { jitter: false, ...policy }
+  const executor = createExecutor({ defaultPolicy, clock, random: seededRandom(1), ...options })
   return { clock, executor }
 }
 

@@ -12,7 +12,7 @@ import {
 import { type Reading, writtenFor } from '../../packages/reprise/src/ledger/sql/sql-reading.js'
 import {
   countWaiting,
-  freshTasks,
+  surveyWaiting,
   listRetrying,
   listWaiting,
 } from '../../packages/reprise/src/ledger/sql/sql-waiting.js'
@@ -89,6 +89,7 @@ it.each<[keyof typeof SQL, RegExp]>([
 
 const place = { dueAtMs: 1, id: 'a', scopeKind: 'task', scope: 'job' } as const
 const group = { queue: 'job', policyHash: 'p', rank: 1 }
+const survey = { ...group, nowMs: 5, attempts: 3, limit: 10 }
 
 it.each<[string, Reading<unknown>, Record<string, string | number>[]?]>([
   ['attempts of a run', listAttempts('night', { limit: 10 })],
@@ -101,8 +102,9 @@ it.each<[string, Reading<unknown>, Record<string, string | number>[]?]>([
   ['waiting tasks', listWaiting({ ...group, limit: 10 })],
   ['waiting tasks after one', listWaiting({ ...group, limit: 10, after: place })],
   ['counts of waiting tasks', countWaiting('job')],
-  ['fresh tasks', freshTasks({ ...group, nowMs: 5, limit: 10 })],
-  ['fresh tasks after some', freshTasks({ ...group, nowMs: 5, limit: 10, after: place })],
+  ['counted tasks', surveyWaiting(survey)],
+  ['counted fresh tasks', surveyWaiting({ ...survey, rank: 2 })],
+  ['counted tasks after some', surveyWaiting({ ...survey, after: place })],
 ])('reads %s by an index, and sorts none but those of one place', (_name, reading) => {
   const plan = planOfReading(reading)
   expect(plan).not.toMatch(/SCAN tasks(?! USING)/)

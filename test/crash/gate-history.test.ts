@@ -35,6 +35,14 @@ describe('the check of gates', () => {
     expect(await gatesFound(bucket, () => undefined)).toBe('')
   })
 
+  it('compares an allotment with what the tasks were charged', async () => {
+    const allotment: GateRule = { ...count, type: 'allotment' }
+    const charge = (allotted: number) => (written: Written) => alter(written.task.progress, { allotted })
+    expect(await gatesFound(allotment, charge(1))).toBe('')
+    expect(await gatesFound(allotment, charge(2))).toMatch(/2 retries are recorded, and 1 charged/)
+    expect(await gatesFound({ ...allotment, total: 0 }, charge(1))).toMatch(/gave 1 of 0/)
+  })
+
   it.each<[string, RegExp, GateRule, (written: Written) => void]>([
     [
       'I4: a budget that was reset',

@@ -11,7 +11,12 @@ import { CLOCK_TOLERANCE_MS, historiesOf, scopeOfTasks, type TaskHistory } from 
 
 /** A budget of the load, and what it may give. */
 export type GateRule =
-  | { readonly type: 'count'; readonly name: string; readonly runs: readonly string[]; readonly total: number }
+  | {
+      readonly type: 'count' | 'allotment'
+      readonly name: string
+      readonly runs: readonly string[]
+      readonly total: number
+    }
   | {
       readonly type: 'bucket'
       readonly name: string
@@ -40,7 +45,10 @@ export async function gateFaults(
     const histories = (await Promise.all(rule.runs.map((run) => historiesOf(ledger, scopeOfTasks(run), [])))).flat()
     const granted = histories.flatMap(launchesOf)
     if (rule.type === 'bucket') faults.push(...bucketFaults(rule, granted, grants))
-    else faults.push(...countFaults(rule, granted, grants, states.get(`budget:${rule.name}`)))
+    else {
+      const charged = rule.type === 'count' ? retriesIn(granted) : allottedIn(histories)
+      faults.push(...countFaults(rule, charged, grants, states.get(`budget:${rule.name}`)))
+    }
   }
   for (const span of spans) faults.push(...(await openFaults(ledger, untilChanged(span, acts))))
   return faults
@@ -87,14 +95,23 @@ function launchesOf({ task, rows }: TaskHistory): Launch[] {
     : launches
 }
 
+/** A count that is asked at each start: what started. */
+function retriesIn(launches: readonly Launch[]): number {
+  return launches.filter(({ attempt }) => attempt > 1).length
+}
+
+/** A count that is charged at the failure: what the tasks were charged, which their histories are compared with. */
+function allottedIn(histories: readonly TaskHistory[]): number {
+  return histories.reduce((sum, { task }) => sum + (task.progress.allotted ?? 0), 0)
+}
+
 /** I4: used = recorded retries, never above the limit; what was granted on top is recorded too. */
 function countFaults(
-  { name, total }: Extract<GateRule, { type: 'count' }>,
-  launches: readonly Launch[],
+  { name, total }: Exclude<GateRule, { type: 'bucket' }>,
+  retries: number,
   grants: readonly Act[],
   state: unknown,
 ): string[] {
-  const retries = launches.filter(({ attempt }) => attempt > 1).length
   const { used = 0, granted = 0 } = (state ?? {}) as { readonly used?: number; readonly granted?: number }
   const given = grants.reduce((sum, { amount = 0 }) => sum + amount, 0)
   const limit = total + given

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { normalizePolicy } from '../../packages/reprise/src/core/normalize.js'
 import type { Policy, PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import { faultsOf, scopeOfTasks } from './history.js'
-import { alter, eventOf, ledgerOf, letter, rowOf, whole, type Written } from './written.js'
+import { alter, charged, chargedLate, eventOf, ledgerOf, letter, rowOf, whole, type Written } from './written.js'
 
-async function found(change: (written: Written) => void): Promise<string> {
-  const written = whole()
+async function found(change: (written: Written) => void, make = whole): Promise<string> {
+  const written = make()
   change(written)
   return (await faultsOf(await ledgerOf(written), scopeOfTasks('work'), written.starts, written.expected)).join('\n')
 }
@@ -148,5 +148,132 @@ describe('the history checker', () => {
     ['a rerun that nobody allowed', /ran again 1/, (written) => alter(written.expected, { runsOnce: true })],
   ])('tells of %s', async (_what, said, change) => {
     expect(await found((written) => change(written))).toMatch(said)
+  })
+})
+
+describe('the check of lost processes', () => {
+  it('finds nothing wrong with a loss that was charged, and with a late result', async () => {
+    expect(await found(() => undefined, charged)).toBe('')
+    expect(await found(() => undefined, chargedLate)).toBe('')
+  })
+
+  it('finds nothing wrong with a task that waits after a charge, and remembers the lost execution', async () => {
+    const waits = (written: Written): void => {
+      alter(written.task, { status: 'waiting', dueAtMs: 1110, fence: 1 })
+      const lost = { attempt: 1, execution: 1, startedAtMs: 1000, delayBeforeMs: 0, owner: 'o' }
+      alter(written.task.progress, { lost })
+      alter(written.task.progress.retry, { launched: 1 })
+      written.rows.pop()
+      written.starts.pop()
+      written.expected = { ...written.expected, finished: false, results: new Map() }
+    }
+    expect(await found(waits, charged)).toBe('')
+  })
+
+  it('finds nothing wrong with a stop in order, which costs nothing', async () => {
+    const stops = (written: Written): void => {
+      alter(written.expected, { onInterrupt: 'charge' })
+      written.events = [eventOf('interrupted', 1150, { attempt: 2, orderly: true })]
+    }
+    expect(await found(stops)).toBe('')
+  })
+
+  it('finds nothing wrong with an attempt that counts as failed at its third loss', async () => {
+    const lossesOf = (count: number) => (written: Written) => {
+      const rows = Array.from({ length: count }, (_, index) => {
+        return rowOf(1, index + 1, 'interrupted', [1000 + 2 * index, 1001 + 2 * index])
+      })
+      alter(rows.at(-1), { failure: { name: 'InterruptedError', message: 'lost' } })
+      written.rows = [...rows, rowOf(2, 1, 'success', [1110, 1120])]
+      written.events = []
+      written.starts = [{ task: 'a', attempt: 2, execution: 1 }]
+      alter(written.expected, { onInterrupt: 'rerun' })
+    }
+    expect(await found(lossesOf(3))).toBe('')
+    expect(await found(lossesOf(2))).toMatch(/1.2 was charged at loss 2/)
+    const uncharged = (written: Written): void => {
+      lossesOf(3)(written)
+      alter(written.rows[2], { failure: null })
+    }
+    expect(await found(uncharged)).toMatch(/1.3 was not charged at loss 3/)
+  })
+
+  it.each<[string, RegExp, () => Written, (written: Written) => void]>([
+    [
+      'a loss that cost nothing',
+      /2.1 was lost, and not charged/,
+      whole,
+      ({ expected }) => alter(expected, { onInterrupt: 'charge' }),
+    ],
+    [
+      'a charge for a stop in order',
+      /1.1 was stopped in order, and charged/,
+      charged,
+      (written) => (written.events = [eventOf('interrupted', 1010, { attempt: 1, orderly: true })]),
+    ],
+    [
+      'a late result of another process',
+      /1.2 is the result of another process/,
+      chargedLate,
+      ({ rows }) => alter(rows[1], { owner: 'p' }),
+    ],
+    [
+      'an attempt after a late result',
+      /1.2 came late, and more followed/,
+      chargedLate,
+      ({ rows }) => rows.push(rowOf(2, 1, 'success', [1200, 1210])),
+    ],
+    [
+      'a late result that did not end the task',
+      /1.2 came late, and the task is cancelled/,
+      chargedLate,
+      ({ task }) => alter(task, { status: 'cancelled' }),
+    ],
+    ['a late result that nobody ran', /1.1 has an outcome, and never ran/, chargedLate, ({ starts }) => starts.pop()],
+    [
+      'an end that would still take a late result',
+      /is succeeded, and would still take a late result/,
+      charged,
+      ({ task }) =>
+        alter(task.progress, { lost: { attempt: 1, execution: 1, startedAtMs: 1000, delayBeforeMs: 0, owner: 'o' } }),
+    ],
+    [
+      'a lost execution that was forgotten',
+      /would not take the late result of attempt 1.1/,
+      charged,
+      (written) => {
+        alter(written.task, { status: 'waiting', dueAtMs: 1110 })
+        written.rows.pop()
+      },
+    ],
+    [
+      'I2: the same number again after a charge',
+      /1.3 follows 1.1/,
+      charged,
+      ({ rows }) => rows.splice(1, 1, rowOf(1, 3, 'success', [1110, 1120])),
+    ],
+    [
+      'I4: a retry that was not charged to the allotment',
+      /was charged 0 retries, and 1 are recorded/,
+      charged,
+      ({ task }) => alter(task.progress, { allotted: 0 }),
+    ],
+    [
+      'I4: a retry that was charged twice',
+      /was charged 2/,
+      charged,
+      ({ task }) => alter(task.progress, { allotted: 2 }),
+    ],
+    [
+      'a task that a gate ended though it holds the queue',
+      /ended with breaker_open, and should have waited/,
+      whole,
+      ({ task, expected }) => {
+        alter(task, { stopReason: 'breaker_open' })
+        alter(expected, { isHeld: true })
+      },
+    ],
+  ])('tells of %s', async (_what, said, make, change) => {
+    expect(await found((written) => change(written), make)).toMatch(said)
   })
 })

@@ -16,6 +16,7 @@ import {
   type TaskRecord,
   TERMINAL,
 } from '../../packages/reprise/src/ledger/records.js'
+import { allotmentFaults, type CheckedRule, chargedBefore, chargeFaults } from './charge-history.js'
 import { policyFaults } from './policy-history.js'
 import { CLOCK_TOLERANCE_MS, historiesOf, scopeOfTasks, type Start, type TaskHistory } from './task-history.js'
 
@@ -27,6 +28,12 @@ export interface Expectation {
   readonly finished: boolean
   /** `onInterrupt: 'fail'`: an attempt runs again only after a person said so. */
   readonly runsOnce?: boolean
+  /** What a lost process costs; not checked when absent. */
+  readonly onInterrupt?: CheckedRule | undefined
+  /** Retries are charged to an allotment. */
+  readonly isAllotted?: boolean
+  /** Gates hold the queue: none of them ends a task. */
+  readonly isHeld?: boolean
   /** Ids of tasks that somebody was told are recorded. */
   readonly created?: readonly string[]
   /** Then delays and limits are checked too. */
@@ -62,6 +69,9 @@ function faultsOfTask(history: TaskHistory, expected: Expectation): string[] {
     ...fenceFaults(history),
     ...timeFaults(history),
     ...(expected.runsOnce === true ? rerunFaults(history) : []),
+    ...(expected.onInterrupt === undefined ? [] : chargeFaults(history, expected.onInterrupt)),
+    ...(expected.isAllotted === true ? allotmentFaults(history) : []),
+    ...(expected.isHeld === true ? heldFaults(history) : []),
     ...(expected.policy === undefined ? [] : policyFaults(history, expected.policy)),
     ...outcomeFaults(history, expected),
   ]
@@ -100,8 +110,10 @@ function startFaults({ task, rows, starts }: TaskHistory): string[] {
       faults.push(`attempt ${name} ran before its intent was written`)
   }
   for (const [name, count] of counts) if (count > 1) faults.push(`attempt ${name} ran ${count} times`)
-  for (const { generation, attempt, execution, outcome } of rows) {
-    const name = nameOf(generation, attempt, execution)
+  for (const row of rows) {
+    const { generation, attempt, execution, outcome } = row
+    // A late result is of the execution that was charged as lost.
+    const name = nameOf(generation, attempt, chargedBefore(rows, row)?.execution ?? execution)
     // Interrupted or cancelled between its intent and its start.
     const mayNotHaveRun = outcome === 'interrupted' || outcome === 'aborted'
     if (!counts.has(name) && !mayNotHaveRun) faults.push(`attempt ${name} has an outcome, and never ran`)
@@ -114,7 +126,7 @@ function generationsOf({ task, rows }: TaskHistory): AttemptRow[][] {
 }
 
 /** I2: numbers are 1, 2, 3 … without gap, never above the limit; a number runs again only after an interruption. */
-function numberFaults(history: TaskHistory, { attempts }: Expectation): string[] {
+function numberFaults(history: TaskHistory, { attempts, onInterrupt }: Expectation): string[] {
   const { task } = history
   const faults: string[] = []
   for (const [index, rows] of generationsOf(history).entries()) {
@@ -128,6 +140,8 @@ function numberFaults(history: TaskHistory, { attempts }: Expectation): string[]
       ;({ attempt, execution } = next)
     }
     for (const row of rows) {
+      // The checks of the rule `charge` look at what it is.
+      if (onInterrupt === 'charge' && chargedBefore(rows, row) !== undefined) continue
       follow(row)
       interrupted = row.outcome === 'interrupted' && row.failure === null
     }
@@ -193,10 +207,11 @@ function generationFaults({ task, events }: TaskHistory): string[] {
   return resets === task.generation - 1 ? [] : [`is of generation ${task.generation} after ${resets} resets`]
 }
 
-/** I6: one open dead letter of a task that failed or is undecided, of its generation. */
+/** I6: one open dead letter of a task that failed or is undecided, of its generation, unless a person has closed it. */
 function letterFaults({ task, letters }: TaskHistory): string[] {
   const faults: string[] = []
-  const needsOne = task.status === 'failed' || task.status === 'undecided'
+  const isAcknowledged = task.progress.acknowledged === true
+  const needsOne = (task.status === 'failed' && !isAcknowledged) || task.status === 'undecided'
   const open = letters.filter(({ closed }) => closed === undefined)
   if (open.length !== (needsOne ? 1 : 0))
     faults.push(`${open.length} open dead letters of a task that is ${task.status}`)
@@ -254,6 +269,12 @@ function currentRow({ task }: TaskHistory): Timed | undefined {
   const { current, retry } = task.progress
   if (task.status !== 'running' || current === null) return undefined
   return { ...current, endedAtMs: Infinity, delayBeforeMs: retry.lastDelayMs }
+}
+
+/** A task that a gate denies waits for it. */
+function heldFaults({ task }: TaskHistory): string[] {
+  const isDenied = task.stopReason === 'breaker_open' || task.stopReason === 'budget_denied'
+  return isDenied ? [`ended with ${task.stopReason}, and should have waited`] : []
 }
 
 /** What must not run twice did so only where a person said so. */

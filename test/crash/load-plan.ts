@@ -8,6 +8,7 @@ import { countBudget } from '../../packages/reprise/src/core/budgets/count.js'
 import { tokenBucket } from '../../packages/reprise/src/core/budgets/token-bucket.js'
 import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import { drawsOf } from '../../packages/reprise/src/core/state.js'
+import type { TaskOptions } from '../../packages/reprise/src/durable/task-options.js'
 import type { GateRule } from './gate-history.js'
 import type { KillPoint } from './kill-points.js'
 
@@ -19,11 +20,18 @@ const BASE = {
   jitter: 'full',
 } as const satisfies PolicyInput
 
-export interface Kind {
+export interface Kind extends Pick<TaskOptions<number, object>, 'allot' | 'most' | 'whenDenied'> {
   readonly name: string
   readonly policy: PolicyInput
-  readonly onInterrupt?: 'fail'
+  readonly onInterrupt?: 'fail' | 'charge'
+  /** It has a group and a tally, which must add up to its tasks. */
+  readonly isGrouped?: boolean
 }
+
+/** The run that counts the tasks of the group, and the tally that does. */
+export const [GROUP, TALLY] = ['load-group', 'load']
+
+const ALLOTMENT = { total: 10 }
 
 export const KINDS: readonly Kind[] = [
   { name: 'plain', policy: BASE },
@@ -35,6 +43,19 @@ export const KINDS: readonly Kind[] = [
     policy: { ...BASE, breaker: { failureThreshold: 4, recoveryTimeout: '250ms', halfOpenMaxCalls: 1 } },
   },
   { name: 'careful', policy: BASE, onInterrupt: 'fail' },
+  {
+    name: 'charged',
+    policy: BASE,
+    onInterrupt: 'charge',
+    allot: { budget: 'allotment', ...ALLOTMENT, perTask: 3 },
+  },
+  {
+    name: 'held',
+    policy: { ...BASE, breaker: { failureThreshold: 3, recoveryTimeout: '60ms', halfOpenMaxCalls: 1 } },
+    whenDenied: 'hold',
+    most: 2,
+  },
+  { name: 'grouped', policy: BASE, onInterrupt: 'charge', isGrouped: true },
   { name: 'timed', policy: { ...BASE, retryBudget: '80ms', timeout: '600ms', attemptTimeout: '9ms' } },
 ]
 
@@ -52,6 +73,7 @@ export function loadBudgets(): Readonly<Record<string, Budget>> {
 export const GATE_RULES: readonly GateRule[] = [
   { type: 'count', name: 'count', runs: ['counted'], ...COUNT },
   { type: 'bucket', name: 'bucket', runs: ['metered'], ...BUCKET },
+  { type: 'allotment', name: 'allotment', runs: ['charged'], ...ALLOTMENT },
 ]
 
 export interface LoadPlan {

@@ -9,6 +9,13 @@ import { Durable } from '../../packages/reprise/src/durable/durable.js'
 import type { TaskHandle } from '../../packages/reprise/src/durable/tasks.js'
 import { GateRefusedError, RecordedFailureError, TaskRefusedError } from '../../packages/reprise/src/durable/errors.js'
 import { grantBudget, resetBreaker, tripBreaker } from '../../packages/reprise/src/durable/gate-control.js'
+import {
+  continueQueue,
+  listQueues,
+  pauseQueue,
+  setQueueMost,
+} from '../../packages/reprise/src/durable/queue-control.js'
+import { redriveWith } from '../../packages/reprise/src/internal/redrive.js'
 import { drawsOf } from '../../packages/reprise/src/core/state.js'
 import { seededRandom } from '../../packages/reprise/src/core/seeded-random.js'
 import { type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
@@ -16,8 +23,19 @@ import { LedgerError } from '../../packages/reprise/src/ledger/errors.js'
 import { environmentOf } from '../../packages/reprise/src/runtime/executor-options.js'
 import { Doom, doomed, doomStatements } from './kill-points.js'
 import { openAt } from './store.js'
-import { witnessed, withoutGates } from './witness.js'
-import { failuresOf, type Kind, KINDS, LEDGER_FAILED, loadBudgets, type LoadPlan, type Noted } from './load-plan.js'
+import { beginningOf, witnessed, withoutGates } from './witness.js'
+import { makeTally, tallyGroup } from '../durable/tally-group.js'
+import {
+  failuresOf,
+  GROUP,
+  type Kind,
+  KINDS,
+  LEDGER_FAILED,
+  loadBudgets,
+  type LoadPlan,
+  type Noted,
+  TALLY,
+} from './load-plan.js'
 
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan
 const { seed, tasksOfKind } = plan
@@ -51,7 +69,7 @@ const doom = new Doom(plan.point)
 if (plan.address.startsWith('sqlite:')) doomStatements(doom)
 const environment = environmentOf({ budgets: loadBudgets() })
 const store = await insist(() => openAt(plan.address, environment.clock))
-/** What this process began last, by task. */
+/** What this process began, by task and execution. */
 const begun = new Map<string, TaskRecord>()
 const honest = doomed(store, doom)
 const ledger = witnessed(plan.forgetsGates === true ? withoutGates(honest) : honest, begun, (what) =>
@@ -62,10 +80,10 @@ const durable = await insist(() => Durable.open(ledger, environment, settings))
 
 type Handle = TaskHandle<number, object>
 
-function define({ name: run, policy, onInterrupt }: Kind): Handle {
+function define({ name: run, policy, isGrouped, ...options }: Kind): Handle {
   const operation = async (task: number, context: { taskId: string; attempt: number; execution: number }) => {
     const { taskId, attempt, execution } = context
-    const { generation = 0, fence = 0 } = begun.get(`${run}/${taskId}`) ?? {}
+    const { generation = 0, fence = 0 } = begun.get(beginningOf({ scope: run, id: taskId }, context)) ?? {}
     note({
       type: 'start',
       run,
@@ -83,9 +101,11 @@ function define({ name: run, policy, onInterrupt }: Kind): Handle {
     if (attempt <= failuresOf(seed, task)) throw new Error(`task ${task} fails at attempt ${attempt}`)
     return { task, attempt }
   }
-  return durable.task<number, object>(run, policy, operation, onInterrupt === undefined ? {} : { onInterrupt })
+  const counted = isGrouped === true ? { group: tallyGroup(GROUP), tally: TALLY } : {}
+  return durable.task<number, object>(run, policy, operation, { ...options, ...counted })
 }
 
+await insist(() => makeTally(ledger, GROUP, tasksOfKind))
 const handles = new Map(KINDS.map((kind) => [kind.name, define(kind)]))
 const all = KINDS.flatMap(({ name: run }, kind) =>
   Array.from({ length: tasksOfKind }, (_, index) => ({ run, id: `t${index}`, input: kind * tasksOfKind + index })),
@@ -127,12 +147,29 @@ async function operate(): Promise<void> {
     () => grantBudget(ledger, 'bucket', { amount: 2, reason }),
     () => resetBreaker(ledger, 'guarded', { reason }),
     () => tripBreaker(ledger, 'guarded', { reason, recoveryTimeout: '100ms' }),
+    () => tripBreaker(ledger, 'held', { reason, recoveryTimeout: '50ms' }),
+    () => grantBudget(ledger, 'allotment', { amount: 1, reason }),
+    () => pauseQueue(ledger, 'held', { reason }),
+    () => setQueueMost(ledger, 'held', { most: 1 + Math.floor(random() * 2), reason }),
+    redrive,
   ]
   try {
     await acts[Math.floor(random() * acts.length)]?.()
   } catch (error) {
     if (!(error instanceof GateRefusedError)) throw error
   }
+}
+
+/** The same letters may be redriven by another process at this moment. Charged, as any other generation. */
+async function redrive(): Promise<void> {
+  const letters = await ledger.deadLetters({ isOpen: true, limit: 3 })
+  await redriveWith(durable, letters, { reason: 'the load', charged: true })
+}
+
+/** Whoever has paused a queue may be gone. */
+async function continuePaused(): Promise<void> {
+  for (const { queue, isPaused } of await listQueues(store))
+    if (isPaused) await continueQueue(ledger, queue, { reason: 'the load' })
 }
 
 async function decideOpen(): Promise<void> {
@@ -152,6 +189,7 @@ async function untilAllEnded(): Promise<void> {
     await insist(decideOpen)
     if (!plan.calm && round < 12) await insist(meddle)
     if (!plan.calm && round < 12 && round % 4 === 1) await insist(operate)
+    if (plan.calm || round % 4 === 3) await insist(continuePaused)
     const tasks = await insist(() => store.list({}))
     if (tasks.length === all.length && tasks.every(({ status }) => TERMINAL.has(status))) return
     await pause(10)

@@ -6,8 +6,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { normalizePolicy } from '../../packages/reprise/src/core/normalize.js'
 import type { Json, TaskRecord } from '../../packages/reprise/src/ledger/records.js'
+import { crowdFaults, groupFaults } from './crowd-history.js'
 import { gateFaults, type OpenSpan, slotFaults } from './gate-history.js'
-import { faultsOf, scopeOfTasks, type Start } from './history.js'
+import { type Expectation, faultsOf, scopeOfTasks, type Start } from './history.js'
 import { ATTEMPTS, failuresOf, GATE_RULES, KINDS, type LoadPlan, type Noted } from './load-plan.js'
 import { LoadProcess, type Program } from './processes.js'
 import { faultsBetween, flightFaults, openSpans, type Snapshot, snapshotOf } from './snapshots.js'
@@ -105,11 +106,14 @@ export class Scenario {
     this.faults.push(...(await this.store.damage()))
     const ledger = await this.store.open()
     try {
-      for (const { name, policy, onInterrupt } of KINDS) {
-        const expected = {
+      for (const { name, policy, onInterrupt, allot, whenDenied } of KINDS) {
+        const expected: Expectation = {
           attempts: ATTEMPTS,
           finished,
           runsOnce: onInterrupt === 'fail',
+          onInterrupt: onInterrupt === 'fail' ? undefined : (onInterrupt ?? 'rerun'),
+          isAllotted: allot !== undefined,
+          isHeld: whenDenied === 'hold',
           policy: normalizePolicy(policy).policy,
           outcomeOf: ({ input }: TaskRecord, number: number) => this.outcomeOf(input as number, number),
           ...acknowledged(noted, name),
@@ -118,6 +122,8 @@ export class Scenario {
         this.faults.push(...faults.map((fault) => `${name}/${fault}`))
       }
       this.faults.push(...(await gateFaults(ledger, GATE_RULES, this.spans)))
+      for (const kind of KINDS) this.faults.push(...(await crowdFaults(ledger, kind)))
+      this.faults.push(...(await groupFaults(ledger)))
       const tasks = (await ledger.list({})).length
       const numbers = new Set(
         starts.map(({ run, task, generation, attempt }) => [run, task, generation, attempt].join()),

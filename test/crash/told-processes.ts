@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Checkpoint, Json } from 'reprise/durable'
 import { type BundledProgram, bundleProgram } from '../bundled-program.js'
+import type { SharedPlace } from '../gates/shared-place.js'
 
 export type Order =
   | { readonly type: 'start'; readonly id: string }
@@ -61,4 +62,12 @@ export class ToldProcess {
     await ended
     if (this.child.exitCode !== 0) throw new Error(`It ended with ${this.child.exitCode}: ${this.errors}`)
   }
+}
+
+/** One that is ready, and is killed with the place. */
+export async function startTold(place: SharedPlace, program: BundledProgram, leaseMs: number): Promise<ToldProcess> {
+  const one = new ToldProcess(program, place.address, leaseMs)
+  place.keep(one.child)
+  await one.until(() => one.has('ready'))
+  return one
 }

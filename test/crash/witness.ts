@@ -6,9 +6,21 @@ import type { Creation, Decided, Ledger, View } from '../../packages/reprise/src
 import type { TaskRecord } from '../../packages/reprise/src/ledger/records.js'
 import { faultsOfCommit } from '../durable/watched-ledger.js'
 
+/**
+ * A start of a task, as a key. Of each execution: a process whose claim was answered late may begin an execution after it
+ * has claimed the next one.
+ */
+export function beginningOf(
+  { scope, id }: { readonly scope: string; readonly id: string },
+  { attempt, execution }: { readonly attempt: number; readonly execution: number },
+): string {
+  return `${scope}/${id} ${attempt}.${execution}`
+}
+
 export function witnessed(ledger: Ledger, begun: Map<string, TaskRecord>, tell: (fault: string) => void): Ledger {
   const remember = (task: TaskRecord): void => {
-    if (task.status === 'running') begun.set(`${task.scope}/${task.id}`, task)
+    const { current } = task.progress
+    if (task.status === 'running' && current !== null) begun.set(beginningOf(task, current), task)
   }
   const see = <T>(view: View, decided: Decided<T>): Decided<T> => {
     for (const fault of faultsOfCommit(view, decided)) tell(fault)

@@ -101,6 +101,32 @@ export function whole(): Written {
   }
 }
 
+/** Its process is lost, which costs the first attempt; the second succeeds. */
+export function charged(): Written {
+  const written = whole()
+  alter(written.task, { fence: 2 })
+  alter(written.task.progress, { allotted: 1 })
+  written.rows = [chargedRow(), rowOf(2, 1, 'success', [1110, 1120])]
+  written.events = [eventOf('interrupted', 1010, { attempt: 1, orderly: false, charged: true })]
+  written.starts = written.starts.slice(0, 2)
+  written.expected = { ...written.expected, onInterrupt: 'charge', isAllotted: true }
+  return written
+}
+
+/** The same, and the process that was taken for lost delivers the result before anybody begins the second attempt. */
+export function chargedLate(): Written {
+  const written = charged()
+  alter(written.task, { fence: 1 })
+  alter(written.task.progress.retry, { launched: 1 })
+  written.rows = [chargedRow(), rowOf(1, 2, 'success', [1000, 1060])]
+  written.starts = written.starts.slice(0, 1)
+  return written
+}
+
+function chargedRow(): AttemptRow {
+  return { ...rowOf(1, 1, 'interrupted', [1000, 1010]), failure: FAILURE }
+}
+
 export async function ledgerOf({ task, rows, events, letters, gates }: Written): Promise<MemoryLedger> {
   const ledger = new MemoryLedger({ clock: clockReading(() => 2000) })
   await ledger.create([{ task, policy: { hash: 'p', policy: null }, payloadHash: 'h' }])

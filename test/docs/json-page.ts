@@ -1,7 +1,7 @@
 /**
  * The shapes that docs/json.md lists, read from its tables, and whether a value has one. The page is the source: a type is
  * `text`, `number`, `boolean`, `object`, `any`, `null`, the name of a shape, a list `X[]`, words in backticks between `·`,
- * or some of these between `or`; `{ key: type }` is a shape on the spot. Imports Node and the fences' root.
+ * or some of these between `or`, a list of which is `(X or Y)[]`; `{ key: type }` is a shape on the spot. Imports Node and the fences' root.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -99,6 +99,13 @@ const GIVEN = ['params', 'policy', 'action', 'env']
 
 /** Where a value is not of its type; empty if it is. */
 export function faultsOf(value: unknown, type: string, place = '$'): string[] {
+  const [, among] = /^\((.*)\)\[\]$/.exec(type) ?? []
+  if (among !== undefined) {
+    if (!Array.isArray(value)) return [`${place} is no list`]
+    return value.flatMap((item, index) => faultsOf(item, among, `${place}[${index}]`))
+  }
+  const [, orNull] = /^(`\{.*\}`) or null$/.exec(type) ?? []
+  if (orNull !== undefined) return value === null ? [] : faultsOf(value, orNull, place)
   if (/^`?\{/.test(type)) return faultsOfFields(value, inlineShape(type), place)
   const plain = type.replaceAll('`', '')
   if (plain.includes(' · ')) return faultsOfWord(value, plain.split(' · '), place)

@@ -20,11 +20,35 @@ steps:
   - { name: counted, shell: exit 3, retry: { attempts: 5, initial_delay: 10ms, budget: few, on_failure: continue } }
   - { name: denied, shell: exit 3, retry: { attempts: 3, initial_delay: 10ms, budget: one, on_failure: continue } }
 `
+const MAPS = `
+steps:
+  - { id: list, shell: ./list }
+  - { id: plain, map: { input: [1, 2], agent_template: [{ shell: x }] } }
+  - id: full
+    map:
+      input: { file: a, format: json }
+      json_path: $[*]
+      filter: item.a
+      sort_by: item.b desc
+      rate: 20/s
+      agent_template: [{ shell: x }]
+      on_item_error: [{ shell: x }]
+      error_policy: { item_retry: 3, tolerate: 5%, max_failures: 3, failure_threshold: 20%, halt_on: [255], max_retries: 5 }
+`
+const ITEMS = `
+steps:
+  - id: each
+    map:
+      input: [a, b, c]
+      agent_template: [{ shell: 'case \${item} in b) exit 3;; c) sleep 2;; esac' }]
+`
 /** Fails, and waits; stops until it is told to go on. */
 const WAITING = `
 steps:
   - { name: waits, shell: test -e go, retry: { attempts: 5, backoff: fixed, initial_delay: 30s, retry_budget: 1h } }
 `
+/** An item whose letter can be redriven, changed and closed. */
+const DEAD = 'mode: mapreduce\nmap: { input: [1, 2], agent_template: [{ shell: "test ${item.index} = 0" }] }\n'
 const LONG = 'steps: [{ name: pay, shell: "touch paying; test -e go || sleep 60", on_interrupt: fail }]\n'
 
 /** By the first cell of the table; what is typed, and how it ends. In this order: they build on each other. */
@@ -37,6 +61,8 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`ps --retrying`', 'ps --retrying', 0],
   ['`show RUN`', 'show r1', 0],
   ['`show RUN STEP`', 'show r1 flaky', 0],
+  ['`show RUN MAP`', 'show m1 each', 0],
+  ['`show RUN MAP ITEM`', 'show m1 each a', 0],
   ['`logs RUN`', 'logs r1', 0],
   ['`events RUN`', 'events r1', 0],
   ['`breakers list`', 'breakers list', 0],
@@ -48,6 +74,16 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`exec --durable ID -- CMD`', 'exec --durable e1 -- echo hi', 0],
   ['`exec --durable ID -- CMD` of one that has succeeded', 'exec --durable e1 -- echo hi', 0],
   ['`resume RUN --dry-run`', 'resume w1 --dry-run', 0],
+  ['`dlq list`', 'dlq list --state all --store sqlite:letters/ledger.db', 0],
+  ['`dlq groups`', 'dlq groups --store sqlite:letters/ledger.db', 0],
+  ['`dlq stats`', 'dlq stats --store sqlite:letters/ledger.db', 0],
+  ['`dlq retry --dry-run`', 'dlq retry d1 --dry-run --store sqlite:letters/ledger.db', 0],
+  ['`dlq edit LETTER`', 'dlq edit d1/map 2 --input 3 --store sqlite:letters/ledger.db', 0],
+  ['`dlq retry`', 'dlq retry d1 --store sqlite:letters/ledger.db', 3],
+  ['`dlq ack LETTER`', 'dlq ack d1/map 2 --reason withdrawn --store sqlite:letters/ledger.db', 0],
+  ['`dlq show LETTER`', 'dlq show d1/map 2 --store sqlite:letters/ledger.db', 0],
+  ['`dlq export --file FILE`', 'dlq export d1 --state all --file letters.json --store sqlite:letters/ledger.db', 0],
+  ['`dlq purge`', 'dlq purge --older-than 0s --yes --store sqlite:letters/ledger.db', 0],
   ['`store status`', 'store status', 0],
   ['`store migrate`', 'store migrate', 0],
   ['`store backup FILE`', 'store backup copy.db', 0],
@@ -59,6 +95,9 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`resume RUN`', 'resume p1', 4],
   ['wrong usage or a bad file, exit code 2; a store that fails, 74', 'run bad.yaml', 2],
   ['`resume RUN` of one that has succeeded', 'resume e1', 0],
+  ['`map set RUN`', 'map set m1 --max-parallel 2 --rate 5/s --max-failures 9 --reason slow', 0],
+  ['`map pause RUN`', 'map pause m1', 0],
+  ['`map continue RUN`', 'map continue m1', 0],
   ['`cancel RUN`', 'cancel w1', 0],
   ['`clean`', 'clean --older-than 0s --yes', 0],
 ]
@@ -67,7 +106,7 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
 const ELSEWHERE = ['explain', 'simulate', 'schema', 'watch', 'completion']
 
 /** Nothing here makes a step stand in line: two would have to run at once. */
-const NOT_SEEN = ['parked']
+const NOT_SEEN = ['parked', 'map_note']
 
 let shell: Shell
 beforeAll(async () => {
@@ -75,6 +114,10 @@ beforeAll(async () => {
   shell.write('all.yaml', WORKFLOW)
   shell.write('waiting.yaml', WAITING)
   shell.write('long.yaml', LONG)
+  shell.write('items.yaml', ITEMS)
+  await shell.type('reprise run items.yaml --run-id m1 --only a --only b 2> m1.log')
+  shell.write('dead.yaml', DEAD)
+  await shell.type('reprise run dead.yaml --run-id d1 --store sqlite:letters/ledger.db > d1.log 2>&1')
   shell.write('policy.yaml', '{ attempts: 4, jitter: equal, initial_delay: 333ms }\n')
   shell.write('bad.yaml', 'steps: [{ shel: x }]\n')
   await shell.type('reprise run waiting.yaml --run-id w1 > w1.log 2>&1 &')
@@ -117,6 +160,13 @@ describe('the table of commands', () => {
   })
 })
 
+test('a plan with a map is printed as the page says', async () => {
+  shell.write('map.yaml', MAPS)
+  const value: unknown = JSON.parse(await printed('run map.yaml --dry-run --json', 0))
+  expect(faultsOf(value, 'PlanView')).toEqual([])
+  expect((value as { steps: { kind: string }[] }).steps.map(({ kind }) => kind)).toEqual(['step', 'map', 'map'])
+})
+
 describe('events', () => {
   test('while it runs, every type on the page is told with exactly its fields', { timeout: 60_000 }, async () => {
     const rows = new Map(
@@ -124,7 +174,9 @@ describe('events', () => {
     )
     // So that it opens once more.
     await printed('breakers reset db --reason back --json', 0)
-    const lines = (await printed('run all.yaml --run-id r2 --ndjson', 3)).trim().split('\n')
+    const steps = await printed('run all.yaml --run-id r2 --ndjson', 3)
+    const items = await printed('run items.yaml --run-id m2 --ndjson', 3)
+    const lines = `${steps}${items}`.trim().split('\n')
     const seen = new Set<string>()
     for (const line of lines) {
       const event = JSON.parse(line) as { type: string }

@@ -114,7 +114,20 @@ describe('a late result of a process that was taken for lost', () => {
     expect(await world.task('task', 'a')).toMatchObject({ result: 'late', fence: 1, progress: { allotted: 1 } })
     expect(await rowsOf(world)).toEqual(['1.1 interrupted InterruptedError', '1.2 success'])
     expect(await faultsIn(world.ledger, KEY)).toEqual([])
+    // The ten seconds were chosen for an attempt that does not come.
+    expect((await world.ledger.attempts(KEY)).map(({ delayBeforeMs }) => delayBeforeMs)).toEqual([0, 0])
     expect(await second.task.run(null, { id: 'a' })).toBe('late')
+  })
+
+  it('is not taken once the task is cancelled, and nothing is left of the lost execution', async () => {
+    const world = new World()
+    const { first, second } = await lose(world)
+    await second.task.cancel('a')
+    const cancelled = await world.task('task', 'a')
+    expect(cancelled).not.toHaveProperty('progress.lost')
+    first.end.resolve('late')
+    await turns()
+    expect(await world.task('task', 'a')).toEqual(cancelled)
   })
 
   it('ends the task if it is a failure that is not retried', async () => {

@@ -14,6 +14,7 @@ import { keyIn, type TaskRecord } from '../../packages/reprise/src/ledger/record
 import { type DurableOptions, openDurable, openLedger } from '../../packages/reprise/src/open/open-durable.js'
 import { testDatabase } from '../postgres/shared-server.js'
 import { countedTally, EMPTY, makeTally, recounted, tallyGroup, tallyOf } from './tally-group.js'
+import { withVerbs } from './with-verbs.js'
 import { deferred, rejection, until, World } from './world.js'
 
 const directory = mkdtempSync(path.join(tmpdir(), 'reprise-groups-'))
@@ -131,6 +132,63 @@ describe.each<[string, () => Promise<Ledger>]>([
     await member.decide('b', 'rerun')
     await until(async () => (await tallyOf(ledger, RUN)).succeeded === 2)
     await expectTally({ succeeded: 2 })
+  })
+
+  it.each([
+    ['decided to have happened', 'done', { undecided: 0, succeeded: 1 }],
+    ['to run again', 'rerun', { undecided: 0, fresh: 1 }],
+  ] as const)('that counts what is undecided hears of a task that is %s', async (_decision, answer, expected) => {
+    await makeTally(ledger, RUN, 1)
+    const options = { onInterrupt: 'fail', group: { ...tallyGroup(RUN), classes: ['undecided'] } } as const
+    const first = await process()
+    const hold = first.task('member', FAST, (_input: null) => new Promise<void>(() => undefined), options)
+    await hold.start(null, { id: 'a' })
+    await until(async () => (await ledger.list({ ...SCOPE, statuses: ['running'] })).length === 1)
+    await first.stop()
+    await expectTally({ undecided: 1 })
+    const second = await process()
+    const member = second.task('member', FAST, async (_input: null) => undefined, options)
+    await member.decide('a', answer)
+    expect(await tallyOf(ledger, RUN)).toMatchObject(expected)
+  })
+
+  it('keeps the charge of an allotment whose row the group changes in the same commit', async () => {
+    const durable = await process()
+    const key = 'budget:imports'
+    const group: TaskGroup = {
+      keys: () => ({ gates: [key] }),
+      follow: (view, { to }) => {
+        const gate = view.gate(key)
+        if (gate === undefined) return {}
+        const { state, ...rest } = gate
+        return { gates: [{ ...rest, state: { ...(state as object), [to]: true } }] }
+      },
+    }
+    const member = durable.task<null, null>('member', FAST, () => Promise.reject(new Error('no')), {
+      group,
+      allot: { budget: 'imports', total: 5 },
+    })
+    await rejection(member.run(null, { id: 'a' }))
+    const gate = (await ledger.gates()).find((one) => one.key === key)
+    expect(gate?.state).toMatchObject({ used: 1, retrying: true, failed: true })
+  })
+
+  it('refuses a change of a task that is recorded while the change is being prepared', async () => {
+    await makeTally(ledger, RUN, 1)
+    const early = await process()
+    const late = withVerbs(kept(ledger), {
+      get: async (key) => {
+        const found = await ledger.get(key)
+        await early.task<null, null>('member', FAST, () => null, { group: tallyGroup(RUN) }).start(null, { id: 'a' })
+        return found
+      },
+    })
+    const durable = await openDurable(late)
+    opened.push(durable)
+    const member = durable.task<null, null>('member', FAST, () => null, { group: tallyGroup(RUN) })
+    expect(await rejection(member.cancel('a'))).toMatchObject({ kind: 'not_found' })
+    await until(async () => (await ledger.get(keyIn(SCOPE, 'a')))?.status === 'succeeded')
+    await expectTally({ succeeded: 1 })
   })
 
   it('counts a task that is over before it begins', async () => {

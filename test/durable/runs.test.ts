@@ -2,7 +2,7 @@
  * Runs: steps that follow each other, conducted by one process at a time, taken up where they were.
  */
 import { describe, expect, test } from 'vitest'
-import type { DurableRun } from 'reprise/internal'
+import { type DurableRun, sharedLedger } from 'reprise/internal'
 import { World, deferred, turns, until } from './world.js'
 
 const NEW = { id: 'night-1', kind: 'test', name: 'night', definition: { steps: ['a', 'b'] }, fingerprint: 'f1' }
@@ -43,6 +43,25 @@ describe('a run', () => {
     const { durable } = await world.open()
     await durable.runs.start(NEW)
     await expect(durable.runs.start(NEW)).rejects.toMatchObject({ kind: 'conflict' })
+    await durable.close()
+  })
+
+  test('that was removed and begun again under its id takes nothing from its former conductor', async () => {
+    const world = new World()
+    const { durable } = await world.open()
+    const former = await durable.runs.start(NEW)
+    const items = former.items('items', QUICK, () => null)
+    await sharedLedger(durable).removeRun(NEW.id, 100)
+    const run = await durable.runs.start(NEW)
+    // Both have the fence 1.
+    await expect(items.create([{ id: 'a', input: null }])).rejects.toMatchObject({ kind: 'run_lost' })
+    await expect(former.change({ detail: { done: 1 } })).rejects.toMatchObject({ kind: 'run_lost' })
+    await expect(former.finish('succeeded')).rejects.toMatchObject({ kind: 'run_lost' })
+    await expect(former.skip('a', null)).rejects.toMatchObject({ kind: 'run_lost' })
+    const ran: string[] = []
+    await expect(conduct(former, ran)).rejects.toMatchObject({ kind: 'run_lost' })
+    expect(ran).toEqual([])
+    expect(await conduct(run, ran)).toEqual(['a!', 'b!'])
     await durable.close()
   })
 
@@ -111,7 +130,7 @@ describe('a run', () => {
     const world = new World()
     const first = await world.open()
     const run = await first.durable.runs.start(NEW)
-    const policy = { attempts: 2, initialDelay: 1000 }
+    const policy = { attempts: 2, initialDelay: 1000, jitter: false }
     let failures = 0
     const step = run.step('a', policy, () => {
       failures++

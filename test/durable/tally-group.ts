@@ -22,9 +22,11 @@ export function tallyGroup(run: string): TaskGroup {
   }
 }
 
-/** The run, before any of so many tasks has ended. */
+/** The run, before any of so many tasks has ended. One that is there stays as it is. */
 export async function makeTally(ledger: Ledger, id: string, fresh: number): Promise<void> {
-  await ledger.transact({ tasks: [], runs: [id] }, ({ now }) => {
+  await ledger.transact({ tasks: [], runs: [id] }, (view) => {
+    const { now } = view
+    if (view.run(id) !== undefined) return { result: undefined }
     const run: RunRecord = {
       id,
       kind: 'group',

@@ -3,7 +3,12 @@
  * because it was written over. Imports the ledger's types.
  */
 import type { Decided, Ledger, View } from '../../packages/reprise/src/ledger/ledger.js'
-import { type GateRecord, type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
+import {
+  type AttemptRow,
+  type GateRecord,
+  type TaskRecord,
+  TERMINAL,
+} from '../../packages/reprise/src/ledger/records.js'
 
 type Changes = Omit<Decided<unknown>, 'result'>
 
@@ -91,7 +96,8 @@ function fenceFaults(before: TaskRecord, after: TaskRecord, { events = [] }: Cha
   if (after.fence < before.fence) return [`its fence falls from ${before.fence} to ${after.fence}`]
   const isTaken = events.some(({ type, id }) => id === after.id && (type === 'resumed' || type === 'cancelled'))
   const changesOwner = after.owner !== null && after.owner !== before.owner
-  const isOwned = before.owner !== null
+  // A process whose loss was charged may still deliver its result, until the next claim.
+  const isOwned = before.owner !== null && after.progress.lost?.owner !== before.owner
   return (changesOwner || (isTaken && isOwned)) && after.fence === before.fence
     ? ['changes hands behind one fence']
     : []
@@ -103,14 +109,23 @@ function endFaults(before: TaskRecord, after: TaskRecord, changes: Changes): str
   const faults: string[] = []
   const isReset = events.some(({ type, id }) => type === 'reset' && id === after.id)
   if (after.generation !== before.generation + (isReset ? 1 : 0)) faults.push('has another generation without a reset')
-  if (TERMINAL.has(before.status) && !isReset) faults.push(`was ${before.status}, and becomes ${after.status}`)
+  const isChangedByHand = events.some(
+    ({ type, id }) => (type === 'acknowledged' || type === 'input_changed') && id === after.id,
+  )
+  const staysSo = isChangedByHand && after.status === before.status
+  if (TERMINAL.has(before.status) && !isReset && !staysSo)
+    faults.push(`was ${before.status}, and becomes ${after.status}`)
   const letters = dead.filter(({ id }) => id === after.id).length
-  const [had, has] = [before.status, after.status].map((status) => status === 'failed' || status === 'undecided')
+  const [had, has] = [before, after].map(hasOpenLetter)
   if (letters !== (has && !had ? 1 : 0)) faults.push(`${letters} dead letters as it becomes ${after.status}`)
   const closed = closedLetters.filter(({ id, generation }) => id === after.id && generation === before.generation)
   if (closed.length !== (had && !has ? 1 : 0))
     faults.push(`${closed.length} dead letters are closed as it becomes ${after.status}`)
   return faults
+}
+
+function hasOpenLetter({ status, progress }: TaskRecord): boolean {
+  return status === 'undecided' || (status === 'failed' && progress.acknowledged !== true)
 }
 
 /** Only the attempt in flight has an end, and it has one. */
@@ -119,7 +134,8 @@ function rowFaults(before: TaskRecord, after: TaskRecord, { attempts = [] }: Cha
   const { current } = before.progress
   const faults = rows.flatMap((row) => {
     const isCurrent = row.attempt === current?.attempt && row.execution === current.execution
-    return before.status === 'running' && isCurrent && row.owner === before.owner
+    const isInFlight = before.status === 'running' && isCurrent && row.owner === before.owner
+    return isInFlight || isLateResult(before, after, row)
       ? []
       : [`attempt ${row.attempt}.${row.execution} ends, but is not in flight`]
   })
@@ -127,6 +143,13 @@ function rowFaults(before: TaskRecord, after: TaskRecord, { attempts = [] }: Cha
   const isStill = after.status === 'running' && after.fence === before.fence
   if (before.status === 'running' && rows.length === 0 && !isStill) faults.push('an attempt in flight leaves no trace')
   return faults
+}
+
+/** Of the process that was charged as lost; it ends the task. */
+function isLateResult({ status, progress }: TaskRecord, after: TaskRecord, row: AttemptRow): boolean {
+  const { lost } = progress
+  const isOfLost = lost?.attempt === row.attempt && lost.execution + 1 === row.execution && lost.owner === row.owner
+  return status === 'waiting' && isOfLost && TERMINAL.has(after.status)
 }
 
 /** I4: what was counted stays counted. */

@@ -60,6 +60,26 @@ describe('a workflow', () => {
   })
 })
 
+describe('a workflow over many items', () => {
+  test('is valid, explained without a hint, shown, and runs: one item recovers, one is left', async () => {
+    const { files, next } = await told('demo', '--template', 'mapreduce')
+    expect(files).toEqual(['demo/workflow.yaml', 'demo/orders.json', 'demo/import.sh'])
+    expect(next).toEqual(['cd demo', 'reprise run workflow.yaml', 'reprise show'])
+    const demo = scene.path('demo')
+    const valid = await type('reprise validate workflow.yaml', demo)
+    expect(valid).toEqual({ code: 0, stdout: 'workflow.yaml: ok, 2 steps\n', stderr: '' })
+    const explained = await type('reprise explain workflow.yaml map', demo)
+    expect(explained.stdout).toContain('It is started up to 4 times for one item')
+    expect(explained.stdout).not.toContain('hint:')
+    const shown = await type('reprise run workflow.yaml --dry-run', demo)
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('for each item of orders.json') as string })
+    const ran = await type('reprise run workflow.yaml', demo)
+    expect(ran.code, ran.stderr).toBe(3)
+    expect(ran.stderr).toContain('order 5: the amount twelve is not a number')
+    expect(ran.stderr).toContain('1 recovered')
+  })
+})
+
 describe('a program', () => {
   test('runs against the built library, and its call recovers', async () => {
     const { files, next } = await told('demo', '--template', 'library')
@@ -93,6 +113,7 @@ describe('what is there', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       refused: { kind: 'not_possible', message: expect.stringContaining('demo/example.mjs') as string },
     })
+    expect(JSON.parse(stdout)).toMatchObject({ refused: { next: ['reprise init demo/demo --template library'] } })
   })
 
   test('is also a link that leads nowhere, and a file in the place of the directory', async () => {
@@ -123,6 +144,6 @@ test.runIf(process.platform === 'linux')('a directory that cannot be made is nam
 test('an unknown template is wrong usage, and those that there are are named', async () => {
   const { code, stderr } = await scene.reprise('init', '--template', 'librar')
   expect(code).toBe(2)
-  expect(stderr).toContain('shell, library')
+  expect(stderr).toContain('shell, mapreduce, library')
   expect(readdirSync(scene.directory)).toEqual([])
 })

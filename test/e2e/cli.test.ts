@@ -111,6 +111,8 @@ test('--json gives plain data', async () => {
     policies: [
       {
         step: null,
+        role: 'alone',
+        starts: null,
         summary: 'up to 2 attempts · exponential ×2 from 1s, at most 30s · no jitter',
         policy: {
           attempts: 2,

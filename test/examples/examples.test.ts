@@ -42,6 +42,11 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     recovered: ['browser'],
     file: ['out/report.md', '| browser | 0 | 3 |'],
   },
+  'record-import': {
+    code: 3,
+    recovered: [],
+    file: ['out/report.json', '"imported": 993,'],
+  },
 }
 
 test('every example is expected to do something', () => {

@@ -1,10 +1,11 @@
 /** Every example that is killed in the middle goes on there: nothing that was done is done again. Needs a build. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { expect, test, type TestContext } from 'vitest'
 import type { RunDetail, StepView } from '@reprise/workflow/internal'
 import type { TaskRecord } from 'reprise/durable'
+import { findFences } from '../docs/fences.js'
 import { Example, recovered } from './example.js'
 
 const PATIENCE_MS = 120_000
@@ -18,9 +19,12 @@ async function beside(example: Example, { onTestFinished }: TestContext, ...args
   return text.toString().trim()
 }
 
+/** Examples that end as completed with failures. */
+const WITH_FAILURES = new Set(['flaky-tests', 'record-import'])
+
 async function resumed(example: Example, ...args: string[]): Promise<RunDetail> {
   const { code, stderr } = await example.reprise('resume', 'r1', ...args)
-  expect(code, stderr).toBe(example.name === 'flaky-tests' ? 3 : 0)
+  expect(code, stderr).toBe(WITH_FAILURES.has(example.name) ? 3 : 0)
   await example.isClean()
   return example.show('r1')
 }
@@ -189,6 +193,41 @@ test.concurrent(
     const run = await resumed(example)
     expect(outcomes(stepOf(run, 'draft'))).toEqual(['failure', 'failure', 'success'])
     expect(example.read('out/release-notes.md')).toContain('- export orders as CSV')
+  },
+  PATIENCE_MS,
+)
+
+/** Ids of the records that the map has imported. */
+function importedRecords(example: Example): Promise<string[]> {
+  return example.ledger(async (ledger) => {
+    const tasks = await ledger.list({ scope: 'r1/map', scopeKind: 'run', statuses: ['succeeded'], limit: 1000 })
+    return tasks.map(({ id }) => id.slice(id.indexOf('.') + 1))
+  })
+}
+
+test.concurrent(
+  'an import of records, killed among them, imports only those that had not ended, and mended ones are run again',
+  async (context) => {
+    const example = new Example('record-import', context)
+    await example.killed(RUN, () => example.has('out/store/R-0150.json'))
+    const before = await importedRecords(example)
+    expect(before.length).toBeGreaterThan(100)
+    // A record that is imported again would lose this mark.
+    for (const id of before) example.write(`out/store/${id}.json`, 'imported before')
+
+    const { map } = stepOf(await resumed(example), 'map')
+    expect(map?.counts).toMatchObject({ total: 1000, succeeded: 993, dead: 7, pending: 0 })
+    for (const id of before) expect(example.read(`out/store/${id}.json`), id).toBe('imported before')
+    expect(readdirSync(example.path('out/store'))).toHaveLength(993)
+
+    const report = (): unknown => JSON.parse(example.read('out/report.json'))
+    expect(report()).toMatchObject({ records: 1000, imported: 993 })
+    const [, retried, mended] = findFences(example.read('README.md'), 'README.md')
+    expect(await example.type(retried?.code ?? '')).toMatchObject({ code: 3 })
+    expect(report()).toMatchObject({ records: 1000, imported: 998 })
+    expect(await example.type(mended?.code ?? '')).toMatchObject({ code: 3 })
+    expect(report()).toMatchObject({ records: 1000, imported: 999, failed: [expect.stringContaining('R-0840')] })
+    expect((await example.type('npx reprise dlq list record-import')).said).toContain('No dead letter fits.')
   },
   PATIENCE_MS,
 )

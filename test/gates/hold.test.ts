@@ -1,59 +1,42 @@
 /** A queue that a breaker holds, over processes: nothing starts or fails while it is open, whoever is killed meanwhile. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { tripBreaker } from '../../packages/reprise/src/durable/gate-control.js'
-import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import type { TaskStatus } from '../../packages/reprise/src/ledger/records.js'
-import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
-import type { BundledProgram } from '../bundled-program.js'
 import { bundleHand, Hands } from './hands.js'
-import { type Place, STORES } from './stores.js'
+import { bundledFor, placeOfAll } from './shared-place.js'
+import { STORES } from './stores.js'
 import { until } from './until.js'
 
 const TASKS = 32
 const OPEN_MS = 4000
 
-let program: BundledProgram
-
-beforeAll(async () => {
-  program = await bundleHand()
-})
-afterAll(() => program?.remove())
+const program = bundledFor(bundleHand)
 
 describe.each(STORES)('$name with an open breaker', (store) => {
-  let place: Place
-  let ledger: Ledger
   let hands: Hands
-
-  beforeAll(async () => {
-    place = await store.make()
-    ledger = await openLedger(place.address)
-    hands = await Hands.start(program, place.address, store.hands)
-  }, 90_000)
-
-  afterAll(async () => {
-    hands?.kill()
-    await ledger?.close()
-    await place?.remove()
+  const place = placeOfAll(store, async ({ address }) => {
+    hands = await Hands.start(program(), address, store.hands)
+    return () => hands.kill()
   })
 
   const count = async (status: TaskStatus): Promise<number> =>
-    (await ledger.list({ queue: 'held', statuses: [status] })).length
+    (await place.ledger.list({ queue: 'held', statuses: [status] })).length
 
   it('keeps all tasks through two kills, and runs them when the breaker lets them', async () => {
     // A breaker is recorded with the first attempt that asks it.
     await hands.submit('held', 1, 'pass')
     await until(async () => (await count('succeeded')) === 1 || undefined, 'the first task')
-    await tripBreaker(ledger, 'held', { reason: 'an outage', recoveryTimeout: OPEN_MS })
-    const breaker = (await ledger.gates()).find(({ key }) => key === 'breaker:held')
+    await tripBreaker(place.ledger, 'held', { reason: 'an outage', recoveryTimeout: OPEN_MS })
+    const breaker = (await place.ledger.gates()).find(({ key }) => key === 'breaker:held')
     const { openUntilMs = 0 } = (breaker?.state ?? {}) as { openUntilMs?: number }
     await hands.submit('held', TASKS, 'pass')
     for (const pid of hands.pids.slice(0, 2)) await hands.killOne(pid)
     const waiting = await count('waiting')
-    if ((await ledger.now()) < openUntilMs) expect(waiting).toBe(TASKS)
+    if ((await place.ledger.now()) < openUntilMs) expect(waiting).toBe(TASKS)
     await until(async () => (await count('succeeded')) === TASKS + 1 || undefined, 'the end of all')
     expect(await count('failed')).toBe(0)
-    const tasks = await ledger.list({ queue: 'held' })
-    const rows = (await Promise.all(tasks.map((task) => ledger.attempts(task)))).flat()
+    const tasks = await place.ledger.list({ queue: 'held' })
+    const rows = (await Promise.all(tasks.map((task) => place.ledger.attempts(task)))).flat()
     expect(rows).toHaveLength(TASKS + 1)
     // The time of a server is known here to a few milliseconds.
     const late = rows.filter(({ startedAtMs }) => startedAtMs >= openUntilMs - 10)

@@ -1,44 +1,27 @@
 /** A limit of a queue holds over processes, also while some of them are killed, and nobody waits for a place for ever. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
+import { describe, expect, it } from 'vitest'
 import { type TaskRecord, TERMINAL } from '../../packages/reprise/src/ledger/records.js'
-import { openLedger } from '../../packages/reprise/src/open/open-durable.js'
-import type { BundledProgram } from '../bundled-program.js'
 import { bundleHand, Hands } from './hands.js'
 import { type KindName, MOST } from './plan.js'
-import { type Place, STORES } from './stores.js'
+import { bundledFor, placeOfAll } from './shared-place.js'
+import { STORES } from './stores.js'
 import { until } from './until.js'
 
-let program: BundledProgram
-
-beforeAll(async () => {
-  program = await bundleHand()
-})
-afterAll(() => program?.remove())
+const program = bundledFor(bundleHand)
 
 describe.each(STORES)('$name with a limit', (store) => {
-  let place: Place
-  let ledger: Ledger
   let hands: Hands
-
-  beforeAll(async () => {
-    place = await store.make()
-    ledger = await openLedger(place.address)
-    hands = await Hands.start(program, place.address, store.hands)
-  }, 90_000)
-
-  afterAll(async () => {
-    hands?.kill()
-    await ledger?.close()
-    await place?.remove()
+  const place = placeOfAll(store, async ({ address }) => {
+    hands = await Hands.start(program(), address, store.hands)
+    return () => hands.kill()
   })
 
   /** As one statement of the store sees them. */
   const owned = (queue: KindName): Promise<readonly TaskRecord[]> =>
-    ledger.list({ queue, statuses: ['running', 'parked'] })
+    place.ledger.list({ queue, statuses: ['running', 'parked'] })
 
   const pidOf = async (owner: string | null): Promise<number> =>
-    (await ledger.owners()).find(({ id }) => id === owner)?.pid ?? 0
+    (await place.ledger.owners()).find(({ id }) => id === owner)?.pid ?? 0
 
   /** Looks until all have ended; the most that had an owner at once, as far as was seen. */
   async function watchToEnd(queue: KindName, count: number, look: () => Promise<void>): Promise<number> {
@@ -46,7 +29,7 @@ describe.each(STORES)('$name with a limit', (store) => {
     await until(async () => {
       peak = Math.max(peak, (await owned(queue)).length)
       await look()
-      const tasks = await ledger.list({ queue })
+      const tasks = await place.ledger.list({ queue })
       return (tasks.length === count && tasks.every(({ status }) => TERMINAL.has(status))) || undefined
     }, 'the end of all tasks')
     return peak
@@ -57,7 +40,7 @@ describe.each(STORES)('$name with a limit', (store) => {
     let kills = 0
     await hands.submit('limited', COUNT, 'pass')
     const peak = await watchToEnd('limited', COUNT, async () => {
-      const done = (await ledger.list({ queue: 'limited', statuses: ['succeeded'] })).length
+      const done = (await place.ledger.list({ queue: 'limited', statuses: ['succeeded'] })).length
       if (kills === 3 || done < 40 * (kills + 1)) return
       const pids = await Promise.all((await owned('limited')).map(({ owner }) => pidOf(owner)))
       // Tasks of a process that was killed have their owner until they are taken over.
@@ -68,7 +51,7 @@ describe.each(STORES)('$name with a limit', (store) => {
     })
     expect(kills).toBe(3)
     expect(peak).toBeLessThanOrEqual(MOST)
-    const ends = await ledger.list({ queue: 'limited' })
+    const ends = await place.ledger.list({ queue: 'limited' })
     expect(ends.filter(({ status }) => status === 'succeeded')).toHaveLength(COUNT)
   }, 120_000)
 
@@ -78,7 +61,9 @@ describe.each(STORES)('$name with a limit', (store) => {
     await hands.killOne(await pidOf(first.owner))
     await until(async () => {
       const [now] = await owned('single')
-      return (now?.id === first.id && now.progress.current?.execution === 2) || undefined
+      const { attempt = 0, execution = 0 } = now?.progress.current ?? {}
+      // A busy machine may lose it so often that the interruptions count as a failed attempt.
+      return (now?.id === first.id && (execution >= 2 || attempt >= 2)) || undefined
     }, 'the second execution')
     hands.release()
     expect(await watchToEnd('single', 6, async () => undefined)).toBeLessThanOrEqual(1)

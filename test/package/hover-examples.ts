@@ -34,6 +34,7 @@ declare global {
   const charge: TaskHandle<{ order: string }, string>
   const run: Run
   const step: ReturnType<Run['step']>
+  const items: ReturnType<typeof run.items<{ url: string }, null>>
   const metrics: Metrics
   const plan: Plan
   const error: unknown

@@ -17,7 +17,7 @@ import {
 import { type Reading, writtenFor } from '../../packages/reprise/src/ledger/sql/sql-reading.js'
 import {
   countWaiting,
-  freshTasks,
+  surveyWaiting,
   listRetrying,
   listWaiting,
 } from '../../packages/reprise/src/ledger/sql/sql-waiting.js'
@@ -154,6 +154,7 @@ const KEEPING: Readonly<Record<string, readonly string[]>> = {
   shorten: ['attempts_pkey', 'dead_pkey', 'events_pkey', 'events_task', 'tasks_pkey'],
   // The oldest of it, up to a limit.
   removeEventsBefore: ['all of events_pkey', 'events_pkey'],
+  removeDeadBefore: ['dead_at', 'dead_pkey'],
   removeOwners: ['tasks_owned'],
   doubtfulPolicies: ['tasks_pkey'],
   // Once, for those that are in doubt; with the planner's own choice.
@@ -198,6 +199,7 @@ function textOf(schema: string, reading: Reading<unknown>, first: readonly SqlRo
 }
 
 const GROUP = { queue: 'q1', policyHash: 'p1', rank: 1 }
+const SURVEY = { ...GROUP, nowMs: 1, attempts: 3, limit: 9 }
 const LAST = { dueAtMs: 1, id: 'a', scopeKind: 'run', scope: 'run1' } as const
 const IN_RUN = { scopeKind: 'run', scope: 'run1' } as const
 const NONE: readonly SqlRow[] = []
@@ -218,7 +220,8 @@ const READINGS: readonly (readonly [string, () => Reading<unknown>, readonly str
   ['events of a scope', () => listEvents(1, 9, IN_RUN), ['events_scope'], NONE],
   ['waiting tasks', () => listWaiting({ ...GROUP, limit: 9, after: LAST }), ['tasks_due'], NONE],
   ['counts of waiting tasks', () => countWaiting('q1'), ['tasks_due'], NONE],
-  ['fresh tasks', () => freshTasks({ ...GROUP, nowMs: 1, limit: 9, after: LAST }), ['tasks_due'], ONE],
+  ['counted tasks', () => surveyWaiting({ ...SURVEY, after: LAST }), ['tasks_due'], ONE],
+  ['counted fresh tasks', () => surveyWaiting({ ...SURVEY, rank: 2, after: LAST }), ['tasks_due'], ONE],
   ['retried tasks', () => listRetrying({ limit: 9, after: LAST }), ['tasks_due', 'tasks_owned'], ONE],
 ]
 

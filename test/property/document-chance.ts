@@ -10,7 +10,22 @@ import {
   type TextShape,
 } from '../../packages/workflow/src/document/shape.js'
 
-const NAMES = ['fetch', 'a.b', 'x-1', 'items', 'API_TOKEN', '0644', 'Content-Type', 'warehouse', 'maxDelay', 'exit:75']
+const NAMES = [
+  '10MiB',
+  'https://files.example.com',
+  'fetch',
+  'a.b',
+  'x-1',
+  'items',
+  'API_TOKEN',
+  '0644',
+  'Content-Type',
+  'warehouse',
+  'maxDelay',
+  'exit:75',
+  '20/s',
+  '5%',
+]
 const BAD_NAMES = ['', ' ', 'a b', '1x', '__proto__', 'constructor', 'env', 'package', 'x.fallback', '-', 'ä', 'a:b']
 const TEXTS = ['x', 'stop', 'GET', 'rerun', '5s', '0s', '1h30m', '30', 'network', '/deploy', 'a b']
 const JUNK = [
@@ -87,6 +102,8 @@ class Chance {
         return this.named(shape.rule, shape.of)
       case 'fields':
         return this.fields(shape)
+      case 'fork':
+        return fc.oneof(this.value(shape.matching), this.value(shape.otherwise))
       case 'either':
         return fc.oneof(...shape.of.map((one) => this.value(one)))
     }

@@ -5,10 +5,12 @@ import { readBudgetSection } from '../../packages/workflow/src/document/budget-s
 import { checkDocument } from '../../packages/workflow/src/document/check-document.js'
 import { WORKFLOW } from '../../packages/workflow/src/document/fields-document.js'
 import { POLICY_FILE } from '../../packages/workflow/src/document/fields-policy-file.js'
+import { PHASE } from '../../packages/workflow/src/document/fields-map.js'
 import { Findings } from '../../packages/workflow/src/document/findings.js'
 import { policySchema, workflowSchema } from '../../packages/workflow/src/document/json-schema.js'
 import { readPolicyFile } from '../../packages/workflow/src/document/policy-file.js'
 import { InputError, type Problem, readTogether } from '../../packages/workflow/src/document/problem.js'
+import { field, type FieldsShape, list } from '../../packages/workflow/src/document/shape.js'
 import { parseSource, type Source, sourceOfData } from '../../packages/workflow/src/document/source.js'
 import { faultsOf } from '../json-schema.js'
 import { documentOf } from './document-chance.js'
@@ -39,15 +41,26 @@ function policyProblems(source: Source): readonly Problem[] {
 const messagesOf = (problems: readonly Problem[]): string[] =>
   problems.map(({ path, message }) => `${path ?? ''}: ${message}`)
 
+/** Nothing but maps among the steps. */
+const WITH_MAPS: FieldsShape = {
+  kind: 'fields',
+  title: 'workflow',
+  example: '',
+  fields: [field('steps', list(PHASE.matching, 1, { most: 2 }), '', { isRequired: true })],
+}
+
 test.each([
-  ['workflow', WORKFLOW, workflowSchema(), workflowProblems],
-  ['policy', POLICY_FILE, policySchema(), policyProblems],
+  ['workflow', WORKFLOW, workflowSchema(), workflowProblems, 40],
+  // These have many values.
+  ['map/reduce', WORKFLOW.matching, workflowSchema(), workflowProblems, 150],
+  ['workflow with maps', WITH_MAPS, workflowSchema(), workflowProblems, 150],
+  ['policy', POLICY_FILE, policySchema(), policyProblems, 40],
 ] as const)(
   'a %s is right for the check where it is right for the schema, and nowhere else',
-  (_, shape, schema, check) => {
+  (_, shape, schema, check, faultIn) => {
     const seen = { right: 0, wrong: 0 }
     fc.assert(
-      fc.property(documentOf(shape), (document) => {
+      fc.property(documentOf(shape, faultIn), (document) => {
         const problems = messagesOf(check(parseSource('f', JSON.stringify(document))))
         const faults = faultsOf(schema, document)
         seen[faults.length === 0 ? 'right' : 'wrong']++

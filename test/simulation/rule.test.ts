@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isWorse, judgeTrial, type Trial } from './rule.js'
+import { compare, isWorse, judgeTrial, type Trial } from './rule.js'
 import { tryAtRandom } from './search.js'
-import { known } from './subjects.js'
+import { ADAPTIVE, known } from './subjects.js'
 
 const PATIENCE_MS = 180_000
 
@@ -93,5 +93,26 @@ describe('the rule that retries are never worse than none', { timeout: PATIENCE_
     ],
   ])('hardly suffers from %s', (_, least, trial) => {
     for (const seed of [1, 2]) expect(judgeTrial(trial, seed).difference).toBeGreaterThan(least)
+  })
+
+  /** Found by a search and not mended: the bulkhead leaves the server to neighbours that retry without a budget. */
+  it('is broken by greedy neighbours of a flapping server, by at most 22 points, and not without the bulkhead', () => {
+    const scenario = {
+      ...FLAPPING,
+      serviceShape: 'lognormal',
+      clients: 2,
+      load: 0.915,
+      capacity: 92,
+      serviceTime: 160,
+      queue: 1043,
+      before: 7000,
+      during: 150_000,
+      neighbours: 0.3,
+    } as const
+    const trial: Trial = { scenario, attemptTimeoutMs: 1290, timeoutMs: 5919 }
+    const alone: Trial = { ...trial, scenario: { ...scenario, neighbours: 0 } }
+    expect(compare(trial, 1).difference).toBeGreaterThan(-0.22)
+    expect(isWorse(compare(trial, 1, ADAPTIVE))).toBe(false)
+    expect(compare(alone, 1).difference).toBeGreaterThan(0)
   })
 })

@@ -4,6 +4,7 @@
  */
 import { isWorse, type Verdict } from './rule.js'
 import { climb, type Domain, type Found, tryAtRandom } from './search.js'
+import { SearchJournal } from './search-journal.js'
 import { performAll } from './work-pool.js'
 
 /** Random scenarios by their seeds, or one to start climbing from. */
@@ -29,6 +30,10 @@ export interface Search {
   readonly domain: Domain
   readonly runs: number
   readonly seed: number
+  /** Processes at a time. */
+  readonly workers: number | undefined
+  /** A file for the parts that are done. */
+  readonly journal: string | undefined
 }
 
 const CHUNK = 5
@@ -52,13 +57,34 @@ export async function searchAll(program: URL, search: Search): Promise<{ page: s
     const count = Math.min(CHUNK, seed + runs - first)
     return { domain, seeds: Array.from({ length: count }, (_, index) => first + index) }
   })
-  const random = (await performAll<SearchTask, Tried[]>(program, tasks)).flat()
+  const random = await performParts(program, tasks, search)
   const starts = byHarm(random).slice(0, CLIMBS)
   const climbs = starts.map((from): SearchTask => ({ domain, seeds: [], from }))
-  const climbed = (await performAll<SearchTask, Tried[]>(program, climbs)).flat()
+  const climbed = await performParts(program, climbs, search)
   const worse = random.filter((tried) => tried.isWorse)
   const broken = worse.length > MOST_WORSE * random.length || random.some(isFar)
   return { page: pageOf(search, random, climbed), broken }
+}
+
+/** The parts that the journal does not have yet are run; the order is always that of the tasks. */
+async function performParts(program: URL, tasks: readonly SearchTask[], search: Search): Promise<Tried[]> {
+  const { domain, seed, workers, journal: file } = search
+  const journal = file === undefined ? undefined : new SearchJournal<Tried[]>(file, `${domain} from ${seed}`)
+  const done = new Map<SearchTask, Tried[]>()
+  for (const task of tasks) {
+    const tried = journal?.get(partOf(task))
+    if (tried !== undefined) done.set(task, tried)
+  }
+  const left = tasks.filter((task) => !done.has(task))
+  await performAll<SearchTask, Tried[]>(program, left, workers, (task, tried) => {
+    done.set(task, tried)
+    journal?.add(partOf(task), tried)
+  })
+  return tasks.flatMap((task) => done.get(task) ?? [])
+}
+
+function partOf({ seeds, from }: SearchTask): string {
+  return from === undefined ? `random ${seeds.join(' ')}` : `climbing from ${from.seed}`
 }
 
 function byHarm(tried: readonly Tried[]): Tried[] {

@@ -5,10 +5,13 @@
  *
  * `--search` looks for scenarios that break the rule instead: `--runs` of them at random, and from the worst of these by
  * small changes; `--outside` the domain of the rule too. `--write` puts what was found into SEARCH.md.
+ * `--journal FILE` keeps the parts that are done, so that the same command goes on after a stop, or with more `--runs`.
+ * `--workers N` is the number of processes.
  * Imports the goals and the search.
  */
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type Finding, GOALS, holds } from './goals.js'
 import { type Aftermath, aftermath, judge } from './random-scenarios.js'
@@ -70,20 +73,25 @@ async function main(): Promise<void> {
       write: { type: 'boolean', default: false },
       search: { type: 'boolean', default: false },
       outside: { type: 'boolean', default: false },
+      journal: { type: 'string' },
+      workers: { type: 'string', default: String(availableParallelism()) },
     },
   })
-  const [runs, seeds, seed] = [values.runs, values.seeds, values.seed].map(Number) as [number, number, number]
-  if (![runs, seeds, seed].every(Number.isSafeInteger)) throw new Error('--runs, --seeds and --seed are whole numbers')
+  const given = [values.runs, values.seeds, values.seed, values.workers].map(Number)
+  if (!given.every((number) => Number.isSafeInteger(number) && number >= 0)) {
+    throw new Error('--runs, --seeds, --seed and --workers are whole numbers')
+  }
+  const [runs, seeds, seed, workers] = given as [number, number, number, number]
   if (values.search) {
     const domain = values.outside ? 'outside' : 'inside'
-    const { page, broken } = await searchAll(PROGRAM, { domain, runs, seed })
+    const { page, broken } = await searchAll(PROGRAM, { domain, runs, seed, workers, journal: values.journal })
     console.log(page)
     if (values.write) writeFileSync(new URL('SEARCH.md', import.meta.url), page)
     if (broken) process.exitCode = 1
     return
   }
   console.log(`seed ${seed}, ${runs} random scenarios, ${seeds} seeds of each other goal`)
-  const findings = findingsOf(await performAll<Task, Result>(PROGRAM, tasksFor(seed, runs, seeds)))
+  const findings = findingsOf(await performAll<Task, Result>(PROGRAM, tasksFor(seed, runs, seeds), workers))
   const page = resultsPage(findings, { seed, runs, seeds })
   console.log(page)
   if (values.write) writeFileSync(new URL('RESULTS.md', import.meta.url), page)

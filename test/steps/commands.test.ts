@@ -98,7 +98,7 @@ it('a program that is not there is named, and not tried again', async () => {
   const dir = directory()
   for (const name of ['no-such-program', './gone.sh', '']) {
     const error: unknown = await performAction(run(name), contextIn(dir), tools()).catch((thrown) => thrown)
-    expect(error, name).toMatchObject({ code: 'missing_program', retryable: false })
+    expect(error, name).toMatchObject({ code: 'missing_program', exitCode: 127, retryable: 'if_listed' })
     expect((error as Error).message).toContain(`no program \`${name}\``)
   }
 })
@@ -113,7 +113,7 @@ it('a file that cannot be run is not called missing, also where PATH leads to it
     [dir, 'it is a directory'],
   ] as const) {
     const error: unknown = await performAction(run(name), context, tools()).catch((thrown) => thrown)
-    expect(error, name).toMatchObject({ code: 'not_executable', retryable: false })
+    expect(error, name).toMatchObject({ code: 'not_executable', exitCode: 126, retryable: 'if_listed' })
     expect((error as Error).message).toContain(`\`${name}\` cannot be run: ${why}`)
   }
   chmodSync(path.join(dir, 'plain.sh'), 0o755)
@@ -188,7 +188,7 @@ it('the program for prompts is the document’s, else that of REPRISE_CLAUDE, el
 it('without the program for prompts the error says how to get or to name one', async () => {
   const context = contextIn(directory(), {}, { env: { PATH: '' } })
   const error: unknown = await performAction(claude('hi'), context, tools()).catch((thrown) => thrown)
-  expect(error).toMatchObject({ code: 'missing_program', retryable: false })
+  expect(error).toMatchObject({ code: 'missing_program', exitCode: 127, retryable: 'if_listed' })
   expect((error as Error).message).toMatch(/no program `claude` in PATH: install Claude Code, or set REPRISE_CLAUDE/)
   const empty = performAction(claude(' ${none}', { program: 'true' }), contextIn(directory(), { none: null }), tools())
   await expect(empty).rejects.toThrow(/prompt of `claude` is empty/)

@@ -45,6 +45,7 @@ const http = (url: string, changes: Partial<HttpAction> = {}): HttpAction => ({
   headers: {},
   body: null,
   expect: { status: [] },
+  redirectOrigins: [],
   ...changes,
 })
 
@@ -135,6 +136,70 @@ it('follows redirects', async () => {
     return response.end()
   })
   expect(await runHttp(http(`${url}/from`), contextIn('/'))).toMatchObject({ output: 'there', status: 200 })
+})
+
+const secretive = {
+  method: 'POST',
+  body: { card: '4111' },
+  headers: { 'X-Api-Key': 'tok-123', Authorization: 'Bearer tok-123', Accept: 'text/csv' },
+}
+
+/** A server that redirects everything to another one, and the other one. */
+async function redirecting(status: number): Promise<{ url: string; target: string; heard: Heard[] }> {
+  const { url: target, heard } = await serve((_, response) => response.end('there'))
+  const { url } = await serve((_, response) => response.writeHead(status, { location: `${target}/to` }).end())
+  return { url, target, heard }
+}
+
+it.each([301, 302, 303])('a redirect (%d) to another origin takes neither headers nor body along', async (status) => {
+  const { url, heard } = await redirecting(status)
+  expect(await runHttp(http(url, secretive), contextIn('/'))).toMatchObject({ output: 'there' })
+  expect(heard).toMatchObject([{ method: 'GET', url: '/to', body: '', headers: { accept: 'text/csv' } }])
+  expect(JSON.stringify(heard)).not.toMatch(/tok-123|4111|idempotency/i)
+})
+
+it.each([307, 308])('a redirect (%d) of a body to another origin is refused with what allows it', async (status) => {
+  const { url, target, heard } = await redirecting(status)
+  const error = await failureOf(runHttp(http(url, secretive), contextIn('/')))
+  expect(error).toMatchObject({ retryable: false })
+  expect((error as Error).message).toContain(`redirect_origins: [${target}]`)
+  expect(heard).toEqual([])
+})
+
+it('an origin that is named gets headers and body', async () => {
+  const { url, target, heard } = await redirecting(307)
+  const redirectOrigins = [`${target.toUpperCase().replace('HTTP', 'http')}/`]
+  await runHttp(http(url, { ...secretive, redirectOrigins }), contextIn('/'))
+  expect(heard).toMatchObject([{ method: 'POST', body: '{"card":"4111"}', headers: { 'x-api-key': 'tok-123' } }])
+})
+
+it('a redirect within the origin keeps headers and body, and a way back from another origin has neither', async () => {
+  const { url: other } = await serve((_, response) => response.writeHead(302, { location: `${home.url}/to` }).end())
+  const home = await serve((request, response) => {
+    if (request.url === '/to') return response.end('there')
+    return response.writeHead(307, { location: request.url === '/away' ? other : '/to' }).end()
+  })
+  await runHttp(http(`${home.url}/from`, secretive), contextIn('/'))
+  expect(home.heard.at(-1)).toMatchObject({ method: 'POST', url: '/to', headers: { 'x-api-key': 'tok-123' } })
+  await runHttp(http(`${home.url}/away`, { ...secretive, method: 'GET', body: null }), contextIn('/'))
+  expect(home.heard.at(-1)).toMatchObject({ method: 'GET', url: '/to' })
+  expect(home.heard.at(-1)?.headers).not.toHaveProperty('x-api-key')
+})
+
+it('redirects in a circle end, and one to another protocol is refused', async () => {
+  const { url, heard } = await serve((request, response) =>
+    response.writeHead(302, { location: request.url === '/file' ? 'file:///etc/passwd' : '/round' }).end(),
+  )
+  expect(await failureOf(runHttp(http(url), contextIn('/')))).toMatchObject({
+    message: expect.stringMatching(/more than 20 redirects/) as string,
+  })
+  expect(heard.length).toBe(21)
+  expect(await failureOf(runHttp(http(`${url}/file`), contextIn('/')))).toMatchObject({ retryable: false })
+})
+
+it('a redirect that is expected is the answer', async () => {
+  const { url } = await serve((_, response) => response.writeHead(302, { location: '/to' }).end('moved'))
+  expect(await runHttp(http(url, { expect: { status: [302] } }), contextIn('/'))).toMatchObject({ status: 302 })
 })
 
 it('a refused connection keeps the code of the system', async () => {

@@ -1,34 +1,22 @@
 /** A tally is exact at every moment, though many processes end its tasks at once and are killed while they do. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkLedger, type LedgerFault } from '../../packages/reprise/src/durable/ledger-check.js'
 import type { CopiedRows } from '../../packages/reprise/src/ledger/copied-tables.js'
-import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
-import { openDurable, openLedger } from '../../packages/reprise/src/open/open-durable.js'
+import { openDurable } from '../../packages/reprise/src/open/open-durable.js'
 import { checkPostgres } from '../../packages/reprise/src/postgres/maintenance.js'
 import { checkSqlite } from '../../packages/reprise/src/sqlite/integrity.js'
-import { type BundledProgram, bundleProgram } from '../bundled-program.js'
-import { type Place, STORES } from '../gates/stores.js'
+import { bundleProgram } from '../bundled-program.js'
+import { bundledFor, placeOfEach } from '../gates/shared-place.js'
+import { STORES } from '../gates/stores.js'
+import { until } from '../gates/until.js'
 import { defineMembers, type Member, TALLIES } from './member.js'
 
 const TASKS = 160
 const KILLS = 8
 const CANCELS = 10
 
-let program: BundledProgram
-beforeAll(async () => {
-  program = await bundleProgram(new URL('worker.ts', import.meta.url))
-})
-afterAll(() => program?.remove())
-
-async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
-  const endMs = performance.now() + 90_000
-  while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error(`${what} did not come true`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
+const program = bundledFor(() => bundleProgram(new URL('worker.ts', import.meta.url)))
 
 /** Tallies that do not count what is there, as of one moment. */
 async function wrongTallies(address: string): Promise<LedgerFault[]> {
@@ -59,38 +47,13 @@ async function strangeOwners(address: string): Promise<string[]> {
 }
 
 describe.each(STORES)('a tally shared by $name', (store) => {
-  let place: Place
-  let ledger: Ledger
-  const living = new Set<ChildProcess>()
-  beforeEach(async () => {
-    place = await store.make()
-    ledger = await openLedger(place.address)
-  })
-  afterEach(async () => {
-    for (const child of living) child.kill('SIGKILL')
-    living.clear()
-    await ledger?.close()
-    await place?.remove()
-  })
+  const place = placeOfEach(store)
 
-  async function start(): Promise<void> {
-    const args = [program.file, place.address]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    living.add(child)
-    child.once('exit', () => living.delete(child))
-    await new Promise((resolve) => child.stdout.once('data', resolve))
-  }
-
-  async function kill(child: ChildProcess | undefined): Promise<void> {
-    if (child === undefined) return
-    const gone = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGKILL')
-    await gone
-  }
+  const start = (): Promise<unknown> => place.start(program())
 
   /** How many have ended, by the tallies alone; each of them always counts all of its tasks. */
   async function ended(): Promise<number> {
-    const tallies = await ledger.tallies({ prefix: 'import/' })
+    const tallies = await place.ledger.tallies({ prefix: 'import/' })
     expect(tallies.map(({ name, total }) => [name, total])).toEqual(TALLIES.map((name) => [name, TASKS / 2]))
     expect(await wrongTallies(place.address)).toEqual([])
     return tallies.reduce((sum, { succeeded, failed, cancelled }) => sum + succeeded + failed + cancelled, 0)
@@ -109,19 +72,19 @@ describe.each(STORES)('a tally shared by $name', (store) => {
     for (let count = 1; count <= KILLS; count++) {
       const share = (TASKS * count) / (KILLS + 2)
       await until(async () => (await ended()) >= share, `the end of ${share} tasks`)
-      const [child] = living
-      await Promise.all([kill(child), start()])
+      const [child] = place.living
+      await Promise.all([place.kill(child), start()])
     }
     // Some are over by now: those stay as they are.
     for (const { id } of inputs.slice(-CANCELS)) await members.cancel(id)
     await until(async () => (await ended()) === TASKS, 'the end of all tasks')
-    const [failed] = await ledger.list({ scopeKind: 'task', scope: 'member', statuses: ['failed'], limit: 1 })
+    const [failed] = await place.ledger.list({ scopeKind: 'task', scope: 'member', statuses: ['failed'], limit: 1 })
     await members.reset(failed?.id ?? '')
     await until(async () => (await ended()) === TASKS, 'the end of the task that was reset')
-    await Promise.all([...living].map(kill))
+    await Promise.all([...place.living].map((child) => place.kill(child)))
     await until(async () => {
       await submitter.resume()
-      return (await ledger.owners()).length === 1
+      return (await place.ledger.owners()).length === 1
     }, 'the removal of the owners that were killed')
     expect(await strangeOwners(place.address)).toEqual([])
     await submitter.close()

@@ -18,6 +18,8 @@ const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres']
 /** Data that several layers speak of: types, and words as constants. Whoever wants to may import them. */
 const CONTRACTS = [
   'plan/plan.ts',
+  'plan/map-plan.ts',
+  'view/map-views.ts',
   'process/command.ts',
   'steps/step-context.ts',
   'run/run-event.ts',
@@ -30,12 +32,13 @@ const WORKFLOW: Table = {
   document: [...LIBRARY, 'yaml', 'node:fs', 'node:path'],
   plan: ['document', ...LIBRARY, 'node:path'],
   values: ['document', 'plan', ...LIBRARY, '@marcbachmann/cel-js'],
+  items: ['document', 'plan', 'values', ...LIBRARY, 'node'],
   masking: [...LIBRARY],
   state: ['reprise', 'node'],
   process: ['state', 'reprise', 'node'],
   steps: ['values', ...LIBRARY, 'node'],
   view: ['plan', ...LIBRARY],
-  run: ['document', 'plan', 'values', 'masking', 'state', 'process', 'steps', 'view', ...LIBRARY, 'node'],
+  run: ['document', 'plan', 'values', 'items', 'masking', 'state', 'process', 'steps', 'view', ...LIBRARY, 'node'],
   words: [...LIBRARY],
   explain: ['plan', 'words', ...LIBRARY],
   simulate: [
@@ -44,7 +47,7 @@ const WORKFLOW: Table = {
     ...['reprise/simulate', 'reprise/internal/simulate'],
   ],
   operate: [
-    ...['document', 'plan', 'values', 'masking', 'state', 'view', 'run', 'words'],
+    ...['document', 'plan', 'values', 'items', 'masking', 'state', 'view', 'run', 'words'],
     ...LIBRARY,
     ...ADAPTERS,
     'node',

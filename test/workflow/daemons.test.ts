@@ -1,5 +1,6 @@
 /** What a step leaves running on purpose: there for the steps after it, and gone with the run. Needs a build. */
 import { afterEach, expect, test } from 'vitest'
+import { processStart } from '../../packages/workflow/src/process/process-table.js'
 import { Scene } from './scene.js'
 
 let scene: Scene
@@ -18,3 +19,33 @@ steps:
   expect(scene.count('seen')).toBeGreaterThan(0)
   expect(scene.left()).toEqual([])
 })
+
+test.skipIf(process.platform !== 'linux')(
+  'a background process that has cleared its environment ends with its step, since it is in its group',
+  async () => {
+    scene = new Scene(`
+steps:
+  - { id: start, shell: 'env -i sleep 301 </dev/null >/dev/null 2>&1 & echo $! > pid' }
+  - { id: look, shell: 'cp /proc/$(cat pid)/status seen 2>/dev/null || true' }
+`)
+    const { code, stderr } = await scene.reprise('run', 'workflow.yaml')
+    expect(code, stderr).toBe(0)
+    // Its new parent may not have taken note of its end yet.
+    expect(scene.has('seen') ? scene.read('seen') : 'State:\tZ').toContain('State:\tZ')
+  },
+)
+
+test.skipIf(process.platform !== 'linux')(
+  'a process that has left group and environment is ended at a timeout while its parent lives',
+  async () => {
+    scene = new Scene(`
+steps:
+  - id: hang
+    shell: 'env -i setsid sleep 302 </dev/null >/dev/null 2>&1 & echo $! > pid; wait'
+    attempt_timeout: 2s
+`)
+    const { code } = await scene.reprise('run', 'workflow.yaml')
+    expect(code).toBe(1)
+    expect(processStart(Number(scene.read('pid')))).toBeNull()
+  },
+)

@@ -33,7 +33,7 @@ describe.skipIf(!hasProc)('250 MB of output', () => {
   const BYTES = 250_000_000
 
   test('are kept whole, in memory that does not grow with it', { timeout: 120_000 }, async () => {
-    scene = new Scene(`steps: [{ id: work, shell: "head -c ${BYTES} /dev/zero | tr '\\\\0' y" }]`)
+    scene = new Scene(`steps: [{ id: work, max_log: 300MiB, shell: "head -c ${BYTES} /dev/zero | tr '\\\\0' y" }]`)
     const going = scene.start(...RUN)
     const runMib = await mostMemory(going)
     expect((await going.ended).code).toBe(0)

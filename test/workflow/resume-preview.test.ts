@@ -45,6 +45,22 @@ test('a step that is looked into is said to be', async () => {
   expect((await preview()).warnings).toEqual(['step second was interrupted: its `verify` command looks first'])
 })
 
+test('an attempt whose budget has expired meanwhile is said to be denied, and is', async () => {
+  scene = new Scene(`
+steps:
+  - id: second
+    shell: "echo x >> ran; test $REPRISE_ATTEMPT -gt 1 || exit 1; sleep 60"
+    retry: { attempts: 3, initial_delay: 10ms, retry_budget: 2s }
+`)
+  await scene.killed(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 2)
+  await expect
+    .poll(async () => (await preview()).denied, { timeout: 20_000 })
+    .toEqual([{ step: 'second', reason: 'retry_budget_exhausted' }])
+  expect(await preview()).toMatchObject({ rerun: [], waiting: [] })
+  expect((await scene.reprise('resume', 'r1')).code).toBe(1)
+  expect(scene.count('ran')).toBe(2)
+})
+
 test('attempts that a policy does not count are those of the default policy', async () => {
   await killedWith('retry: { initial_delay: 10s }')
   expect((await preview()).rerun).toEqual([{ step: 'second', attempt: 1, of: 3 }])

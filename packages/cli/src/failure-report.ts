@@ -75,6 +75,7 @@ const KINDS: Readonly<Record<Exclude<RefusalKind, 'closed'> | GateRefusal, Comma
   task_lost: 'locked',
   finished: 'not_possible',
   not_waiting: 'not_possible',
+  not_failed: 'not_possible',
   nothing_to_grant: 'not_possible',
 }
 

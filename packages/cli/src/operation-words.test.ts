@@ -43,6 +43,7 @@ test.each<[OperationProblem, readonly (readonly string[])[]]>([
     ],
   ],
   [{ code: 'run_not_ended', run: 'a' }, [['cancel', 'a']]],
+  [{ code: 'run_locked', run: 'a' }, [['watch', 'a']]],
   [{ code: 'unknown_step', run: 'a', near: undefined }, [['show', 'a']]],
   [{ code: 'unknown_attempt', run: 'a', step: 's' }, [['show', 'a', 's']]],
   [{ code: 'store_refused' }, []],

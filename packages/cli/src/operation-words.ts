@@ -41,6 +41,7 @@ function usageError({ problem, message, suggestion }: OperationError): UsageErro
 
 function detailsOf(problem: OperationProblem): string[] {
   if (problem.code === 'no_store') return [whereRunsAre(problem.isOnServer)]
+  if (problem.code === 'ambiguous_letter') return [...problem.letters]
   if (problem.code !== 'ambiguous_run') return []
   const { found, nowMs } = problem
   const shown = found.slice(0, LISTED_RUNS)
@@ -70,10 +71,31 @@ function nextOf(problem: OperationProblem): (readonly string[])[] {
         ['show', problem.run],
         ['resume', problem.run],
       ]
+    case 'run_locked':
+      return [['watch', problem.run]]
     case 'run_not_ended':
       return [['cancel', problem.run]]
     case 'unknown_step':
+    case 'unknown_map':
+    case 'map_not_open':
+    case 'several_maps':
       return [['show', problem.run]]
+    case 'map_stopped': {
+      const { run, maxFailures } = problem
+      const more = maxFailures === null ? [] : [['resume', run, '--max-failures', String(maxFailures)]]
+      return [['dlq', 'retry', run], ...more, ['resume', run, '--reset-retries']]
+    }
+    case 'unknown_item':
+      return [['show', problem.run, problem.map]]
+    case 'unknown_letter':
+    case 'letter_not_open':
+      return [['dlq', 'list', '--state', 'all']]
+    case 'unknown_group':
+      return [['dlq', 'groups']]
+    case 'ambiguous_letter':
+      return [['dlq', 'list']]
+    case 'run_cancelled':
+      return problem.run === null ? [] : [['resume', problem.run, '--reset-retries']]
     case 'unknown_attempt':
       return [['show', problem.run, problem.step]]
     default:

@@ -73,6 +73,7 @@ export interface ClosedLetter extends TaskKey {
 export interface CompactRequest {
   readonly maxHistoryPerTask?: number;
   readonly eventsBeforeMs?: number;
+  readonly lettersBeforeMs?: number;
   readonly policiesBeforeMs?: number;
   readonly ownersBeforeMs?: number;
   readonly reclaim?: boolean;
@@ -185,7 +186,9 @@ export interface FailureRecord {
   readonly message: string;
   readonly code?: string;
   readonly exitCode?: number;
+  readonly status?: number;
   readonly retryable?: false;
+  readonly halt?: true;
 }
 
 export interface ForgetRequest {
@@ -205,6 +208,7 @@ export interface GateChange {
   readonly gate: string;
   readonly action: GateAction;
   readonly reason: string;
+  readonly by?: string;
   readonly before: Json;
   readonly after: Json;
   readonly amount?: number;
@@ -304,7 +308,7 @@ export declare class MemoryLedger implements Ledger {
   retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]>;
   countWaiting(queue: string): Promise<readonly WaitingCount[]>;
   waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]>;
-  fresh(filter: FreshFilter): Promise<FreshPage>;
+  survey(filter: SurveyFilter): Promise<SurveyPage>;
   checkpoint(key: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
@@ -408,7 +412,7 @@ export interface RecoveryRate {
   readonly rate: number;
 }
 
-export type RefusalKind = 'conflict' | 'policy_changed' | 'not_found' | 'finished' | 'not_waiting' | 'state_refused' | 'locked' | 'run_lost' | 'task_lost' | 'closed';
+export type RefusalKind = 'conflict' | 'policy_changed' | 'not_found' | 'finished' | 'not_waiting' | 'not_failed' | 'state_refused' | 'locked' | 'run_lost' | 'task_lost' | 'closed';
 
 export interface RefusedTask extends TaskKey {
   readonly faults: readonly string[];
@@ -552,6 +556,7 @@ export interface TallyFilter {
 export interface TaskFilter extends ScopeFilter {
   readonly queue?: string;
   readonly statuses?: readonly TaskStatus[];
+  readonly sinceMs?: number;
   readonly owner?: string;
   readonly withInput?: boolean;
   readonly limit?: number;
@@ -561,6 +566,7 @@ export interface TaskFilter extends ScopeFilter {
 export type TaskFunction<I, R, C = Json> = (input: I, context: DurableContext<C>) => R | PromiseLike<R>;
 
 export interface TaskGroup {
+  readonly classes?: readonly TaskClass[];
   keys(task: TaskRecord): GroupKeys;
   follow(view: View, change: GroupChange, now: number): Changes;
 }
@@ -599,6 +605,10 @@ export interface TaskOptions<I, R> {
   readonly tally?: string | ((task: TaskRecord) => string | undefined);
   readonly allot?: Allotment;
   readonly most?: number;
+  readonly rate?: {
+    readonly perSecond: number;
+    readonly burst?: number;
+  };
   readonly whenDenied?: 'end' | 'hold';
 }
 
@@ -732,6 +742,7 @@ interface Changes {
   readonly gates?: readonly GateRecord[];
   readonly dead?: readonly DeadLetter[];
   readonly closedLetters?: readonly ClosedLetter[];
+  readonly inputs?: readonly InputChange[];
   readonly checkpoints?: readonly CheckpointChange[];
   readonly events?: readonly LedgerEvent[];
 }
@@ -764,9 +775,10 @@ declare class DurableRun {
   release(): void;
   get record(): RunRecord;
   definition(): Promise<Json>;
-  tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]>;
-  results(): Promise<readonly TaskResult[]>;
+  tasks(statuses?: readonly TaskStatus[], page?: Pick<TaskFilter, 'after' | 'limit'>): Promise<readonly TaskRecord[]>;
+  results(page?: ResultPage): Promise<readonly TaskResult[]>;
   step<R>(id: string, policy: PolicyArgument, run: TaskFunction<null, R>, options?: StepOptions<R>): StepHandle<R>;
+  items<I, R>(lane: string, policy: PolicyArgument, run: TaskFunction<I, R>, options?: ItemQueueOptions<I, R>): ItemQueue<I>;
   skip(id: string, result: Json): Promise<boolean>;
   change({ detail, definition, fingerprint, because }: RunChangeInput): Promise<void>;
   finish(status: Exclude<RunStatus, 'running' | 'interrupted' | 'removing'>, detail?: Json): Promise<void>;
@@ -796,30 +808,8 @@ interface FieldChange {
 // ledger/records
 type FinishedStatus = (typeof FINISHED_STATUSES)[number];
 
-// ledger/filters
-interface FreshEnd {
-  readonly dueAtMs: number;
-  readonly id: string;
-}
-
-// ledger/filters
-interface FreshFilter {
-  readonly queue: string;
-  readonly policyHash: string;
-  readonly nowMs: number;
-  readonly after?: FreshEnd;
-  readonly limit: number;
-}
-
-// ledger/ledger-reader
-interface FreshPage {
-  readonly sound: number;
-  readonly others: readonly TaskRecord[];
-  readonly end: FreshEnd | undefined;
-}
-
 // durable/gate-control
-type GateAction = 'reset' | 'trip' | 'grant';
+type GateAction = 'reset' | 'trip' | 'grant' | 'limit' | 'pace' | 'pause' | 'continue';
 
 // durable/group
 interface GroupChange {
@@ -833,7 +823,31 @@ interface GroupChange {
 type GroupKeys = Partial<Keys>;
 
 // ledger/records
-declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
+interface InputChange extends TaskKey {
+  readonly input: Json;
+}
+
+// durable/item-queue
+declare class ItemQueue<I> {
+  readonly queue: string;
+  keyOf(id: string): TaskKey;
+  newTask({ id, input }: NewItem<I>, now: number): NewTask;
+  create(items: readonly NewItem<I>[]): Promise<void>;
+  resetAll(ids: readonly string[]): Promise<void>;
+  open(signal?: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+  get gateKey(): string;
+}
+
+// durable/item-queue
+interface ItemQueueOptions<I, R> extends Omit<TaskOptions<I, R>, 'whenDenied'> {
+  readonly name?: string;
+  readonly keepsLetters?: boolean;
+  readonly isApart?: boolean;
+}
+
+// ledger/records
+declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'input_changed', 'acknowledged', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
 
 // ledger/records
 interface LedgerEvent {
@@ -864,7 +878,7 @@ interface LedgerReader {
   retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]>;
   countWaiting(queue: string): Promise<readonly WaitingCount[]>;
   waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]>;
-  fresh(filter: FreshFilter): Promise<FreshPage>;
+  survey(filter: SurveyFilter): Promise<SurveyPage>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
   definition(run: string): Promise<Json | undefined>;
@@ -905,12 +919,20 @@ interface LostExecution {
   readonly attempt: number;
   readonly execution: number;
   readonly startedAtMs: number;
+  readonly delayBeforeMs: number;
   readonly owner: string;
+}
+
+// durable/item-queue
+interface NewItem<I> {
+  readonly id: string;
+  readonly input: I;
 }
 
 // durable/runs
 interface NewRun {
   readonly id: string;
+  readonly parent?: string;
   readonly kind: string;
   readonly name: string;
   readonly definition: Json;
@@ -963,7 +985,7 @@ type RunStatus = (typeof RUN_STATUSES)[number];
 
 // durable/runs
 declare class Runs {
-  start({ id, kind, name, definition, fingerprint, detail }: NewRun, options?: ConductOptions): Promise<DurableRun>;
+  start({ id: ownId, parent, kind, name, definition, fingerprint, detail }: NewRun, options?: ConductOptions): Promise<DurableRun>;
   take(id: string, options?: TakeOptions): Promise<DurableRun>;
   find(id: string): Promise<DurableRun>;
   list(filter?: RunFilter): Promise<readonly RunRecord[]>;
@@ -993,6 +1015,7 @@ interface StepHandle<R> {
   cancel(): Promise<void>;
   retryNow(): Promise<void>;
   reset(): Promise<void>;
+  again(): Promise<void>;
   decide(answer: 'done' | 'rerun', result?: R): Promise<void>;
 }
 
@@ -1002,6 +1025,27 @@ interface StepOptions<R> {
     readonly verify: VerifyFunction<null, R>;
   };
   readonly name?: string;
+}
+
+// ledger/filters
+interface SurveyEnd {
+  readonly dueAtMs: number;
+  readonly id: string;
+}
+
+// ledger/filters
+interface SurveyFilter extends WaitingRef {
+  readonly nowMs: number;
+  readonly attempts: number;
+  readonly after?: SurveyEnd;
+  readonly limit: number;
+}
+
+// ledger/ledger-reader
+interface SurveyPage {
+  readonly sound: number;
+  readonly others: readonly TaskRecord[];
+  readonly end: SurveyEnd | undefined;
 }
 
 // ledger/records
@@ -1030,6 +1074,9 @@ interface TaskProgress {
   readonly startEarly?: boolean;
   readonly lost?: LostExecution;
   readonly allotted?: number;
+  readonly uncharged?: boolean;
+  readonly grouped?: boolean;
+  readonly acknowledged?: boolean;
   readonly budgetReason?: string;
   readonly checkpoint?: {
     readonly attempt: number;

@@ -166,7 +166,9 @@ export declare class BudgetDeniedError extends RepriseError {
   readonly budget: string;
   readonly reason: string;
   readonly attempt: number;
-  constructor(key: string, budget: string, reason: string, attempt: number);
+  constructor(key: string, budget: string, reason: string, attempt: number, options?: {
+    readonly cause?: unknown;
+  });
   get name(): string;
 }
 
@@ -177,7 +179,11 @@ export interface BudgetDescription {
 
 export declare class BudgetError extends RepriseError {
   readonly code: 'invalid_budget';
-  constructor(message: string);
+  readonly lastError?: unknown;
+  constructor(message: string, options?: {
+    readonly cause?: unknown;
+    readonly lastError?: unknown;
+  });
   get name(): string;
 }
 
@@ -508,6 +514,7 @@ export type RepriseEvent = EventBase & ({
   readonly mode: 'gate' | 'peek' | 'grant';
   readonly allowed: boolean;
   readonly reason: string;
+  readonly error?: unknown;
 } | {
   readonly type: 'hedge_started';
   readonly launch: number;

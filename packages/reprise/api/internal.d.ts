@@ -1,22 +1,30 @@
-// reprise/internal: 35 names, 15 values and 20 types. Written by `npm run api`.
+// reprise/internal: 60 names, 29 values and 31 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, addressOf, checkLedger, classOf, describeError, durationCheck, expectOptions, failureOf,
-//   faultsOfTasks, fingerprint, lastHeardOf, livingOwners, nearest, plainText, sharedLedger,
+//   ENDED_RUN_STATUSES, acknowledgeLetter, addressOf, changeGate, checkLedger, childId, classOf, continueQueue,
+//   describeError, durationCheck, editInput, expectOptions, failureOf, faultsOfTasks, fingerprint, laneName,
+//   lastHeardOf, listQueues, livingOwners, nearest, pauseQueue, plainText, purgeLetters, queueKey, redriveLetters,
+//   redriveWith, setQueueMost, setQueueRate, sharedLedger,
 //
 // types:
-//   Changes, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, FaultPlace, GroupChange,
-//   LedgerCheck, LedgerFault, LostRows, OptionCheck, OtherOwner, RunStatus, SchemaState, StepHandle, StoreCheck,
-//   StoreFacts, TableFacts, TaskClass,
+//   Actor, Changes, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, EditOptions, FaultPlace,
+//   GroupChange, ItemQueue, LedgerCheck, LedgerFault, LetterRef, LostRows, NewItem, OptionCheck, OtherOwner,
+//   PurgeOptions, QueueState, RedriveAnswer, RedriveOptions, Redriven, RunStatus, SchemaState, StepHandle, StoreCheck,
+//   StoreFacts, StoredQueue, TableFacts, TaskClass,
 
 import type {
-  Budget, Observer, PolicyArgument,
+  Budget, Observer, Policy, PolicyArgument,
 } from 'reprise'
 import type {
-  AttemptRow, CheckpointChange, ClosedLetter, DeadLetter, Durable, EventScope, FailureRecord, GateRecord, Json, Ledger,
-  NewTask, OwnerRecord, RunRecord, StatusCounts, TaskFunction, TaskHandle, TaskKey, TaskRecord, TaskResult, TaskStatus,
-  VerifyFunction,
+  Allotment, AttemptRow, CheckpointChange, ClosedLetter, DeadLetter, Durable, EventScope, FailureRecord, GateChange,
+  GateRecord, Json, Ledger, NewTask, OwnerRecord, PolicyRecord, RunRecord, Scope, StatusCounts, TaskFilter,
+  TaskFunction, TaskGroup, TaskHandle, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStatus, VerifyFunction,
 } from 'reprise/durable'
+
+export interface Actor {
+  readonly reason: string;
+  readonly by?: string;
+}
 
 export interface Changes {
   readonly runs?: readonly RunChange[];
@@ -26,6 +34,7 @@ export interface Changes {
   readonly gates?: readonly GateRecord[];
   readonly dead?: readonly DeadLetter[];
   readonly closedLetters?: readonly ClosedLetter[];
+  readonly inputs?: readonly InputChange[];
   readonly checkpoints?: readonly CheckpointChange[];
   readonly events?: readonly LedgerEvent[];
 }
@@ -55,9 +64,10 @@ export declare class DurableRun {
   release(): void;
   get record(): RunRecord;
   definition(): Promise<Json>;
-  tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]>;
-  results(): Promise<readonly TaskResult[]>;
+  tasks(statuses?: readonly TaskStatus[], page?: Pick<TaskFilter, 'after' | 'limit'>): Promise<readonly TaskRecord[]>;
+  results(page?: ResultPage): Promise<readonly TaskResult[]>;
   step<R>(id: string, policy: PolicyArgument, run: TaskFunction<null, R>, options?: StepOptions<R>): StepHandle<R>;
+  items<I, R>(lane: string, policy: PolicyArgument, run: TaskFunction<I, R>, options?: ItemQueueOptions<I, R>): ItemQueue<I>;
   skip(id: string, result: Json): Promise<boolean>;
   change({ detail, definition, fingerprint, because }: RunChangeInput): Promise<void>;
   finish(status: Exclude<RunStatus, 'running' | 'interrupted' | 'removing'>, detail?: Json): Promise<void>;
@@ -65,6 +75,10 @@ export declare class DurableRun {
 }
 
 export declare const ENDED_RUN_STATUSES: ReadonlySet<RunStatus>;
+
+export interface EditOptions extends Actor {
+  readonly input: unknown;
+}
 
 export type FaultPlace =
 (TaskKey & {
@@ -92,6 +106,17 @@ export interface GroupChange {
   readonly to: TaskClass;
 }
 
+export declare class ItemQueue<I> {
+  readonly queue: string;
+  keyOf(id: string): TaskKey;
+  newTask({ id, input }: NewItem<I>, now: number): NewTask;
+  create(items: readonly NewItem<I>[]): Promise<void>;
+  resetAll(ids: readonly string[]): Promise<void>;
+  open(signal?: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+  get gateKey(): string;
+}
+
 export interface LedgerCheck {
   readonly runs: number;
   readonly tasks: number;
@@ -106,16 +131,51 @@ export interface LedgerFault {
   readonly excess?: number;
 }
 
+export type LetterRef = Pick<DeadLetter, 'scopeKind' | 'scope' | 'id' | 'generation'>;
+
 export interface LostRows {
   readonly table: string;
   readonly place: string;
   readonly reason: string;
 }
 
+export interface NewItem<I> {
+  readonly id: string;
+  readonly input: I;
+}
+
 export type OptionCheck = readonly [isValid: (value: unknown) => boolean, expected: string];
 
 export interface OtherOwner extends Pick<OwnerRecord, 'host' | 'pid' | 'startedAtMs' | 'role' | 'site' | 'version' | 'slots' | 'running'> {
   readonly leaseLeftMs: number;
+}
+
+export interface PurgeOptions {
+  readonly untilMs: number;
+  readonly batch?: number;
+}
+
+export interface QueueState {
+  readonly most?: number;
+  readonly paused?: boolean;
+  readonly rate?: QueueRate;
+  readonly bucket?: {
+    readonly tokens: number;
+    readonly atMs: number;
+  };
+}
+
+export type RedriveAnswer = 'redriven' | 'done_before' | 'undecided' | 'not_found' | 'needs_program';
+
+export interface RedriveOptions extends Actor {
+  readonly redriveId?: string;
+  readonly charged?: boolean;
+  readonly undecided?: boolean;
+  readonly queue?: string;
+}
+
+export interface Redriven extends TaskKey {
+  readonly answer: RedriveAnswer;
 }
 
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -131,6 +191,7 @@ export interface StepHandle<R> {
   cancel(): Promise<void>;
   retryNow(): Promise<void>;
   reset(): Promise<void>;
+  again(): Promise<void>;
   decide(answer: 'done' | 'rerun', result?: R): Promise<void>;
 }
 
@@ -155,6 +216,13 @@ export interface StoreFacts {
   readonly durability: Readonly<Record<string, string>>;
 }
 
+export interface StoredQueue {
+  readonly queue: string;
+  readonly most: number | null;
+  readonly rate: QueueRate | null;
+  readonly isPaused: boolean;
+}
+
 export interface TableFacts {
   readonly name: string;
   readonly rows: number | null;
@@ -163,15 +231,25 @@ export interface TableFacts {
 
 export type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
 
+export declare function acknowledgeLetter(ledger: Ledger, letter: LetterRef, options: Actor): Promise<boolean>;
+
 export declare function addressOf(durable: Durable): string | undefined;
+
+export declare function changeGate(ledger: Ledger, key: string, action: GateAction, actor: Actor, decide: Change): Promise<GateChange>;
 
 export declare function checkLedger(source: CopiedRows): Promise<LedgerCheck>;
 
+export declare function childId(parent: string, id: string): string;
+
 export declare function classOf({ status, progress }: Pick<TaskRecord, 'status' | 'progress'>): TaskClass;
+
+export declare function continueQueue(ledger: Ledger, queue: string, options: Actor): Promise<GateChange>;
 
 export declare function describeError(error: unknown, max?: number): string;
 
 export declare function durationCheck(expected: string, leastMs?: number, mostMs?: number): OptionCheck;
+
+export declare function editInput(ledger: Ledger, key: TaskKey, options: EditOptions): Promise<Json>;
 
 export declare function expectOptions(subject: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>, names?: OptionNames): void;
 
@@ -181,17 +259,52 @@ export declare function faultsOfTasks(ledger: Ledger, tasks: readonly TaskRecord
 
 export declare function fingerprint(data: Json): string;
 
+export declare function laneName(run: string, lane: string): string;
+
 export declare function lastHeardOf(ledger: Pick<Ledger, 'leaseNow' | 'now' | 'owners'>, id: string): Promise<number | undefined>;
+
+export declare function listQueues(ledger: Ledger): Promise<readonly StoredQueue[]>;
 
 export declare function livingOwners(ledger: Pick<Ledger, 'leaseNow' | 'owners' | 'spans'>): Promise<ReadonlyMap<string, OtherOwner>>;
 
 export declare function nearest(word: string, candidates: readonly string[]): string | undefined;
 
+export declare function pauseQueue(ledger: Ledger, queue: string, options: Actor): Promise<GateChange>;
+
 export declare function plainText(text: string, max?: number): string;
+
+export declare function purgeLetters(ledger: Ledger, options: PurgeOptions): Promise<number>;
+
+export declare function queueKey(queue: string): string;
+
+export declare function redriveLetters(ledger: Ledger, letters: readonly LetterRef[], options: RedriveOptions, program?: RedriveProgram): Promise<readonly Redriven[]>;
+
+export declare function redriveWith(durable: Durable, letters: readonly LetterRef[], options: RedriveOptions): Promise<readonly Redriven[]>;
+
+export declare function setQueueMost(ledger: Ledger, queue: string, options: Actor & {
+  readonly most: number | null;
+}): Promise<GateChange>;
+
+export declare function setQueueRate(ledger: Ledger, queue: string, options: Actor & {
+  readonly rate: RateInput | null;
+}): Promise<GateChange>;
 
 export declare function sharedLedger(durable: Durable): Ledger;
 
 // Not exported, and referred to above.
+
+// durable/gate-control
+type Change = (gate: GateRecord, now: number) => {
+  readonly after: Json;
+  readonly amount?: number;
+};
+
+// durable/definition
+interface Conductor {
+  readonly fence: number | null;
+  readonly correlationId?: string;
+  isStopped: boolean;
+}
 
 // ledger/copied-tables
 interface CopiedTable {
@@ -199,6 +312,28 @@ interface CopiedTable {
   readonly columns: readonly string[];
   readonly order: readonly string[];
   readonly isDerived?: boolean;
+}
+
+// durable/definition
+interface Definition extends Scope {
+  readonly name: string;
+  readonly queue: string;
+  readonly conductor?: Conductor;
+  readonly policyChange?: 'refuse' | 'accept';
+  readonly idempotencyScope?: string;
+  readonly policy: Policy;
+  readonly record: PolicyRecord;
+  readonly run: TaskFunction<never, unknown, never>;
+  readonly most?: number | undefined;
+  readonly rate?: QueueRate | undefined;
+  readonly whenDenied?: WhenDenied | undefined;
+  readonly onInterrupt: InterruptRule;
+  readonly verify: VerifyFunction<never, unknown, never> | undefined;
+  readonly keepsNoLetters?: boolean;
+  readonly takenUpAtMs?: number;
+  readonly group?: TaskGroup;
+  readonly tally?: (task: TaskRecord) => string | undefined;
+  readonly allot?: Allotment;
 }
 
 // ledger/records
@@ -216,8 +351,26 @@ interface FaultyTask {
 // ledger/records
 type FinishedStatus = (typeof FINISHED_STATUSES)[number];
 
+// durable/gate-control
+type GateAction = 'reset' | 'trip' | 'grant' | 'limit' | 'pace' | 'pause' | 'continue';
+
 // ledger/records
-declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
+interface InputChange extends TaskKey {
+  readonly input: Json;
+}
+
+// durable/policy-record
+type InterruptRule = 'rerun' | 'charge' | 'fail' | 'verify';
+
+// durable/item-queue
+interface ItemQueueOptions<I, R> extends Omit<TaskOptions<I, R>, 'whenDenied'> {
+  readonly name?: string;
+  readonly keepsLetters?: boolean;
+  readonly isApart?: boolean;
+}
+
+// ledger/records
+declare const LEDGER_EVENTS: readonly ['resumed', 'interrupted', 'reset', 'cancelled', 'retry_now', 'decided', 'policy_accepted', 'input_changed', 'acknowledged', 'compacted', 'migrated', 'run_started', 'run_resumed', 'run_finished', 'run_changed', 'gate_changed'];
 
 // ledger/records
 interface LedgerEvent {
@@ -236,8 +389,33 @@ interface OptionNames {
   readonly required?: readonly string[];
 }
 
+// ledger/queue-limit
+interface QueueRate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
 // ledger/records
 declare const RUN_STATUSES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled', 'removing'];
+
+// durable/queue-gate
+interface RateInput {
+  readonly perSecond: number;
+  readonly burst?: number;
+}
+
+// durable/redrive
+interface RedriveProgram {
+  definitionOf(queue: string): Definition | undefined;
+  redrive(definition: Definition, letter: LetterRef, options: RedriveOptions): Promise<RedriveAnswer>;
+  wake(): void;
+}
+
+// ledger/filters
+interface ResultPage {
+  readonly after?: string;
+  readonly limit?: number;
+}
 
 // ledger/ledger-writer
 interface RunChange {
@@ -282,3 +460,6 @@ interface StoreDamage {
   readonly problem: string;
   readonly cure: string | null;
 }
+
+// durable/definition
+type WhenDenied = 'end' | 'hold';

@@ -42,7 +42,7 @@ export declare class SqliteLedger implements Ledger {
   retrying(filter?: RetryingFilter): Promise<readonly TaskRecord[]>;
   countWaiting(queue: string): Promise<readonly WaitingCount[]>;
   waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]>;
-  fresh(filter: FreshFilter): Promise<FreshPage>;
+  survey(filter: SurveyFilter): Promise<SurveyPage>;
   checkpoint({ scopeKind, scope, id }: TaskKey): Promise<Json | undefined>;
   run(id: string): Promise<RunRecord | undefined>;
   runs(filter: RunFilter): Promise<readonly RunRecord[]>;
@@ -84,28 +84,6 @@ interface AttemptPage {
 }
 
 // ledger/filters
-interface FreshEnd {
-  readonly dueAtMs: number;
-  readonly id: string;
-}
-
-// ledger/filters
-interface FreshFilter {
-  readonly queue: string;
-  readonly policyHash: string;
-  readonly nowMs: number;
-  readonly after?: FreshEnd;
-  readonly limit: number;
-}
-
-// ledger/ledger-reader
-interface FreshPage {
-  readonly sound: number;
-  readonly others: readonly TaskRecord[];
-  readonly end: FreshEnd | undefined;
-}
-
-// ledger/filters
 interface LetterFilter extends ScopeFilter {
   readonly isOpen?: boolean;
   readonly signature?: string;
@@ -136,6 +114,27 @@ interface ScopeFilter {
 
 // ledger/records
 type ScopeKind = (typeof SCOPE_KINDS)[number];
+
+// ledger/filters
+interface SurveyEnd {
+  readonly dueAtMs: number;
+  readonly id: string;
+}
+
+// ledger/filters
+interface SurveyFilter extends WaitingRef {
+  readonly nowMs: number;
+  readonly attempts: number;
+  readonly after?: SurveyEnd;
+  readonly limit: number;
+}
+
+// ledger/ledger-reader
+interface SurveyPage {
+  readonly sound: number;
+  readonly others: readonly TaskRecord[];
+  readonly end: SurveyEnd | undefined;
+}
 
 // ledger/ledger-reader
 interface WaitingCount extends Omit<WaitingRef, 'queue'> {

@@ -1,12 +1,12 @@
-// @reprise/workflow: 24 names, 10 values and 14 types. Written by `npm run api`.
+// @reprise/workflow: 26 names, 10 values and 16 types. Written by `npm run api`.
 //
 // values:
 //   InputError, ResumeRefusedError, StateError, loadWorkflow, policySchema, resumeWorkflow, runWorkflow, viewEvents,
 //   viewRuns, workflowSchema,
 //
 // types:
-//   EventView, JsonSchema, LoadOptions, OutputListener, Plan, Problem, ResumeWorkflowOptions, RunEnd, RunEvent,
-//   RunState, RunView, RunWorkflowOptions, StepPlan, StepState,
+//   EventView, HaltReason, JsonSchema, LoadOptions, MapCounts, OutputListener, Plan, Problem, ResumeWorkflowOptions,
+//   RunEnd, RunEvent, RunState, RunView, RunWorkflowOptions, StepPlan, StepState,
 
 import type {
   BreakerInput, DurationInput, ErrorCode, PolicyInput, RepriseError, StopReason,
@@ -24,6 +24,8 @@ export interface EventView {
   readonly detail: Json;
 }
 
+export type HaltReason = ItemHalt | FailureLimitHalt | FailureShareHalt | ExitCodeHalt | CancelHalt;
+
 export declare class InputError extends ReportedError {
   readonly code: 'invalid_input';
   constructor(problems: readonly Problem[], text?: string);
@@ -34,6 +36,18 @@ export type JsonSchema = Readonly<Record<string, Json>>;
 
 export interface LoadOptions {
   readonly file?: string;
+}
+
+export interface MapCounts {
+  readonly total: number;
+  readonly pending: number;
+  readonly running: number;
+  readonly retrying: number;
+  readonly succeeded: number;
+  readonly skipped: number;
+  readonly dead: number;
+  readonly cancelled: number;
+  readonly undecided: number;
 }
 
 export interface OutputListener {
@@ -52,6 +66,7 @@ export interface Plan {
   readonly secrets: readonly string[];
   readonly breakers: Readonly<Record<string, BreakerInput>>;
   readonly budgets: Readonly<Record<string, BudgetPlan>>;
+  readonly maxRunLogBytes: number;
   readonly phases: readonly PhasePlan[];
 }
 
@@ -80,6 +95,7 @@ export interface RunEnd {
   readonly stopReason: StopReason | null;
   readonly failedStep: string | null;
   readonly undecided: readonly string[];
+  readonly left?: number;
 }
 
 export type RunEvent = ({
@@ -141,7 +157,30 @@ export type RunEvent = ({
   readonly step: string;
   readonly budget: string;
   readonly reason: string;
-} | (StepBase & {
+} | (MapBase & {
+  readonly type: 'map_started';
+  readonly counts: MapCounts;
+}) | (MapBase & {
+  readonly type: 'map_progress';
+} & MapProgressView) | (MapBase & {
+  readonly type: 'item_failed';
+  readonly item: string;
+  readonly key: string;
+  readonly attemptsMade: number;
+  readonly stopReason: StopReason;
+  readonly failure: FailureRecord | null;
+}) | (MapBase & {
+  readonly type: 'map_finished';
+  readonly state: RunState;
+  readonly counts: MapCounts;
+  readonly recovered: number;
+  readonly halted: HaltReason | null;
+  readonly failure: FailureRecord | null;
+  readonly resultsFile: string | null;
+}) | (MapBase & {
+  readonly type: 'map_note';
+  readonly message: string;
+}) | (StepBase & {
   readonly type: 'output';
   readonly line: string;
 }) | ({
@@ -166,6 +205,7 @@ export interface RunView extends RunTimes {
   readonly stopReason: StopReason | null;
   readonly failedStep: string | null;
   readonly counts: Readonly<Partial<Record<StepState, number>>>;
+  readonly items: MapCounts | null;
   readonly owner: OwnerView | null;
 }
 
@@ -195,6 +235,7 @@ export interface StepPlan {
   readonly capture: Capture | null;
   readonly env: Readonly<Record<string, string>>;
   readonly workingDir: string | null;
+  readonly maxLogBytes: number;
 }
 
 export type StepState = (typeof STEP_STATES)[number];
@@ -227,6 +268,11 @@ interface BudgetPlan {
 // plan/plan
 declare const CAPTURE_FORMATS: readonly ['text', 'json', 'lines', 'number'];
 
+// view/map-views
+interface CancelHalt {
+  readonly kind: 'cancelled';
+}
+
 // plan/plan
 interface Capture {
   readonly name: string;
@@ -242,6 +288,13 @@ interface ClaudeAction {
   readonly prompt: string;
   readonly program: string | null;
   readonly args: readonly string[];
+}
+
+// plan/map-plan
+interface CommandInput {
+  readonly kind: 'command';
+  readonly action: ShellAction | RunAction;
+  readonly format: InputFormat | null;
 }
 
 // plan/differences
@@ -269,10 +322,45 @@ type Difference =
   readonly kind: 'document_changed';
 });
 
+// view/map-views
+interface ExitCodeHalt {
+  readonly kind: 'halt_on';
+  readonly item: string;
+  readonly exitCode: number | null;
+}
+
 // plan/plan
 type FailureAction = 'stop' | 'continue' | {
   readonly fallback: ShellAction;
 };
+
+// view/map-views
+interface FailureLimitHalt {
+  readonly kind: 'max_failures';
+  readonly failed: number;
+  readonly limit: number;
+}
+
+// view/map-views
+interface FailureShareHalt {
+  readonly kind: 'failure_threshold';
+  readonly failed: number;
+  readonly ended: number;
+  readonly limit: number;
+}
+
+// plan/map-plan
+interface FileInput {
+  readonly kind: 'file';
+  readonly path: string;
+  readonly format: InputFormat | null;
+}
+
+// plan/map-plan
+interface GlobInput {
+  readonly kind: 'glob';
+  readonly patterns: readonly string[];
+}
 
 // plan/plan
 interface HttpAction {
@@ -282,6 +370,7 @@ interface HttpAction {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Json;
   readonly expect: HttpExpectation;
+  readonly redirectOrigins: readonly string[];
 }
 
 // plan/plan
@@ -289,10 +378,100 @@ interface HttpExpectation {
   readonly status: readonly number[];
 }
 
+// plan/map-plan
+declare const INPUT_FORMATS: readonly ['json', 'ndjson', 'csv', 'tsv', 'lines'];
+
+// plan/map-plan
+type InputFormat = (typeof INPUT_FORMATS)[number];
+
 // plan/plan
 type InterruptAction = 'rerun' | 'fail' | {
   readonly verify: ShellAction | RunAction;
 };
+
+// view/map-views
+interface ItemHalt {
+  readonly kind: 'stop';
+  readonly item: string;
+}
+
+// plan/map-plan
+interface ItemSelection {
+  readonly jsonPath: string | null;
+  readonly filter: string | null;
+  readonly distinct: string | null;
+  readonly sortBy: readonly SortKey[];
+  readonly offset: number;
+  readonly maxItems: number | null;
+}
+
+// plan/map-plan
+interface ListInput {
+  readonly kind: 'list';
+  readonly items: readonly Json[];
+}
+
+// run/run-event
+interface MapBase {
+  readonly timeMs: number;
+  readonly run: string;
+  readonly step: string;
+}
+
+// plan/map-plan
+interface MapErrorPolicy {
+  readonly onItemFailure: 'dlq' | 'skip' | 'stop';
+  readonly tolerate: Tolerance | null;
+  readonly maxFailures: number | null;
+  readonly failureThreshold: number | null;
+  readonly halt: 'soon' | 'now';
+  readonly haltOn: readonly number[];
+  readonly maxRetries: number | null;
+  readonly maxRetriesPerItem: number | null;
+}
+
+// plan/map-plan
+type MapInput = FileInput | CommandInput | GlobInput | StdinInput | RangeInput | ProductInput | ListInput | ValueInput;
+
+// plan/map-plan
+interface MapPlan {
+  readonly kind: 'map';
+  readonly id: string;
+  readonly name: string;
+  readonly when: string | null;
+  readonly onFailure: 'stop' | 'continue';
+  readonly input: MapInput;
+  readonly selection: ItemSelection;
+  readonly maxParallel: number;
+  readonly rate: MapRate | null;
+  readonly policy: PolicyInput;
+  readonly onInterrupt: InterruptAction;
+  readonly checkpoint: 'none' | 'step';
+  readonly keepLogs: 'all' | 'failures' | 'none';
+  readonly template: readonly StepPlan[];
+  readonly onItemError: readonly StepPlan[];
+  readonly errors: MapErrorPolicy;
+}
+
+// view/map-views
+interface MapProgressView {
+  readonly counts: MapCounts;
+  readonly recovered: number;
+  readonly perSecond: number | null;
+  readonly etaMs: number | null;
+  readonly running: readonly RunningItemView[];
+  readonly heldBy: {
+    readonly gate: string;
+    readonly reason: string;
+  } | null;
+  readonly isPaused: boolean;
+}
+
+// plan/map-plan
+interface MapRate {
+  readonly count: number;
+  readonly perMs: number;
+}
 
 // view/views
 interface OwnerView {
@@ -302,16 +481,31 @@ interface OwnerView {
 }
 
 // plan/plan
-type PhasePlan = StepPlan;
+type PhasePlan = StepPlan | MapPlan;
+
+// plan/map-plan
+interface ProductInput {
+  readonly kind: 'product';
+  readonly lists: readonly (readonly Json[])[];
+}
 
 // view/views
 declare const RUN_STATES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled'];
+
+// plan/map-plan
+interface RangeInput {
+  readonly kind: 'range';
+  readonly from: number;
+  readonly to: number;
+  readonly step: number;
+}
 
 // run/resume-check
 interface Refusal {
   readonly kind: RefusalReason;
   readonly message: string;
   readonly answers: readonly Partial<ResumeChoices>[];
+  readonly hasLetters?: boolean;
   readonly differences?: readonly Difference[];
   readonly faults?: readonly string[];
 }
@@ -333,6 +527,8 @@ interface ResumeChoices {
   readonly done: readonly string[];
   readonly rerun: readonly string[];
   readonly force: boolean;
+  readonly maxFailures?: number;
+  readonly maxParallel?: number;
 }
 
 // plan/plan
@@ -355,6 +551,14 @@ interface RunTimes {
   readonly downMs: number;
 }
 
+// view/map-views
+interface RunningItemView {
+  readonly item: string;
+  readonly key: string;
+  readonly attempt: number;
+  readonly startedAtMs: number;
+}
+
 // view/views
 declare const STEP_STATES: readonly ['pending', 'running', 'retrying', 'parked', 'interrupted', 'undecided', 'succeeded', 'recovered', 'skipped', 'failed', 'cancelled'];
 
@@ -370,6 +574,18 @@ interface ScriptAction {
 interface ShellAction {
   readonly kind: 'shell';
   readonly command: string;
+}
+
+// plan/map-plan
+interface SortKey {
+  readonly expression: string;
+  readonly isDescending: boolean;
+}
+
+// plan/map-plan
+interface StdinInput {
+  readonly kind: 'stdin';
+  readonly format: InputFormat | null;
 }
 
 // run/attempt-output
@@ -388,11 +604,24 @@ interface StepBase {
   readonly attempts: number;
 }
 
+// plan/map-plan
+type Tolerance = {
+  readonly count: number;
+} | {
+  readonly share: number;
+};
+
 // plan/json-difference
 interface ValueChange {
   readonly field: string;
   readonly from: Json;
   readonly to: Json;
+}
+
+// plan/map-plan
+interface ValueInput {
+  readonly kind: 'value';
+  readonly reference: string;
 }
 
 // run/run-workflow

@@ -1,39 +1,47 @@
-// @reprise/workflow/internal: 159 names, 119 values and 40 types. Written by `npm run api`.
+// @reprise/workflow/internal: 219 names, 153 values and 66 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, DEFAULT_STORE, LATEST, LISTED_RUNS, NO_FILE, OperationError, POLICY_FIELDS, RUN_STATES,
-//   ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory, StdinError, StdinSpool, attemptsOf,
-//   attemptsText, backUp, breakerViews, budgetViews, byteText, cancelRun, checkInstallation, checkResume, checkStore,
-//   chooseCompared, cleanableRuns, countText, cureForMissing, describeDifference, endOfFile, execCommand,
-//   expectAttempt, expectFound, expectKept, expectNewRun, expectNoSecrets, expectOwnStore, expectSecrets, explain,
-//   factor, failureLines, failureReason, failureText, fallbackId, fileOf, fillKnown, findEndedRun, findLoggedStep,
-//   findRun, findStep, ifKept, interruptedRun, isConducted, isFallbackId, isId, isOnServer, isShownTime, isWorkflow,
-//   kebabCase, killCommands, limitsOf, loadPlan, logsOfRun, matcherWords, meanOf, migrateStore, newRunId,
-//   noStoreMessage, parseSource, pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural,
-//   policyInput, possible, prepareResume, readBudgetFlag, readBudgetSection, readFilePolicy, readParams, readPolicies,
-//   readText, readTogether, readersFor, recordedPlan, removeRuns, resample, restore, resumeRun, retryStepNow, roundUp,
-//   roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits, scenarioWords, skipText, startRun,
-//   stateDirectoryOf, statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords,
-//   underTest, validateSource, viewRetrying, viewRun, waitLimitMs, waitedText, withLedger,
+//   BLIND_READERS, DEFAULT_STORE, LATEST, LISTED_RUNS, MAP_VALUES, MAP_VALUE_ALIASES, NO_FILE, OperationError,
+//   POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory, StdinError,
+//   StdinSpool, TextError, acknowledge, attemptsOf, attemptsText, backUp, breakerViews, budgetViews, byteText,
+//   cancelRun, checkInstallation, checkResume, checkStore, chooseCompared, chooseLetters, cleanableRuns, continueMap,
+//   countText, cureForMissing, dataOf, describeDifference, editLetter, endOfFile, execCommand, expectAttempt,
+//   expectEditable, expectFound, expectKept, expectNewRun, expectNoSecrets, expectOpen, expectOwnStore, expectSecrets,
+//   explain, factor, failureLines, failureReason, failureText, fallbackId, fileOf, fillKnown, findEndedRun, findItem,
+//   findLetter, findLoggedStep, findMap, findOpenMap, findRun, findStep, foundLetters, haltText, ifKept,
+//   interruptedRun, isConducted, isFallbackId, isId, isOnServer, isShownTime, isWorkflow, kebabCase, killCommands,
+//   letterCondition, letterDetail, letterGroups, letterStats, letterView, limitsOf, loadPlan, logsOfRun, mapsOf,
+//   matcherWords, meanOf, migrateStore, newRunId, noStoreMessage, pageOfItems, parseSource, partChoice, pauseMap,
+//   pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural, policyInput, possible,
+//   prepareRedrive, prepareResume, previewItems, readBudgetFlag, readBudgetSection, readFilePolicy, readMapRate,
+//   readParams, readPolicies, readText, readTogether, readersFor, recordedPlan, redriveRun, removeRuns, resample,
+//   restore, resumeRun, retryStepNow, roundUp, roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits,
+//   scenarioWords, scopesNamed, scopesOfRun, setMap, skipText, startRun, stateDirectoryOf, statePathFor, stepsOf,
+//   stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords, underTest, validateSource, viewItem,
+//   viewRetrying, viewRun, waitLimitMs, waitedText, withLedger, writtenSortKey,
 //
 // types:
-//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, Cure, DoctorCheck, ExecInput,
-//   ExplainedAttempt, Explanation, FieldWords, FoundPolicy, LogEntry, OperationProblem, OwnerView, PlanReader,
-//   PolicyField, PolicyFile, PolicyFlag, PreparedResume, Readers, Refusal, ResumeCheck, ResumeChoices, ResumeInput,
+//   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, ChosenLetters, ChosenRun, Cure, DoctorCheck,
+//   ExecInput, ExplainedAttempt, Explanation, FailureGroup, FieldWords, FoundLetter, FoundPolicy, ItemDetail, ItemPage,
+//   ItemState, ItemView, ItemsPreview, LetterCursor, LetterDetail, LetterGroup, LetterSelection, LetterStats,
+//   LetterView, LogEntry, MapLimits, MapPlan, MapPreview, MapProgressView, MapSettings, MapView, OpenMap,
+//   OperationProblem, OwnerView, PhasePlan, PlanReader, PolicyField, PolicyFile, PolicyFlag, PreparedResume,
+//   PreviewInput, Readers, RedriveChoices, RedriveOutcome, Refusal, ResumeCheck, ResumeChoices, ResumeInput,
 //   ResumePreview, RetryingView, RunDetail, RunReader, RunSettings, SimulatedPolicy, Simulation, Source, StepAttempt,
 //   StepView, StoreHint, StoreStatus, UnderTest, ValidatedFile, Validation,
 
 import type {
-  InputError, OutputListener, Plan, Problem, RunEnd, RunEvent, RunView, StepPlan, StepState,
+  HaltReason, InputError, MapCounts, OutputListener, Plan, Problem, RunEnd, RunEvent, RunState, RunView, StepPlan,
+  StepState,
 } from '@reprise/workflow'
 import type {
   Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
 import type {
-  AttemptRow, Durable, FailureRecord, Json, Ledger, RunRecord,
+  AttemptRow, DeadLetter, Durable, FailureRecord, GateChange, Json, Ledger, LetterClosing, RunRecord, Scope, TaskRecord,
 } from 'reprise/durable'
 import type {
-  ConnectionFacts, CopiedCounts, SchemaState, TableFacts,
+  Actor, ConnectionFacts, CopiedCounts, LetterRef, RedriveOptions, SchemaState, TableFacts,
 } from 'reprise/internal'
 import type {
   CompleteScenario,
@@ -85,6 +93,22 @@ export interface BudgetView {
   readonly name: string;
   readonly type: string | null;
   readonly state: Json;
+}
+
+export interface ChosenLetters {
+  readonly redriveId: string;
+  readonly selection: LetterSelection;
+  readonly runs: readonly ChosenRun[];
+  readonly tasks: readonly LetterRef[];
+  readonly undecided: number;
+  readonly others: number;
+}
+
+export interface ChosenRun {
+  readonly run: string;
+  readonly steps: string[];
+  readonly maps: Map<string, number>;
+  left: number;
 }
 
 export type Cure = {
@@ -159,26 +183,148 @@ export interface ExplainedAttempt {
 
 export interface Explanation {
   readonly step: string | null;
+  readonly role: PolicyRole;
   readonly summary: string;
   readonly policy: Policy;
   readonly attempts: readonly ExplainedAttempt[];
   readonly stop: Stop;
   readonly mostWaitedMs: number;
   readonly longestMs: number | null;
+  readonly starts: MapStarts | null;
   readonly hints: readonly Hint[];
   readonly notes: readonly string[];
 }
 
+export interface FailureGroup {
+  readonly signature: string;
+  readonly items: number;
+  readonly failed: number;
+  readonly recovered: number;
+  readonly example: {
+    readonly item: string;
+    readonly message: string;
+  } | null;
+}
+
 export type FieldWords = (field: string, value?: string) => string;
+
+export interface FoundLetter {
+  readonly letter: DeadLetter;
+  readonly task: TaskRecord | undefined;
+}
 
 export interface FoundPolicy extends NormalizedPolicy {
   readonly step: string | null;
   readonly name: string | null;
+  readonly role: PolicyRole;
+  readonly starts: MapStarts | null;
 }
+
+export interface ItemDetail extends StepView {
+  readonly run: string;
+  readonly key: string;
+  readonly index: number;
+  readonly value: Json;
+  readonly result: Json;
+}
+
+export interface ItemPage {
+  readonly run: string;
+  readonly map: string;
+  readonly counts: MapCounts;
+  readonly state: ItemState | null;
+  readonly items: readonly ItemView[];
+  readonly next: string | null;
+}
+
+export type ItemState = 'pending' | 'running' | 'retrying' | 'succeeded' | 'skipped' | 'dead' | 'cancelled' | 'undecided';
+
+export interface ItemView {
+  readonly item: string;
+  readonly key: string;
+  readonly index: number;
+  readonly state: ItemState;
+  readonly generation: number;
+  readonly attempts: number;
+  readonly attemptsAllowed: number;
+  readonly nextAttemptAtMs: number | null;
+  readonly stopReason: StopReason | null;
+  readonly failure: FailureRecord | null;
+  readonly updatedAtMs: number;
+}
+
+export type ItemsPreview = {
+  readonly total: number;
+  readonly chosen: number;
+} | {
+  readonly why: string;
+};
 
 export declare const LATEST = "latest";
 
 export declare const LISTED_RUNS = 10;
+
+export type LetterCursor = Pick<DeadLetter, 'atMs' | 'scopeKind' | 'scope' | 'id' | 'generation'>;
+
+export interface LetterDetail extends LetterView {
+  readonly data: Json;
+  readonly generations: readonly GenerationView[];
+  readonly changes: readonly ChangeView[];
+  readonly compactedAttempts: number;
+}
+
+export interface LetterGroup {
+  readonly signature: string;
+  readonly count: number;
+  readonly retryableShare: number;
+  readonly firstFailedAtMs: number;
+  readonly lastFailedAtMs: number;
+  readonly places: readonly string[];
+  readonly lastMessage: string;
+  readonly example: string;
+}
+
+export interface LetterSelection {
+  readonly scopes?: readonly Scope[];
+  readonly isOpen?: boolean;
+  readonly signature?: string;
+  readonly names?: ReadonlySet<string>;
+  readonly where?: LetterCondition;
+  readonly untilMs?: number;
+  readonly withTasks?: boolean;
+  readonly after?: LetterCursor;
+}
+
+export interface LetterStats {
+  readonly open: number;
+  readonly closed: number;
+  readonly undecided: number;
+  readonly retryable: number;
+  readonly groups: number;
+  readonly byKind: Readonly<Record<LetterKind, number>>;
+  readonly closedBy: Readonly<Record<string, number>>;
+  readonly oldestFailedAtMs: number | null;
+  readonly newestFailedAtMs: number | null;
+}
+
+export interface LetterView extends LetterPlace {
+  readonly letter: string;
+  readonly id: string;
+  readonly key: string | null;
+  readonly state: 'dead' | 'undecided' | 'closed';
+  readonly generation: number;
+  readonly attempts: number | null;
+  readonly failedAtMs: number;
+  readonly stopReason: StopReason;
+  readonly failure: FailureRecord | null;
+  readonly signature: string;
+  readonly retry: RetryAdvice;
+  readonly closed: {
+    readonly closedAtMs: number;
+    readonly by: LetterClosing;
+  } | null;
+  readonly correlationId: string | null;
+}
 
 export interface LogEntry extends AttemptName {
   readonly run: string;
@@ -187,7 +333,96 @@ export interface LogEntry extends AttemptName {
   readonly bytes: number;
 }
 
+export declare const MAP_VALUES: readonly ['total', 'succeeded', 'failed', 'skipped', 'dead', 'cancelled', 'undecided', 'pending', 'results', 'results_file'];
+
+export declare const MAP_VALUE_ALIASES: Readonly<Record<string, (typeof MAP_VALUES)[number]>>;
+
+export interface MapLimits {
+  readonly maxParallel?: number;
+  readonly rate?: MapRate | null;
+  readonly maxFailures?: number;
+}
+
+export interface MapPlan {
+  readonly kind: 'map';
+  readonly id: string;
+  readonly name: string;
+  readonly when: string | null;
+  readonly onFailure: 'stop' | 'continue';
+  readonly input: MapInput;
+  readonly selection: ItemSelection;
+  readonly maxParallel: number;
+  readonly rate: MapRate | null;
+  readonly policy: PolicyInput;
+  readonly onInterrupt: InterruptAction;
+  readonly checkpoint: 'none' | 'step';
+  readonly keepLogs: 'all' | 'failures' | 'none';
+  readonly template: readonly StepPlan[];
+  readonly onItemError: readonly StepPlan[];
+  readonly errors: MapErrorPolicy;
+}
+
+export interface MapPreview {
+  readonly map: string;
+  readonly isRead: boolean;
+  readonly total: number;
+  readonly kept: number;
+  readonly pending: number;
+  readonly retrying: number;
+  readonly interrupted: number;
+  readonly failed: number;
+  readonly undecided: number;
+  readonly cancelled: number;
+  readonly reset: number;
+}
+
+export interface MapProgressView {
+  readonly counts: MapCounts;
+  readonly recovered: number;
+  readonly perSecond: number | null;
+  readonly etaMs: number | null;
+  readonly running: readonly RunningItemView[];
+  readonly heldBy: {
+    readonly gate: string;
+    readonly reason: string;
+  } | null;
+  readonly isPaused: boolean;
+}
+
+export interface MapSettings {
+  readonly part?: PartChoice;
+  readonly stdin?: () => AsyncIterable<Uint8Array>;
+  readonly jobLog?: string;
+  readonly force?: boolean;
+  readonly maxFailures?: number;
+  readonly maxParallel?: number;
+  readonly resetRetries?: boolean;
+  readonly redrive?: ItemRedrive;
+}
+
+export interface MapView {
+  readonly state: RunState;
+  readonly counts: MapCounts;
+  readonly recovered: number | null;
+  readonly perSecond: number | null;
+  readonly maxParallel: number;
+  readonly perSecondAllowed: number | null;
+  readonly maxFailures: number | null;
+  readonly isPaused: boolean;
+  readonly isPart: boolean;
+  readonly halted: HaltReason | null;
+  readonly running: readonly MapRunningItem[];
+  readonly failures: readonly FailureGroup[];
+  readonly resultsFile: string | null;
+}
+
 export declare const NO_FILE = "no such file";
+
+export interface OpenMap {
+  readonly run: string;
+  readonly map: MapPlan;
+  readonly mapRun: string;
+}
 
 export declare class OperationError extends RepriseError {
   readonly code: 'operation';
@@ -227,7 +462,7 @@ export type OperationProblem = {
   readonly code: 'several_interrupted_runs';
   readonly runs: readonly string[];
 } | {
-  readonly code: 'run_exists' | 'run_not_ended';
+  readonly code: 'run_exists' | 'run_not_ended' | 'run_locked';
   readonly run: string;
 } | {
   readonly code: 'unknown_step';
@@ -237,6 +472,31 @@ export type OperationProblem = {
   readonly code: 'unknown_attempt';
   readonly run: string;
   readonly step: string;
+} | {
+  readonly code: 'unknown_map' | 'map_not_open' | 'several_maps';
+  readonly run: string;
+} | {
+  readonly code: 'unknown_item';
+  readonly run: string;
+  readonly map: string;
+} | {
+  readonly code: 'map_stopped';
+  readonly run: string;
+  readonly maxFailures: number | null;
+} | {
+  readonly code: 'wrong_condition' | 'wrong_input' | 'unknown_group';
+} | {
+  readonly code: 'unknown_letter';
+  readonly near: string | undefined;
+} | {
+  readonly code: 'ambiguous_letter';
+  readonly letters: readonly string[];
+} | {
+  readonly code: 'letter_not_open' | 'no_letter_data';
+  readonly letter: string;
+} | {
+  readonly code: 'no_letters' | 'run_cancelled' | 'not_repeatable';
+  readonly run: string | null;
 } | {
   readonly code: 'missing_params' | 'missing_secrets';
   readonly names: readonly string[];
@@ -263,6 +523,8 @@ export interface OwnerView {
 
 export declare const POLICY_FIELDS: readonly PolicyField[];
 
+export type PhasePlan = StepPlan | MapPlan;
+
 export type PlanReader = (run: RunRecord, definition: Json) => Plan;
 
 export interface PolicyField {
@@ -273,6 +535,7 @@ export interface PolicyField {
   readonly shape?: Shape;
   readonly default?: Json;
   readonly absent?: string;
+  readonly absentInCode?: string;
   readonly isRequired?: true;
   readonly examples: readonly Json[];
   readonly inStep?: StepWords;
@@ -282,6 +545,7 @@ export interface PolicyField {
 
 export interface PolicyFile {
   readonly isWorkflow: boolean;
+  readonly steps: number;
   readonly policies: readonly FoundPolicy[];
   readonly unread: readonly string[];
 }
@@ -299,19 +563,47 @@ export interface PreparedResume {
   readonly nowMs: number;
 }
 
+export interface PreviewInput extends Pick<MapSettings, 'part' | 'stdin'> {
+  readonly params: Readonly<Record<string, Json>>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly documentDir: string;
+}
+
 export declare const RUN_STATES: readonly ['running', 'interrupted', 'succeeded', 'completed_with_failures', 'failed', 'cancelled'];
 
 export interface Readers {
   readonly template: TextReader;
   readonly shell: TextReader;
   checkExpression(text: string): References;
+  checkValue(text: string): References;
+  jsonPath(text: string): TextProblem | null;
   readonly isBlind?: boolean;
+}
+
+export interface RedriveChoices extends Actor {
+  readonly undecided: boolean;
+  readonly reduce: boolean;
+  readonly acceptChanges: boolean;
+  readonly canary?: number;
+  readonly parallel?: number;
+  readonly rate?: MapRate;
+}
+
+export interface RedriveOutcome {
+  readonly mapRun: string;
+  readonly redriven: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly left: number;
+  readonly undecided: number;
+  readonly isCanaryFailed: boolean;
 }
 
 export interface Refusal {
   readonly kind: RefusalReason;
   readonly message: string;
   readonly answers: readonly Partial<ResumeChoices>[];
+  readonly hasLetters?: boolean;
   readonly differences?: readonly Difference[];
   readonly faults?: readonly string[];
 }
@@ -337,6 +629,8 @@ export interface ResumeChoices {
   readonly done: readonly string[];
   readonly rerun: readonly string[];
   readonly force: boolean;
+  readonly maxFailures?: number;
+  readonly maxParallel?: number;
 }
 
 export interface ResumeInput {
@@ -357,6 +651,7 @@ export interface ResumePreview {
   }[];
   readonly reset: readonly string[];
   readonly pending: number;
+  readonly maps: readonly MapPreview[];
   readonly budgetLeft: readonly {
     readonly step: string;
     readonly expiresAtMs: number;
@@ -394,6 +689,7 @@ export interface RunReader {
   readonly planOf: (run: RunRecord) => Plan | Promise<Plan>;
   readonly logsOf: (run: string) => LogFinder;
   readonly lastLineIn: (log: string) => string;
+  readonly viewMap: (run: string, map: MapPlan, look: MapLook) => Promise<StepView>;
 }
 
 export interface RunSettings {
@@ -405,6 +701,7 @@ export interface RunSettings {
   readonly output?: OutputListener;
   readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>;
+  readonly maps?: MapSettings;
   readonly signal?: AbortSignal;
 }
 
@@ -450,6 +747,8 @@ export declare class StateDirectory {
   logFile({ run, item, step }: StepPlace, attempt: AttemptName): string;
   openLog(place: StepPlace, attempt: AttemptName): AttemptLog;
   groupFile(place: StepPlace, attempt: AttemptName): string;
+  mapDirectory(run: string, map: string): string;
+  removeLog(place: StepPlace, attempt: AttemptName): void;
   logsOf(run: string, step?: string): LogEntry[];
   logsOfItem(run: string, item: ItemPlace): LogEntry[];
   groupFilesOf(run: string, place?: StepPlace): string[];
@@ -498,6 +797,7 @@ export interface StepView {
   readonly correlationId: string | null;
   readonly log: string | null;
   readonly history: readonly AttemptView[];
+  readonly map?: MapView | null;
 }
 
 export type StoreHint = {
@@ -533,6 +833,13 @@ export interface StoreStatus {
   readonly stateDirectory: string;
 }
 
+export declare class TextError extends SetupError {
+  readonly offset: number;
+  readonly suggestion: string | undefined;
+  constructor(message: string, offset: number, suggestion?: string);
+  get name(): string;
+}
+
 export interface UnderTest {
   readonly subject: Subject;
   readonly policy: Policy;
@@ -553,6 +860,8 @@ export interface Validation {
   readonly result: ValidatedFile;
   readonly error?: InputError;
 }
+
+export declare function acknowledge(ledger: Ledger, found: FoundLetter, actor: Actor): Promise<boolean>;
 
 export declare function attemptsOf({ policy }: Pick<StepPlan, 'policy'>): number;
 
@@ -576,13 +885,21 @@ export declare function checkStore(store: string): Promise<DoctorCheck[]>;
 
 export declare function chooseCompared(text: string | undefined, known: readonly Subject[], under: string): readonly Subject[];
 
+export declare function chooseLetters(ledger: Ledger, given: LetterSelection, isUndecidedToo: boolean): Promise<ChosenLetters>;
+
 export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: readonly string[]): Promise<RunView[]>;
+
+export declare function continueMap(ledger: Ledger, map: OpenMap, actor: Actor): Promise<GateChange[]>;
 
 export declare function countText(count: number): string;
 
 export declare function cureForMissing(name: string): string | undefined;
 
+export declare function dataOf(task: TaskRecord): Json;
+
 export declare function describeDifference(difference: Difference): string;
+
+export declare function editLetter(ledger: Ledger, found: FoundLetter, data: Json, actor: Actor, env: Readonly<Record<string, string | undefined>>): Promise<Json>;
 
 export declare function endOfFile(file: string, most: number): {
   readonly bytes: Uint8Array;
@@ -593,6 +910,8 @@ export declare function execCommand(input: ExecInput): Promise<void>;
 
 export declare function expectAttempt({ id, attempts, history }: StepView, run: string, attempt: number): void;
 
+export declare function expectEditable({ letter, task }: FoundLetter): string;
+
 export declare function expectFound<T>(store: string, act: () => Promise<T | undefined>): Promise<T>;
 
 export declare function expectKept(store: string): void;
@@ -601,11 +920,13 @@ export declare function expectNewRun(store: string, id: string): Promise<void>;
 
 export declare function expectNoSecrets({ secrets, document }: Plan, env: Readonly<Record<string, string | undefined>>, given?: Readonly<Record<string, Json>>): void;
 
+export declare function expectOpen({ letter }: FoundLetter): DeadLetter;
+
 export declare function expectOwnStore(store: string, stateDirectory: string): void;
 
 export declare function expectSecrets({ secrets }: Plan, env: Readonly<Record<string, string | undefined>>): void;
 
-export declare function explain({ step, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation;
+export declare function explain({ step, role, starts, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation;
 
 export declare function factor(value: number): string;
 
@@ -623,13 +944,25 @@ export declare function fillKnown(data: Json, values: Values): Json;
 
 export declare function findEndedRun(ledger: Ledger, named: string): Promise<string>;
 
+export declare function findItem(ledger: Ledger, run: RunRecord, map: MapPlan, named: string): Promise<TaskRecord>;
+
+export declare function findLetter(ledger: Ledger, named: string, key: string | undefined, within?: string): Promise<FoundLetter>;
+
 export declare function findLoggedStep({ id: run, steps }: Steps, named: string): StepView;
+
+export declare function findMap(ledger: Ledger, run: RunRecord, named: string): Promise<MapPlan | undefined>;
+
+export declare function findOpenMap(ledger: Ledger, run: RunRecord, named: string | undefined): Promise<OpenMap>;
 
 export declare function findRun(ledger: Ledger, named: string, { orStep }?: {
   readonly orStep?: boolean;
 }): Promise<RunRecord>;
 
 export declare function findStep({ id: run, steps }: Steps, named: string): StepView;
+
+export declare function foundLetters(ledger: Ledger, selection: LetterSelection): AsyncGenerator<FoundLetter[]>;
+
+export declare function haltText(reason: HaltReason): string;
 
 export declare function ifKept<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T | undefined>;
 
@@ -651,11 +984,23 @@ export declare function kebabCase(name: string): string;
 
 export declare function killCommands(): void;
 
+export declare function letterCondition(text: string): Promise<LetterCondition>;
+
+export declare function letterDetail(ledger: Ledger, found: FoundLetter, state: StateDirectory): Promise<LetterDetail>;
+
+export declare function letterGroups(ledger: Ledger, selection: LetterSelection): Promise<LetterGroup[]>;
+
+export declare function letterStats(ledger: Ledger, selection: LetterSelection): Promise<LetterStats>;
+
+export declare function letterView(letter: DeadLetter, task: TaskRecord | undefined): LetterView;
+
 export declare function limitsOf({ attemptTimeoutMs, timeoutMs }: Policy): Limits;
 
 export declare function loadPlan(source: Source, name: string | null): Promise<LoadedPlan>;
 
 export declare function logsOfRun(ledger: Ledger, record: RunRecord, store: string): Promise<RunLogs>;
+
+export declare function mapsOf({ phases }: Pick<Plan, 'phases'>): readonly MapPlan[];
 
 export declare function matcherWords(policy: Policy): string;
 
@@ -667,7 +1012,13 @@ export declare function newRunId(workflow: string, now: Date): string;
 
 export declare function noStoreMessage(store: string): string;
 
+export declare function pageOfItems(ledger: Ledger, run: RunRecord, map: MapPlan, selection: ItemSelection): Promise<ItemPage>;
+
 export declare function parseSource(file: string, text: string): Source;
+
+export declare function partChoice(input: PartInput): Promise<PartChoice>;
+
+export declare function pauseMap(ledger: Ledger, map: OpenMap, actor: Actor): Promise<GateChange[]>;
 
 export declare function pendingMigration(store: string): Promise<Migration>;
 
@@ -681,19 +1032,25 @@ export declare function planFromDocument(document: Json, file: string | null, re
 
 export declare function planOf(source: Source, readers: Readers): Plan;
 
-export declare function plural(count: number, noun: string): string;
+export declare function plural(count: number, noun: string, nouns?: string): string;
 
 export declare function policyInput(policy: Policy): PolicyInput;
 
 export declare function possible(share: number): string;
 
+export declare function prepareRedrive(ledger: Ledger, chosen: ChosenRun, letters: ChosenLetters, choices: RedriveChoices, onMissingFile: (file: string) => void): Promise<PreparedRedrive>;
+
 export declare function prepareResume(ledger: Ledger, record: RunRecord, choices: ResumeChoices, onMissingFile: (file: string) => void): Promise<PreparedResume>;
+
+export declare function previewItems(plan: Plan, map: MapPlan, given: PreviewInput, onItem: (item: Item, isChosen: boolean) => void | Promise<void>): Promise<ItemsPreview>;
 
 export declare function readBudgetFlag(flag: string, text: string): BudgetDefinition;
 
 export declare function readBudgetSection(source: Source): BudgetDefinitions;
 
 export declare function readFilePolicy(source: Source, step: string | undefined): Promise<FilePolicy>;
+
+export declare function readMapRate(text: string): MapRate | undefined;
 
 export declare function readParams(given: Iterable<readonly [name: string, text: string]>, { params }: Plan): Record<string, Json>;
 
@@ -711,6 +1068,8 @@ export declare function readTogether<T extends readonly unknown[]>(...readers: {
 export declare function readersFor({ value, text }: Pick<Source, 'value' | 'text'>): Promise<Readers>;
 
 export declare function recordedPlan(run: RunRecord, definition: Json): Plan;
+
+export declare function redriveRun(plan: Plan, runId: string, input: RedriveInput, settings: RunSettings): Promise<RunEnd>;
 
 export declare function removeRuns(ledger: Ledger, state: StateDirectory, runs: readonly RunView[], planOf: PlanReader): Promise<RunView[]>;
 
@@ -736,6 +1095,12 @@ export declare function scenarioWithUnits(scenario: CompleteScenario): ScenarioI
 
 export declare function scenarioWords(scenario: CompleteScenario): string;
 
+export declare function scopesNamed(ledger: Ledger, named: string): Promise<Scope[]>;
+
+export declare function scopesOfRun(ledger: Ledger, run: string): Promise<Scope[]>;
+
+export declare function setMap(ledger: Ledger, map: OpenMap, limits: MapLimits, actor: Actor): Promise<GateChange[]>;
+
 export declare function skipText(reason: string): string;
 
 export declare function startRun(plan: Plan, input: NewRunInput, settings: RunSettings): Promise<RunEnd>;
@@ -760,15 +1125,21 @@ export declare function underTest(file: FilePolicy | undefined, given: GivenPoli
 
 export declare function validateSource(name: string, open: () => Promise<Source>): Promise<Validation>;
 
+export declare function viewItem(ledger: Ledger, run: RunRecord, map: MapPlan, task: TaskRecord, store: string): Promise<ItemDetail>;
+
 export declare function viewRetrying(ledger: Ledger, limit?: number): Promise<RetryingView[]>;
 
-export declare function viewRun(reader: RunReader, id: string): Promise<RunDetail | undefined>;
+export declare function viewRun(reader: RunReader, id: string, { failures }?: {
+  readonly failures?: number;
+}): Promise<RunDetail | undefined>;
 
 export declare function waitLimitMs({ retryBudgetMs, timeoutMs }: Policy): number;
 
 export declare function waitedText(waitedMs: number, budgetMs: number | null): string;
 
 export declare function withLedger<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T>;
+
+export declare function writtenSortKey({ expression, isDescending }: SortKey): string;
 
 // Not exported, and referred to above.
 
@@ -816,8 +1187,22 @@ type BudgetOptions = Readonly<Record<string, unknown>>;
 // document/budget-types
 type BudgetType = keyof typeof BUDGET_KINDS;
 
+// operate/letters/letter-detail
+interface ChangeView {
+  readonly type: string;
+  readonly changedAtMs: number;
+  readonly detail: Json;
+}
+
 // document/shape
-type CheckedBy = 'retry' | 'breaker' | 'budget' | 'library';
+type CheckedBy = 'retry' | 'template_retry' | 'item_retry' | 'breaker' | 'budget' | 'library';
+
+// plan/map-plan
+interface CommandInput {
+  readonly kind: 'command';
+  readonly action: ShellAction | RunAction;
+  readonly format: InputFormat | null;
+}
 
 // process/command
 type CommandInput = string | {
@@ -899,10 +1284,18 @@ interface FieldsShape {
   readonly title: string;
   readonly fields: readonly Field[];
   readonly oneOf?: readonly string[];
+  readonly alsoOneOf?: readonly string[];
   readonly example: string;
   readonly isOpen?: boolean;
   readonly isCamelToo?: boolean;
   readonly checkedBy?: CheckedBy;
+}
+
+// plan/map-plan
+interface FileInput {
+  readonly kind: 'file';
+  readonly path: string;
+  readonly format: InputFormat | null;
 }
 
 // simulate/file-policy
@@ -919,11 +1312,34 @@ interface FlagShape {
   readonly only?: boolean;
 }
 
+// document/shape
+interface ForkShape {
+  readonly kind: 'fork';
+  readonly key: string;
+  readonly value?: string;
+  readonly matching: FieldsShape;
+  readonly otherwise: FieldsShape;
+}
+
+// operate/letters/letter-detail
+interface GenerationView {
+  readonly generation: number;
+  readonly stopReason: StopReason | null;
+  readonly closedBy: LetterClosing | null;
+  readonly attempts: readonly LetterAttempt[];
+}
+
 // simulate/under-test
 interface GivenPolicy {
   readonly title: string;
   readonly fields: PolicyInput;
   readonly budget: BudgetDefinition | undefined;
+}
+
+// plan/map-plan
+interface GlobInput {
+  readonly kind: 'glob';
+  readonly patterns: readonly string[];
 }
 
 // explain/hints
@@ -932,8 +1348,14 @@ interface Hint {
   readonly message: string;
 }
 
+// plan/map-plan
+declare const INPUT_FORMATS: readonly ['json', 'ndjson', 'csv', 'tsv', 'lines'];
+
 // process/command
 type InputFeed = (into: InputStream) => Promise<void>;
+
+// plan/map-plan
+type InputFormat = (typeof INPUT_FORMATS)[number];
 
 // process/command
 interface InputStream {
@@ -943,10 +1365,91 @@ interface InputStream {
   once(event: 'close' | 'drain', listener: () => void): unknown;
 }
 
+// plan/plan
+type InterruptAction = 'rerun' | 'fail' | {
+  readonly verify: ShellAction | RunAction;
+};
+
+// items/read-items
+interface Item {
+  readonly index: number;
+  readonly key: string;
+  readonly id: string;
+  readonly value: Json;
+}
+
+// run/map/part-choice
+interface ItemPart {
+  takes(item: Item): boolean;
+  expectFound(): void;
+}
+
 // state/step-place
 interface ItemPlace {
   readonly map: string;
   readonly id: string;
+}
+
+// run/map/redrive-items
+interface ItemRedrive {
+  readonly isOnly: boolean;
+  letters(ledger: Ledger, mapRun: string): AsyncIterable<readonly LetterRef[]> | undefined;
+  readonly grant: Omit<RedriveOptions, 'queue' | 'charged'>;
+  readonly canary?: number;
+  readonly most?: number;
+  readonly rate?: MapRate;
+  readonly onEnd: (outcome: RedriveOutcome) => void;
+}
+
+// operate/map-items
+interface ItemSelection {
+  readonly state?: ItemState;
+  readonly limit: number;
+  readonly after?: string;
+}
+
+// plan/map-plan
+interface ItemSelection {
+  readonly jsonPath: string | null;
+  readonly filter: string | null;
+  readonly distinct: string | null;
+  readonly sortBy: readonly SortKey[];
+  readonly offset: number;
+  readonly maxItems: number | null;
+}
+
+// operate/letters/letter-detail
+interface LetterAttempt {
+  readonly attempt: number;
+  readonly execution: number;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly outcome: AttemptRow['outcome'];
+  readonly delayBeforeMs: number;
+  readonly failure: FailureRecord | null;
+  readonly signature: string | null;
+  readonly log: string | null;
+}
+
+// operate/letters/letter-pages
+interface LetterCondition {
+  holdsFor(found: FoundLetter): boolean;
+}
+
+// operate/letters/letter-view
+type LetterKind = 'item' | 'step' | 'task' | 'on_item_error';
+
+// operate/letters/letter-view
+interface LetterPlace {
+  readonly kind: LetterKind;
+  readonly run: string | null;
+  readonly map: string | null;
+}
+
+// plan/map-plan
+interface ListInput {
+  readonly kind: 'list';
+  readonly items: readonly Json[];
 }
 
 // document/shape
@@ -971,6 +1474,59 @@ interface LoadedPlan {
 
 // view/step-look
 type LogFinder = (step: string, attempt: AttemptMark) => string | null;
+
+// operate/find-step
+interface LogSelection {
+  readonly step?: string | undefined;
+  readonly attempt?: number | undefined;
+  readonly item?: ItemPlace;
+}
+
+// plan/map-plan
+interface MapErrorPolicy {
+  readonly onItemFailure: 'dlq' | 'skip' | 'stop';
+  readonly tolerate: Tolerance | null;
+  readonly maxFailures: number | null;
+  readonly failureThreshold: number | null;
+  readonly halt: 'soon' | 'now';
+  readonly haltOn: readonly number[];
+  readonly maxRetries: number | null;
+  readonly maxRetriesPerItem: number | null;
+}
+
+// plan/map-plan
+type MapInput = FileInput | CommandInput | GlobInput | StdinInput | RangeInput | ProductInput | ListInput | ValueInput;
+
+// view/read-runs
+interface MapLook {
+  readonly isInterrupted: boolean;
+  readonly failures: number;
+  readonly nowMs: number;
+}
+
+// plan/map-plan
+interface MapRate {
+  readonly count: number;
+  readonly perMs: number;
+}
+
+// view/views
+interface MapRunningItem {
+  readonly item: string;
+  readonly key: string;
+  readonly attempt: number;
+  readonly startedAtMs: number;
+}
+
+// plan/map-starts
+interface MapStarts {
+  readonly itemAttempts: number;
+  readonly stepAttempts: number;
+  readonly perItem: number;
+  readonly items: number | null;
+  readonly total: number | null;
+  readonly maxRetries: number | null;
+}
 
 // operate/store-care
 interface Migration {
@@ -1014,7 +1570,29 @@ interface NumberShape {
 }
 
 // operate/operation-error
-type OperationErrorKind = 'invalid' | 'not_found' | 'not_possible';
+type OperationErrorKind = 'invalid' | 'not_found' | 'not_possible' | 'locked';
+
+// run/map/part-choice
+interface PartChoice {
+  choose(values: Values): ItemPart;
+}
+
+// run/map/part-choice
+interface PartInput {
+  readonly sample?: number;
+  readonly only?: readonly string[];
+  readonly where?: string;
+}
+
+// plan/found-policies
+type PolicyRole = 'alone' | 'step' | 'item' | 'template';
+
+// operate/letters/prepare-redrive
+interface PreparedRedrive {
+  readonly record: RunRecord;
+  readonly plan: Plan;
+  input(onEnd: (outcome: RedriveOutcome) => void): RedriveInput;
+}
 
 // view/views
 interface PreviewStep {
@@ -1023,8 +1601,30 @@ interface PreviewStep {
   readonly of: number;
 }
 
+// plan/map-plan
+interface ProductInput {
+  readonly kind: 'product';
+  readonly lists: readonly (readonly Json[])[];
+}
+
+// plan/map-plan
+interface RangeInput {
+  readonly kind: 'range';
+  readonly from: number;
+  readonly to: number;
+  readonly step: number;
+}
+
 // document/shape
-type Reading = 'template' | 'shell' | 'expression';
+type Reading = 'template' | 'shell' | 'expression' | 'value' | 'sort_key' | 'json_path';
+
+// run/redrive-run
+interface RedriveInput {
+  readonly steps: readonly string[];
+  readonly items: Omit<ItemRedrive, 'isOnly'>;
+  readonly repeatAfter?: string;
+  readonly check: Pick<ResumeCheck, 'run' | 'isChanged' | 'differences'>;
+}
 
 // plan/readers
 interface References {
@@ -1043,12 +1643,21 @@ interface ResumePlans {
   before(): Plan;
 }
 
+// operate/letters/letter-view
+interface RetryAdvice {
+  readonly makesSense: boolean;
+  readonly why: string;
+}
+
+// plan/plan
+interface RunAction {
+  readonly kind: 'run';
+  readonly argv: readonly string[];
+}
+
 // operate/find-step
 interface RunLogs {
-  files(selection: {
-    readonly step?: string | undefined;
-    readonly attempt?: number | undefined;
-  }): readonly LogEntry[];
+  files(selection: LogSelection): readonly LogEntry[];
   readonly elsewhere: readonly RunPlace[];
 }
 
@@ -1065,14 +1674,39 @@ interface RunTimes {
   readonly downMs: number;
 }
 
+// view/map-views
+interface RunningItemView {
+  readonly item: string;
+  readonly key: string;
+  readonly attempt: number;
+  readonly startedAtMs: number;
+}
+
 // view/views
 interface SessionView {
   readonly startedAtMs: number;
   readonly lastSeenAtMs: number;
 }
 
+// values/setup-error
+declare class SetupError extends Error {
+  readonly code: string;
+  readonly exitCode?: number;
+  readonly retryable: false | 'if_listed';
+  constructor(code: string, message: string, options?: {
+    readonly cause?: unknown;
+  });
+  get name(): string;
+}
+
 // document/shape
-type Shape = TextShape | WordsShape | NumberShape | FlagShape | DurationShape | DataShape | EmptyShape | ListShape | NamedShape | FieldsShape | EitherShape;
+type Shape = TextShape | WordsShape | NumberShape | FlagShape | DurationShape | DataShape | EmptyShape | ListShape | NamedShape | FieldsShape | EitherShape | ForkShape;
+
+// plan/plan
+interface ShellAction {
+  readonly kind: 'shell';
+  readonly command: string;
+}
 
 // simulate/simulation
 interface SimulationInput {
@@ -1081,6 +1715,12 @@ interface SimulationInput {
   readonly under: UnderTest;
   readonly compared: readonly Subject[];
   readonly words: FieldWords;
+}
+
+// plan/map-plan
+interface SortKey {
+  readonly expression: string;
+  readonly isDescending: boolean;
 }
 
 // process/stdin-spool
@@ -1093,6 +1733,12 @@ interface SpoolOptions {
 interface StartedRun {
   readonly id: string;
   readonly createdAtMs: number;
+}
+
+// plan/map-plan
+interface StdinInput {
+  readonly kind: 'stdin';
+  readonly format: InputFormat | null;
 }
 
 // state/step-place
@@ -1145,7 +1791,8 @@ interface TextProblem {
 
 // plan/readers
 interface TextReader {
-  referencesIn(text: string): References;
+  referencesIn(text: string, local?: ReadonlySet<string>): References;
+  notesOn?(text: string): readonly string[];
 }
 
 // document/shape
@@ -1159,11 +1806,24 @@ interface TextShape {
   readonly isFree?: boolean;
 }
 
+// plan/map-plan
+type Tolerance = {
+  readonly count: number;
+} | {
+  readonly share: number;
+};
+
 // plan/json-difference
 interface ValueChange {
   readonly field: string;
   readonly from: Json;
   readonly to: Json;
+}
+
+// plan/map-plan
+interface ValueInput {
+  readonly kind: 'value';
+  readonly reference: string;
 }
 
 // steps/step-context

@@ -9,6 +9,7 @@ export type { OutputListener } from './run/attempt-output.js'
 export type { RunEnd } from './run/conductor.js'
 export { type LoadOptions, loadWorkflow } from './run/load-workflow.js'
 export type { RunEvent } from './run/run-event.js'
+export type { HaltReason, MapCounts } from './view/map-views.js'
 export {
   ResumeRefusedError,
   type ResumeWorkflowOptions,

@@ -14,6 +14,26 @@ export { kebabCase } from './document/spelling.js'
 export { type Explanation, explain } from './explain/explanation.js'
 export { type ExplainedAttempt, waitLimitMs } from './explain/facts.js'
 export { matcherWords } from './explain/summary.js'
+export { acknowledge, editLetter, expectEditable } from './operate/letters/edit-letter.js'
+export { expectOpen, findLetter, scopesNamed } from './operate/letters/find-letter.js'
+export { letterDetail, type LetterDetail } from './operate/letters/letter-detail.js'
+export { type LetterGroup, letterGroups, letterStats, type LetterStats } from './operate/letters/letter-groups.js'
+export {
+  type FoundLetter,
+  foundLetters,
+  letterCondition,
+  type LetterCursor,
+  type LetterSelection,
+  scopesOfRun,
+} from './operate/letters/letter-pages.js'
+export { dataOf, type LetterView, letterView } from './operate/letters/letter-view.js'
+export {
+  chooseLetters,
+  type ChosenLetters,
+  type ChosenRun,
+  prepareRedrive,
+  type RedriveChoices,
+} from './operate/letters/prepare-redrive.js'
 export { checkInstallation, checkStore, type DoctorCheck } from './operate/doctor.js'
 export type { Cure } from './operate/doctor-cure.js'
 export {
@@ -27,10 +47,12 @@ export {
 } from './operate/find-run.js'
 export { expectAttempt, findLoggedStep, findStep, logsOfRun } from './operate/find-step.js'
 export { expectNoSecrets, expectSecrets, loadPlan } from './operate/load-plan.js'
+export { findItem, findMap, pageOfItems, viewItem } from './operate/map-items.js'
 export { OperationError, type OperationProblem } from './operate/operation-error.js'
 export { readParams } from './operate/params.js'
 export { type PreparedResume, prepareResume } from './operate/prepare-resume.js'
 export { runReader } from './operate/run-reader.js'
+export { continueMap, findOpenMap, type MapLimits, type OpenMap, pauseMap, setMap } from './operate/steer-map.js'
 export { expectFound, expectKept, ifKept, stateDirectoryOf, withLedger } from './operate/store.js'
 export { DEFAULT_STORE, fileOf, isOnServer, noStoreMessage, storeWithoutPassword } from './operate/store-address.js'
 export { backUp, migrateStore, pendingMigration, restore, salvage } from './operate/store-care.js'
@@ -41,8 +63,12 @@ export { attemptsOf } from './plan/attempts.js'
 export { fallbackId, isFallbackId } from './plan/fallback.js'
 export { type FoundPolicy, type PolicyFile, readPolicies } from './plan/found-policies.js'
 export { pickStep } from './plan/pick-step.js'
-export { stepsOf } from './plan/plan.js'
+export type { MapPlan } from './plan/map-plan.js'
+export { mapsOf, type PhasePlan, stepsOf } from './plan/plan.js'
+export { MAP_VALUE_ALIASES, MAP_VALUES } from './plan/reference-check.js'
+export { writtenSortKey } from './plan/written-map.js'
 export { policyInput } from './plan/policy-input.js'
+export { readMapRate } from './plan/build-map.js'
 export { planFromDocument, planOf } from './plan/plan-of.js'
 export { BLIND_READERS, type Readers } from './plan/readers.js'
 export { killCommands } from './process/keeper.js'
@@ -51,10 +77,17 @@ export type { StepAttempt } from './run/attempt-output.js'
 export { cleanableRuns, removeRuns } from './run/clean-runs.js'
 export { cancelRun, type PlanReader, retryStepNow } from './run/control.js'
 export { execCommand, type ExecInput } from './run/exec-command.js'
+export { haltText } from './run/map/halt-text.js'
+export type { MapSettings } from './run/map/map-settings.js'
+export { partChoice } from './run/map/part-choice.js'
+export { type ItemsPreview, type PreviewInput, previewItems } from './run/map/preview-items.js'
 export { recordedPlan } from './run/recorded-plan.js'
 export { checkResume, type Refusal, type ResumeCheck, type ResumeChoices } from './run/resume-check.js'
 export { type ResumeInput, resumeRun } from './run/resume-run.js'
+export { redriveRun } from './run/redrive-run.js'
+export type { RedriveOutcome } from './run/map/redrive-items.js'
 export { RunClock } from './run/run-clock.js'
+export type { ItemState, MapProgressView } from './view/map-views.js'
 export type { RunSettings } from './run/session.js'
 export { newRunId, startRun } from './run/start-run.js'
 export { chooseCompared } from './simulate/compared.js'
@@ -68,6 +101,7 @@ export { isId } from './state/names.js'
 export { expectOwnStore } from './state/own-store.js'
 export { type LogEntry, StateDirectory } from './state/state-directory.js'
 export { statePathFor } from './state/state-path.js'
+export { TextError } from './values/setup-error.js'
 export { fillKnown } from './values/template.js'
 export { readersFor } from './values/document-readers.js'
 export { breakerViews, budgetViews } from './view/gates.js'
@@ -77,6 +111,12 @@ export {
   type AttemptView,
   type BreakerView,
   type BudgetView,
+  type FailureGroup,
+  type ItemDetail,
+  type ItemPage,
+  type ItemView,
+  type MapPreview,
+  type MapView,
   type ResumePreview,
   type RetryingView,
   RUN_STATES,

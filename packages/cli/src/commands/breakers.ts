@@ -9,9 +9,7 @@ import { noStoreLines } from '../output/no-store.js'
 import { lookFor } from '../output/look.js'
 import { refuseOptions } from '../input/refused-options.js'
 import { writePage } from '../output/github-commands.js'
-
-/** What is recorded when nobody says why. */
-export const NO_REASON = 'by hand'
+import { NO_REASON } from '../runs/actor.js'
 
 type Given = ParsedArguments<{ readonly name: string }, { readonly reason?: string }>
 

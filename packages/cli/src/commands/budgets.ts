@@ -7,7 +7,7 @@ import { budgetsTable } from '../output/runs/gates.js'
 import { writeJson } from '../output/json.js'
 import { noStoreLines } from '../output/no-store.js'
 import { lookFor } from '../output/look.js'
-import { NO_REASON } from './breakers.js'
+import { NO_REASON } from '../runs/actor.js'
 import { refuseOptions } from '../input/refused-options.js'
 import { writePage } from '../output/github-commands.js'
 

@@ -5,7 +5,9 @@
 import type { CommandGroup } from '../command.js'
 import { FILE_COMMANDS } from './table/file-commands.js'
 import { GATE_COMMANDS } from './table/gate-commands.js'
+import { LETTER_COMMANDS } from './table/letter-commands.js'
 import { LOOK_COMMANDS } from './table/look-commands.js'
+import { MAP_COMMANDS } from './table/map-commands.js'
 import { POLICY_COMMANDS } from './table/policy-commands.js'
 import { RUN_COMMANDS } from './table/run-commands.js'
 import { SETUP_COMMANDS } from './table/setup-commands.js'
@@ -17,7 +19,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: 'Understand a policy', commands: POLICY_COMMANDS },
   { title: 'Run', commands: RUN_COMMANDS },
   { title: 'Look', commands: LOOK_COMMANDS },
-  { title: 'Steer', commands: STEER_COMMANDS },
+  { title: 'Steer', commands: [...STEER_COMMANDS, ...MAP_COMMANDS] },
+  { title: 'Dead letters', commands: LETTER_COMMANDS },
   { title: 'Shared gates', commands: GATE_COMMANDS },
   { title: 'Store', commands: STORE_COMMANDS },
   { title: 'Set up', commands: SETUP_COMMANDS },

@@ -57,7 +57,7 @@ export async function run({ values: { file: name, step }, options }: Given, cont
 function readFlags(fields: PolicyInput): Read {
   if (Object.keys(fields).length === 0)
     throw new UsageError('there is no policy to explain', 'name a file, or give flags such as `--attempts 5`')
-  return { file: null, policies: [{ step: null, ...normalizePolicy(fields) }], unread: [] }
+  return { file: null, policies: [{ step: null, role: 'alone', starts: null, ...normalizePolicy(fields) }], unread: [] }
 }
 
 /** What the flags say stands over what the file says. */
@@ -74,12 +74,16 @@ async function readFile(
   if (Object.keys(fields).length === 0) return { file, policies, unread: found.unread }
   const changed = policies.map((one) => ({
     step: one.step,
+    role: one.role,
+    // How often items are tried is not what the flags are about.
+    starts: null,
     ...normalizePolicy({ ...policyInput(one.policy), ...fields }),
   }))
   return { file, policies: changed, unread: found.unread }
 }
 
-function titleOf({ step }: Explanation, file: string | null): string {
+function titleOf({ step, role }: Explanation, file: string | null): string {
   if (file === null) return 'the policy of the flags'
-  return step === null ? file : `${file} · step ${step}`
+  if (step === null) return file
+  return role === 'item' ? `${file} · items of ${step}` : `${file} · step ${step}`
 }

@@ -15,17 +15,23 @@ import { commandWords, shellWord } from '../output/next-commands.js'
 import { makeDirectory, writeNewFile } from '../output/write-file.js'
 import { type Template, type TemplateName, TEMPLATES } from '../templates/template.js'
 
+/** Unless `--template` says another. */
+const DEFAULT_TEMPLATE: TemplateName = 'shell'
+
 type Options = {
   readonly template?: TemplateName
 }
 
 export async function run(
-  { values: { dir = '.' }, options: { template = 'shell' } }: ParsedArguments<{ readonly dir?: string }, Options>,
+  {
+    values: { dir = '.' },
+    options: { template = DEFAULT_TEMPLATE },
+  }: ParsedArguments<{ readonly dir?: string }, Options>,
   { world, settings }: CommandContext,
 ): Promise<void> {
   const chosen = TEMPLATES[template]
   const files = Object.keys(chosen.files).map((name) => path.join(dir, name))
-  expectNothing(dir, files)
+  expectNothing(dir, files, template)
   writeAll(dir, chosen)
   const words = commandWords(settings, world.env)
   const next = [
@@ -39,13 +45,17 @@ export async function run(
   world.stderr.write(next.map((command) => `${cyan('next:')} ${command}\n`).join(''))
 }
 
-function expectNothing(dir: string, files: readonly string[]): void {
+function expectNothing(dir: string, files: readonly string[], template: string): void {
   const directory = statSync(dir, { throwIfNoEntry: false })
   if (directory === undefined) return
-  if (!directory.isDirectory()) throw refusal(`${dir} is there already, and is no directory`, `${dir}-demo`)
+  if (!directory.isDirectory()) throw refusal(`${dir} is there already, and is no directory`, `${dir}-demo`, template)
   const taken = files.filter(isThere)
   if (taken.length === 0) return
-  throw refusal(`${taken.join(' and ')} ${taken.length === 1 ? 'is' : 'are'} there already`, path.join(dir, 'demo'))
+  throw refusal(
+    `${taken.join(' and ')} ${taken.length === 1 ? 'is' : 'are'} there already`,
+    path.join(dir, 'demo'),
+    template,
+  )
 }
 
 /** A link that leads nowhere is there as well. */
@@ -53,11 +63,11 @@ function isThere(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false }) !== undefined
 }
 
-function refusal(why: string, other: string): RefusedError {
+function refusal(why: string, other: string, template: string): RefusedError {
   return new RefusedError({
     kind: 'not_possible',
     message: `${why}: nothing was written.`,
-    next: [['init', other]],
+    next: [['init', other, ...(template === DEFAULT_TEMPLATE ? [] : ['--template', template])]],
   })
 }
 

@@ -8,11 +8,14 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import {
   expectAttempt,
+  findItem,
   findLoggedStep,
+  findMap,
   type LogEntry,
   logsOfRun,
   runReader,
   type StepView,
+  viewItem,
   viewRun,
   withLedger,
 } from '@reprise/workflow/internal'
@@ -20,7 +23,7 @@ import type { Ledger } from 'reprise/durable'
 import { plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
-import { UsageError } from '../failures.js'
+import { RefusedError, UsageError } from '../failures.js'
 import { harmless } from '../output/harmless-text.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
@@ -33,20 +36,34 @@ type Options = {
   readonly attempt?: string
 }
 
-type Given = ParsedArguments<{ readonly run?: string; readonly step?: string }, Options>
+type Values = { readonly run?: string; readonly step?: string; readonly item?: string }
+type Given = ParsedArguments<Values, Options>
 
 const CHUNK_BYTES = 64 * 1024
 const NEWLINE = 0x0a
 
-export async function run({ values: { run: named, step }, options }: Given, context: CommandContext): Promise<void> {
+export async function run(
+  { values: { run: named, step, item }, options }: Given,
+  context: CommandContext,
+): Promise<void> {
   const { world, settings } = context
   const attempt = options.attempt === undefined ? undefined : attemptOf(options.attempt)
   await withLedger(settings.store, async (ledger) => {
     const record = await findRunOrLast(ledger, named, 'logs')
     const runId = record.id
     const logs = await logsOfRun(ledger, record, settings.store)
-    const files = (): readonly LogEntry[] => logs.files({ step, attempt })
-    const view = step === undefined ? undefined : await stepOf(ledger, runId, step, settings.store)
+    const map = step === undefined ? undefined : await findMap(ledger, record, step)
+    if (map !== undefined && item === undefined) throw withoutItem(runId, map.id)
+    if (map === undefined && item !== undefined) throw new UsageError(`${step} is no map, and ${item} no item of it`)
+    const task = map === undefined || item === undefined ? undefined : await findItem(ledger, record, map, item)
+    const files = (): readonly LogEntry[] =>
+      logs.files({ step, attempt, ...(map && task && { item: { map: map.id, id: task.id } }) })
+    const view =
+      map !== undefined && task !== undefined
+        ? await viewItem(ledger, record, map, task, settings.store)
+        : step === undefined
+          ? undefined
+          : await stepOf(ledger, runId, step, settings.store)
     if (view !== undefined && attempt !== undefined && options.follow !== true) expectAttempt(view, runId, attempt)
     const { elsewhere } = logs
     if (settings.json) return writeJson(world.stdout, { logs: files(), elsewhere })
@@ -62,9 +79,27 @@ export async function run({ values: { run: named, step }, options }: Given, cont
   })
 }
 
+/** Items may be very many: the output of all of them is not printed. */
+function withoutItem(runId: string, map: string): RefusedError {
+  const message = `Map ${map} of run ${runId} has a log for each item: name one.`
+  const next = [
+    ['show', runId, map, '--state', 'dead'],
+    ['logs', runId, map, 'ITEM'],
+  ]
+  return new RefusedError({ kind: 'not_possible', message, next })
+}
+
 function withoutOutput(step: StepView | undefined, runId: string): string {
   if (step === undefined) return `The steps of run ${runId} have written nothing.`
+  if (step.kind === 'item') return withoutItemOutput(step)
   return step.attempts === 0 ? `Step ${step.id} has not run.` : `Step ${step.id} has written nothing.`
+}
+
+function withoutItemOutput({ name, state, attempts }: StepView): string {
+  if (attempts === 0) return `Item ${name} has not run.`
+  if (state === 'succeeded')
+    return `No log of item ${name} is here; logs of plain successes are kept with \`keep_logs: all\`.`
+  return `No log of item ${name} is here: it has written nothing, or \`keep_logs\` is \`none\`.`
 }
 
 async function stepOf(ledger: Ledger, id: string, named: string, store: string): Promise<StepView> {

@@ -9,28 +9,33 @@ import {
   type ResumeCheck,
   type ResumeChoices,
   resumeRun,
+  type RunSettings,
   withLedger,
 } from '@reprise/workflow/internal'
+import type { RunEnd } from '@reprise/workflow'
 import type { Ledger } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ProgramExitCode } from '../exit-codes.js'
 import { UsageError } from '../failures.js'
+import { countOf } from '../input/count-flag.js'
 import { neutralWorld, writePage } from '../output/github-commands.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { resumePreview } from '../output/runs/resume-preview.js'
 import { conductRun, type ShownOptions } from '../runs/conduct.js'
+import { expectMaps, type MapFlags, mapSettingsOf } from '../runs/map-flags.js'
 import { refusedBy } from '../runs/refused-by.js'
 
-type Options = ShownOptions & {
-  readonly dryRun?: boolean
-  readonly resetRetries?: boolean
-  readonly acceptChanges?: boolean
-  readonly done?: readonly string[]
-  readonly rerun?: readonly string[]
-  readonly force?: boolean
-}
+type Options = ShownOptions &
+  Pick<MapFlags, 'maxParallel' | 'maxFailures' | 'joblog'> & {
+    readonly dryRun?: boolean
+    readonly resetRetries?: boolean
+    readonly acceptChanges?: boolean
+    readonly done?: readonly string[]
+    readonly rerun?: readonly string[]
+    readonly force?: boolean
+  }
 
 export async function run(
   { values: { run: id }, options }: ParsedArguments<{ readonly run?: string }, Options>,
@@ -41,6 +46,7 @@ export async function run(
     prepare(ledger, id, choices, context),
   )
   const { world, settings } = context
+  expectMaps(options, plan)
   if (check.isDone) {
     if (settings.json) writeJson(world.stdout, { run: record.id, state: record.status })
     else if (!settings.quiet) world.stderr.write(`Run ${record.id} has succeeded: there is nothing left to do.\n`)
@@ -52,9 +58,10 @@ export async function run(
   expectSecrets(plan, world.env)
   expectNoSecrets(plan, world.env)
   const input = { choices, check }
-  return conductRun(context, record.id, plan, (session) => resumeRun(plan, record.id, input, session), {
-    shown: options,
-  })
+  // What was read from stdin was kept when the run began.
+  const { stdin: _, ...maps } = await mapSettingsOf(options, plan, '', world)
+  const conduct = (session: RunSettings): Promise<RunEnd> => resumeRun(plan, record.id, input, { ...session, maps })
+  return conductRun(context, record.id, plan, conduct, { shown: options })
 }
 
 function choicesOf({
@@ -63,10 +70,17 @@ function choicesOf({
   done = [],
   rerun = [],
   force = false,
+  ...options
 }: Options): ResumeChoices {
   const both = done.filter((step) => rerun.includes(step))
   if (both.length > 0) throw new UsageError(`step ${both.join(', ')} cannot be both done and to be run again`)
-  return { resetRetries, acceptChanges, done, rerun, force }
+  const maxParallel = countOf('--max-parallel', options.maxParallel)
+  const maxFailures = countOf('--max-failures', options.maxFailures)
+  const limits = {
+    ...(maxFailures !== undefined && { maxFailures }),
+    ...(maxParallel !== undefined && { maxParallel }),
+  }
+  return { resetRetries, acceptChanges, done, rerun, force, ...limits }
 }
 
 async function prepare(

@@ -16,13 +16,16 @@ import { openSource } from '../input/open-source.js'
 import { conductRun, type ShownOptions } from '../runs/conduct.js'
 import { writeNotes } from '../output/problems.js'
 import { readId } from '../runs/read-id.js'
+import { definedOf } from '../runs/defined-variables.js'
+import { type MapFlags, mapSettingsOf } from '../runs/map-flags.js'
 import { showPlan } from '../runs/show-plan.js'
 
-type Options = ShownOptions & {
-  readonly param?: readonly string[]
-  readonly runId?: string
-  readonly dryRun?: boolean
-}
+type Options = ShownOptions &
+  MapFlags & {
+    readonly param?: readonly string[]
+    readonly runId?: string
+    readonly dryRun?: boolean
+  }
 
 export async function run(
   { values: { file }, options }: ParsedArguments<{ readonly file: string }, Options>,
@@ -37,9 +40,11 @@ export async function run(
     'the directory of the file': documentDir,
   })
   const params = readParams(paramTexts(options.param ?? []), plan)
+  const maps = await mapSettingsOf(options, plan, file, context.world)
   if (options.dryRun === true) {
     writeNotes(shownFile, notes, context)
-    showPlan(plan, params, context)
+    const reading = { ...maps, params: { ...plan.params, ...params }, env: definedOf(context.world.env), documentDir }
+    await showPlan(plan, params, reading, context)
     return EXIT.done
   }
   expectSecrets(plan, context.world.env)
@@ -47,7 +52,9 @@ export async function run(
   const runId = options.runId ?? newRunId(plan.name, new Date())
   if (options.runId !== undefined) await expectNewRun(context.settings.store, readId(options.runId, '--run-id'))
   const input = { runId, params, cwd: documentDir, documentDir }
-  return conductRun(context, runId, plan, (settings) => startRun(plan, input, settings), { shown: options })
+  return conductRun(context, runId, plan, (settings) => startRun(plan, input, { ...settings, maps }), {
+    shown: options,
+  })
 }
 
 /** Split one by one as they are read: the first that is wrong is told. */

@@ -1,31 +1,96 @@
-/** `reprise show RUN [STEP]`: a run with its steps, or a step with its attempts. Imports the workflow package and output. */
-import { findStep, runReader, viewRun, withLedger } from '@reprise/workflow/internal'
+/**
+ * `reprise show RUN [STEP] [ITEM]`: a run with its steps, a step with its attempts, a map with a page of its items, or one
+ * item. Imports the workflow package and output.
+ */
+import {
+  findItem,
+  findMap,
+  findStep,
+  type ItemState,
+  pageOfItems,
+  runReader,
+  viewItem,
+  viewRun,
+  withLedger,
+} from '@reprise/workflow/internal'
+import type { Ledger, RunRecord } from 'reprise/durable'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
+import { UsageError } from '../failures.js'
+import { countOf } from '../input/count-flag.js'
 import { writeJson } from '../output/json.js'
 import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
+import { itemsPage } from '../output/runs/items-page.js'
 import { runPage } from '../output/runs/run-page.js'
 import { stepPage } from '../output/runs/step-page.js'
 import { findRunOrLast } from '../runs/run-argument.js'
 import { writePage } from '../output/github-commands.js'
 
+type Options = { readonly state?: ItemState; readonly limit?: string; readonly after?: string }
+type Values = { readonly run?: string; readonly step?: string; readonly item?: string }
+
+/** What is printed, as data and as lines. */
+interface Shown {
+  readonly data: unknown
+  readonly lines: () => string[]
+}
+
+const USUAL_LIMIT = 20
+/** Items are read with their data, which may be large. */
+const MAX_LIMIT = 1000
+
 export async function run(
-  { values }: ParsedArguments<{ readonly run?: string; readonly step?: string }>,
+  { values, options }: ParsedArguments<Values, Options>,
   context: CommandContext,
 ): Promise<void> {
   const { world, settings } = context
-  const { id, detail, nowMs } = await withLedger(settings.store, async (ledger) => {
-    const { id: found } = await findRunOrLast(ledger, values.run, 'show')
-    // The ledger's clock, by which all of it was recorded.
-    return { id: found, detail: await viewRun(runReader(ledger, settings.store), found), nowMs: await ledger.now() }
+  const shown = await withLedger(settings.store, async (ledger) => {
+    const record = await findRunOrLast(ledger, values.run, 'show')
+    return shownOf(ledger, record, values, options, context)
   })
-  if (detail === undefined) throw new Error(`run ${id} is not there any more`)
-  const step = values.step === undefined ? undefined : findStep(detail, values.step)
-  if (settings.json) return writeJson(world.stdout, step ?? detail)
+  if (settings.json) writeJson(world.stdout, shown.data)
+  else writePage(world, `${shown.lines().join('\n')}\n`)
+}
+
+async function shownOf(
+  ledger: Ledger,
+  record: RunRecord,
+  { step: named, item }: Values,
+  options: Options,
+  { world, settings }: CommandContext,
+): Promise<Shown> {
+  // The ledger's clock, by which all of it was recorded.
+  const nowMs = await ledger.now()
+  const detail = await viewRun(runReader(ledger, settings.store), record.id)
+  if (detail === undefined) throw new Error(`run ${record.id} is not there any more`)
   const look = lookFor(world, settings)
   const command = commandWords(settings, world.env)
-  const lines =
-    step === undefined ? runPage(detail, nowMs, look, command) : stepPage(detail, step, nowMs, look, command)
-  writePage(world, `${lines.join('\n')}\n`)
+  const step = named === undefined ? undefined : findStep(detail, named)
+  if (step === undefined || step.kind !== 'map' || !step.map) expectNoItems(item, options, step?.name)
+  if (step === undefined) return { data: detail, lines: () => runPage(detail, nowMs, look, command) }
+  const map = step.map ? await findMap(ledger, record, step.id) : undefined
+  if (map === undefined) return { data: step, lines: () => stepPage(detail, step, nowMs, look, command) }
+  if (item !== undefined) {
+    const view = await viewItem(ledger, record, map, await findItem(ledger, record, map, item), settings.store)
+    return { data: view, lines: () => stepPage(detail, view, nowMs, look, command) }
+  }
+  const limit = limitOf(options.limit)
+  const { state, after } = options
+  const selection = { limit, ...(state !== undefined && { state }), ...(after !== undefined && { after }) }
+  const page = await pageOfItems(ledger, record, map, selection)
+  return { data: { ...step, page }, lines: () => itemsPage(step, page, { nowMs, limit }, look, command) }
+}
+
+function expectNoItems(item: string | undefined, { state, limit, after }: Options, step: string | undefined): void {
+  const given = item ?? (state && '--state') ?? (limit && '--limit') ?? (after && '--after')
+  if (given === undefined) return
+  const what = step === undefined ? 'name the map as well' : `${step} is no map that has begun`
+  throw new UsageError(`${given} is about the items of a map`, what)
+}
+
+function limitOf(text: string | undefined): number {
+  const limit = countOf('--limit', text) ?? USUAL_LIMIT
+  if (limit <= MAX_LIMIT) return limit
+  throw new UsageError(`--limit ${limit} is too many for a page`, `at most ${MAX_LIMIT}; --after continues`)
 }

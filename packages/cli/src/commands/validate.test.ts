@@ -23,11 +23,14 @@ async function run(args: readonly string[], typed = '') {
   return { code, ...written }
 }
 
-const good = fileWith('good.yaml', 'steps:\n  - shell: x\n  - {shell: y, retry: 3}\n')
+const good = fileWith('good.yaml', 'steps:\n  - shell: x\n  - {shell: y, retry: {attempts: 3, jitter: full}}\n')
 const single = fileWith('single.yaml', 'steps: [{shell: x}]\n')
-const policy = fileWith('policy.yaml', 'attempts: 3\n')
+const policy = fileWith('policy.yaml', 'attempts: 3\njitter: none\n')
 const bad = fileWith('bad.yaml', 'steps:\n  - shel: x\n    retry: {attempts: 0}\n')
-const odd = fileWith('odd.yaml', 'steps: [{id: a, shell: x, retry: {max_delay: 1s, initial_delay: 5s}}]\n')
+const odd = fileWith(
+  'odd.yaml',
+  'steps: [{id: a, shell: x, retry: {max_delay: 1s, initial_delay: 5s, jitter: full}}]\n',
+)
 
 test('a file that is right gets a line that says what is in it', async () => {
   expect(await run(['validate', good, single, policy])).toEqual({
@@ -43,6 +46,14 @@ test('a file that is not there is answered with the one that was meant, or with 
   expect(await hintFor(path.join(directory, 'none', 'x.yaml'))).toBe(
     '  hint: `reprise init` writes an example to start from',
   )
+})
+
+test('settings of other tools are not named beside a file that is not there', async () => {
+  fileWith('docker-compose.yaml', 'services:\n  web: {image: x}\n')
+  fileWith('package.json', '{\n  "name": "x"\n}\n')
+  fileWith('.ci.yml', 'jobs:\n  test:\n    steps: []\n')
+  const { stderr } = await run(['validate', path.join(directory, 'quite-another.yaml')])
+  expect(stderr).toContain('has bad.yaml, good.yaml, odd.yaml, policy.yaml, single.yaml\n')
 })
 
 test('every problem of every file is told, and the exit code is 2', async () => {
@@ -65,7 +76,7 @@ ${other}:1:1: error: attemps: unknown field
   hint: did you mean \`attempts\`?
 
 ${path.join(directory, 'nowhere.yaml')}: error: no such file
-  hint: ${directory} has bad.yaml, good.yaml, odd.yaml, other.yaml, policy.yaml, …
+  hint: ${directory} has bad.yaml, good.yaml, odd.yaml, policy.yaml, single.yaml
 
 3 of 4 files have problems.
 `)
@@ -121,6 +132,23 @@ test('what is allowed but odd is noted, unless it is to be quiet', async () => {
   )
 })
 
+test.each([
+  ['steps: [{shell: x, retry: 3}]', true],
+  ['retry_defaults: {attempts: 3}\nsteps: [{shell: x}]', true],
+  ['attempts: 3', true],
+  ['steps: [{shell: x, retry: {backoff: fixed}}]', false],
+  ['steps: [{shell: x, retry: {jitter: none}}]', false],
+  ['retry_defaults: {jitter: false}\nsteps: [{shell: x, retry: 3}]', false],
+  ['steps: [{shell: x}]', false],
+])('`jitter: full` is proposed to a file that retries and says nothing of jitter: %j %s', async (text, isProposed) => {
+  const file = fileWith('silent.yaml', `${text}\n`)
+  const { code, stderr } = await run(['validate', file])
+  const note = `${file}: note: Without jitter, callers that failed together return together: \`jitter: full\` spreads them`
+  expect(code).toBe(0)
+  expect(stderr.startsWith(note)).toBe(isProposed)
+  expect((await run(['run', file, '--dry-run'])).stderr).not.toContain('jitter')
+})
+
 test('`run` writes the same notes', async () => {
   const { stderr } = await run(['run', odd, '--dry-run'])
   expect(stderr).toContain((await run(['validate', odd])).stderr)
@@ -153,8 +181,13 @@ test('the schema is one for workflows, or for policies', async () => {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Reprise workflow',
     type: 'object',
-    properties: { steps: { type: 'array', description: expect.stringContaining('one after the other') } },
-    additionalProperties: false,
+    if: { properties: { mode: { const: 'mapreduce' } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: { properties: { map: { description: expect.stringContaining('every item') } }, additionalProperties: false },
+    else: {
+      properties: { steps: { type: 'array', description: expect.stringContaining('one after the other') } },
+      additionalProperties: false,
+    },
   })
   expect(JSON.parse((await run(['schema', 'policy'])).stdout)).toMatchObject({ title: 'Reprise policy' })
   const wrong = await run(['schema', 'polcy'])

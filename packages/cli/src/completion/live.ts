@@ -59,7 +59,8 @@ async function lookedUp(store: string, kind: LiveKind, run: string | undefined):
 async function candidatesIn(ledger: Ledger, kind: LiveKind, run: string | undefined): Promise<Candidate[]> {
   if (kind === 'runs') {
     const runs = await ledger.runs({ limit: MOST_IDS })
-    return runs.map(({ id, name, status }) => [id, `${name}, ${status}`])
+    // A map is a part of its run.
+    return runs.filter(({ id }) => !id.includes('/')).map(({ id, name, status }) => [id, `${name}, ${status}`])
   }
   if (kind === 'steps') {
     const tasks = run === undefined ? [] : await ledger.list({ scopeKind: 'run', scope: run, limit: MOST_IDS })

@@ -15,7 +15,7 @@ const { policy } = normalizePolicy({
   attemptTimeout: '10s',
 })
 const STEP = 'fetch-the-orders-of-the-day'
-const explained = explain({ step: STEP, policy, notes: [] })
+const explained = explain({ step: STEP, role: 'step', starts: null, policy, notes: [] })
 
 test.each([40, 80, 200])('a policy fits a window of %d columns, with whole words and the waits', (columns) => {
   const text = showExplanation(explained, `orders.yaml · step ${STEP}`, terminal(columns))
@@ -24,7 +24,7 @@ test.each([40, 80, 200])('a policy fits a window of %d columns, with whole words
 })
 
 test.each([40, 80, 200])('every step of a workflow fits a window of %d columns, with its whole id', (columns) => {
-  const text = showOverview([explained, explain({ step: 'send', policy, notes: [] })], 'orders.yaml', terminal(columns))
+  const text = showOverview([explained, { ...explained, step: 'send' }], 'orders.yaml', terminal(columns))
   for (const line of text.split('\n')) expect(textWidth(line), line).toBeLessThanOrEqual(columns)
   for (const word of [STEP, 'send', 'attempts', 'stops by', 'attempts_exhausted']) expect(text).toContain(word)
 })

@@ -2,7 +2,7 @@
  * Explanations as a person reads them: headline, table, where it ends, hints. Imports the tables, styles and data.
  * Text from the file is made plain before it is shown.
  */
-import { type Explanation, matcherWords, roundedDuration, waitLimitMs } from '@reprise/workflow/internal'
+import { type Explanation, matcherWords, plural, roundedDuration, waitLimitMs } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import { attemptTable, range } from './attempt-table.js'
 import { fitTableWithIds, type FittedColumn } from './fitted-table.js'
@@ -37,13 +37,36 @@ function endings(explanation: Explanation): string[] {
   const end =
     longestMs === null ? '' : `, and has ended after ${roundedDuration(longestMs)} however slow its attempts are`
   const unless = mayWaitLonger(explanation) ? " A server's `Retry-After` may make waits longer." : ''
-  return [stop.sentence, `${waits}${end}.${unless}`]
+  return [stop.sentence, `${waits}${end}.${unless}`, ...startSentences(explanation)]
+}
+
+/** Of a map: what attempts of the step, attempts of the item and items come to. */
+function startSentences({ role, starts }: Explanation): string[] {
+  if (starts === null) return []
+  const { itemAttempts, stepAttempts, perItem, items, total, maxRetries } = starts
+  const factors = `${plural(stepAttempts, 'attempt')} of the step × ${plural(itemAttempts, 'attempt')} of an item`
+  const each = `It is started up to ${plural(perItem, 'time')} for one item${role === 'item' ? '' : ` (${factors})`}`
+  const shared =
+    maxRetries === null || itemAttempts === 1 ? '' : `, with ${plural(maxRetries, 'retry', 'retries')} for all`
+  const all =
+    total === null || items === null ? '' : `, up to ${plural(total, 'time')} for ${plural(items, 'item')}${shared}`
+  return [`${each}${all}.`]
 }
 
 /** A limit on the waits counts `Retry-After` as well; and a wait that is never begun cannot be longer. */
 function mayWaitLonger({ stop, mostWaitedMs, policy }: Explanation): boolean {
   const everWaits = stop.latestAttempt > 1 || stop.reason === 'breaker_open'
   return everWaits && policy.attempts > 1 && mostWaitedMs < waitLimitMs(policy)
+}
+
+/** How often it is started at most, for all items of its map or for one. */
+const STARTS: FittedColumn<Explanation> = {
+  title: 'starts',
+  align: 'right',
+  cell: ({ starts, stop }) => {
+    if (starts === null) return String(stop.attempt)
+    return starts.total === null ? `${starts.perItem} per item` : String(starts.total)
+  },
 }
 
 /** One line per step of a workflow. */
@@ -61,6 +84,7 @@ export function showOverview(explanations: readonly Explanation[], title: string
   const columns: FittedColumn<Explanation>[] = [
     { title: 'attempts', align: 'right', cell: ({ stop }) => String(stop.attempt) },
     { title: 'waits in all', align: 'right', cell: waits, expendable: 1 },
+    ...(explanations.some(({ starts }) => starts !== null) ? [STARTS] : []),
     { title: 'stops by', cell: ({ stop }) => stop.reason },
     { title: 'hints', align: 'right', cell: ({ hints, notes }) => String(hints.length + notes.length), expendable: 2 },
     { title: 'policy', cell: ({ summary }) => plainText(summary, MAX_TEXT), least: MIN_SUMMARY, expendable: 3 },

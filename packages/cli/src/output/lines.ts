@@ -6,6 +6,7 @@ import type { RunEvent, StepState } from '@reprise/workflow'
 import { attemptsText, failureText, plural, roundedDuration, skipText } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import type { Look } from './look.js'
+import { MapLines } from './map-lines.js'
 import { StepNames } from './step-names.js'
 
 type StepEvent = Extract<RunEvent, { readonly attempts: number }>
@@ -20,10 +21,12 @@ export class RunLines {
   private readonly look: Look
   private readonly names: StepNames
   private readonly begun = new Set<string>()
+  private readonly maps: MapLines
 
   constructor(look: Look, names: StepNames = new StepNames()) {
     this.look = look
     this.names = names
+    this.maps = new MapLines(look, names)
   }
 
   /** Mostly one line, or none. Quiet leaves out all but final failures. */
@@ -54,6 +57,12 @@ export class RunLines {
         return [`Breaker ${plainText(event.breaker)} is ${plainText(event.to)} (was ${plainText(event.from)})`]
       case 'budget_denied':
         return [`Budget ${plainText(event.budget)} denies ${this.nameOf(event)}: ${plainText(event.reason)}`]
+      case 'map_started':
+      case 'map_progress':
+      case 'map_note':
+      case 'item_failed':
+      case 'map_finished':
+        return this.maps.linesOf(event)
       case 'output':
       case 'run_finished':
         return []
@@ -124,6 +133,7 @@ export class RunLines {
 }
 
 function isFinalFailure(event: RunEvent): boolean {
+  if (event.type === 'map_finished') return event.state === 'failed'
   return event.type === 'step_finished' && (event.state === 'failed' || event.state === 'undecided')
 }
 

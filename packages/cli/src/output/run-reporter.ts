@@ -47,6 +47,7 @@ export function reporterFor(world: World, settings: Settings, options: ReporterO
   const isLive = mayBeLive && !isQuiet && !verbose && isTerminal(stderr, env) && (mode === 'failed' || mode === 'none')
   const live = isLive ? startLiveView({ output: stderr, look, ...(clock && { clock }) }) : undefined
   const names = new StepNames()
+  const bound = new ProgressBound()
   const lines = live === undefined && !ndjson ? new RunLines(look, names) : undefined
   const ordered = new OrderedOutput(stderr)
   const write = (together: readonly string[]): void => {
@@ -61,7 +62,7 @@ export function reporterFor(world: World, settings: Settings, options: ReporterO
   return {
     tell: (event) => {
       names.hear(event)
-      if (ndjson) writeJsonLine(stdout, event)
+      if (ndjson && bound.isTold(event)) writeJsonLine(stdout, event)
       live?.tell(event)
       write(lines?.linesOf(event) ?? [])
       for (const printer of printers) printer.tell(event)
@@ -72,6 +73,22 @@ export function reporterFor(world: World, settings: Settings, options: ReporterO
       live?.end()
       await ordered.flushed()
     },
+  }
+}
+
+/** How often the progress of a map is a line of JSON. */
+const PROGRESS_EVERY_MS = 1000
+
+/** Keeps the lines of a stream few, however many items there are. */
+class ProgressBound {
+  private readonly toldAtMs = new Map<string, number>()
+
+  isTold(event: RunEvent): boolean {
+    if (event.type !== 'map_progress') return true
+    const { step, timeMs } = event
+    if (timeMs - (this.toldAtMs.get(step) ?? -Infinity) < PROGRESS_EVERY_MS) return false
+    this.toldAtMs.set(step, timeMs)
+    return true
   }
 }
 

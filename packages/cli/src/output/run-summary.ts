@@ -7,6 +7,7 @@ import {
   failureReason,
   failureText,
   fallbackId,
+  plural,
   roundedDuration,
   type RunDetail,
   type StepView,
@@ -18,6 +19,7 @@ import type { Look } from './look.js'
 import { type CommandWords, plainCommand } from './next-commands.js'
 import { countWords, runPaint, runWord } from './state-words.js'
 import { pathFromHere } from './path-from-here.js'
+import { mapFacts, mapNextSteps } from './runs/map-facts.js'
 import { padText, textWidth } from './width.js'
 import { wrapCommand, wrapText } from './wrap.js'
 
@@ -27,19 +29,29 @@ const MAX_NAME = 60
 /** Fewer cells beside a name say nothing. */
 const MIN_BESIDE = 28
 
-/** Lines for people; without `--quiet`, also what went well. */
-export function runSummary(run: RunDetail, look: Look, command: CommandWords = plainCommand): string[] {
-  const last = lastLines(run, look, command)
+/** Lines for people; without `--quiet`, also what went well. `left`: items that wait, since only a part was asked for. */
+export function runSummary(run: RunDetail, look: Look, command: CommandWords = plainCommand, left = 0): string[] {
+  const last = lastLines(run, look, command, left)
   if (look.quiet) return run.state === 'succeeded' ? [] : last
-  const among = (state: StepView['state']): StepView[] => run.steps.filter((step) => step.state === state)
+  const among = (state: StepView['state']): StepView[] => run.steps.filter((step) => step.state === state && !step.map)
   const blocks = [
     block(look.style.green('Recovered:'), among('recovered'), recoveredLines, run, look, command),
     block(look.style.red('Failed:'), among('failed'), failedLines, run, look, command),
     block(look.style.red('Undecided:'), among('undecided'), undecidedLines, run, look, command),
+    ...run.steps.filter(hasNews).map((step) => mapBlock(step, look)),
     nextLines(run, look, command),
     last,
   ]
   return blocks.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]))
+}
+
+/** A map of which something recovered, failed or waits. */
+function hasNews({ map }: StepView): boolean {
+  return map !== null && map !== undefined && (map.failures.length > 0 || map.halted !== null || map.isPaused)
+}
+
+function mapBlock(step: StepView, look: Look): string[] {
+  return [look.style.yellow('Items:'), ...mapFacts(step, look)]
 }
 
 function block(
@@ -115,17 +127,20 @@ function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[
   }
   if (state !== 'failed' && state !== 'completed_with_failures') return []
   const failed = steps.find((step) => (failedStep === null ? step.state === 'failed' : step.id === failedStep))
+  const what = steps.some(({ map }) => map) ? 'what failed' : 'the failed steps'
+  const isReset = steps.some((step) => step.state === 'failed' && (!step.map || step.map.counts.total > 0))
   return [
+    ...mapNextSteps(id, steps),
     ...(failed === undefined || failed.log === null
       ? []
       : ([[['logs', id, failed.id], 'its output']] as [string[], string][])),
     [['show', id], 'every step and attempt'],
-    [['resume', id, '--reset-retries'], 'retry the failed steps'],
+    ...(isReset ? ([[['resume', id, '--reset-retries'], `retry ${what}`]] as [string[], string][]) : []),
   ]
 }
 
 /** How it ended, and for one that was interrupted how to go on. */
-function lastLines(run: RunDetail, look: Look, command: CommandWords): string[] {
+function lastLines(run: RunDetail, look: Look, command: CommandWords, left: number): string[] {
   const { id, name, state, resumes, stopReason, failedStep, counts, steps } = run
   const took = timeWords(run).join(', ')
   const resumed = resumes > 0 ? `, resumed ${resumes}×` : ''
@@ -136,5 +151,7 @@ function lastLines(run: RunDetail, look: Look, command: CommandWords): string[] 
   const end = `${head}: ${about} (${countWords(counts, look)})${why === '' ? '' : `: ${why}`}`
   const lines = wrapText('', end, look.screen)
   if (state !== 'interrupted') return lines
-  return [...lines, ...wrapCommand('Resume with: ', command(['resume', id]), look.screen)]
+  const lead =
+    left === 0 ? 'Resume with: ' : `${plural(left, 'item')} ${left === 1 ? 'waits' : 'wait'}. Run the rest with: `
+  return [...lines, ...wrapCommand(lead, command(['resume', id]), look.screen)]
 }

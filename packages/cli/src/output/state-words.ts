@@ -3,6 +3,7 @@
  * What retries and what has failed differ in all three.
  */
 import type { RunState, StepState } from '@reprise/workflow'
+import type { ItemState } from '@reprise/workflow/internal'
 import type { Look } from './look.js'
 import type { Style } from './style.js'
 
@@ -37,6 +38,17 @@ const RUNS: Readonly<Record<RunState, Appearance>> = {
   cancelled: { ...STEPS.cancelled, word: 'cancelled' },
 }
 
+const ITEMS: Readonly<Record<ItemState, Appearance>> = {
+  pending: STEPS.pending,
+  running: STEPS.running,
+  retrying: STEPS.retrying,
+  succeeded: STEPS.succeeded,
+  skipped: { ...STEPS.failed, word: 'skipped' },
+  dead: { ...STEPS.failed, word: 'DEAD' },
+  cancelled: STEPS.cancelled,
+  undecided: STEPS.undecided,
+}
+
 type Seen = Pick<Look, 'style' | 'blocks'>
 
 export function stepWord(state: StepState): string {
@@ -50,6 +62,14 @@ export function stepLabel(state: StepState, look: Pick<Look, 'blocks'>): string 
 
 export function stepPaint(state: StepState, { style }: Pick<Seen, 'style'>): (text: string) => string {
   return paint(STEPS[state], style)
+}
+
+export function itemLabel(state: ItemState, look: Pick<Look, 'blocks'>): string {
+  return label(ITEMS[state], look)
+}
+
+export function itemPaint(state: ItemState, { style }: Pick<Seen, 'style'>): (text: string) => string {
+  return paint(ITEMS[state], style)
 }
 
 export function runWord(state: RunState): string {

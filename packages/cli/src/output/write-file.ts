@@ -110,7 +110,7 @@ export function makeDirectory(directory: string): string | undefined {
   return missing[0]
 }
 
-function orSay<T>(file: string, done: string, act: () => T): T {
+export function orSay<T>(file: string, done: string, act: () => T): T {
   try {
     return act()
   } catch (error) {

@@ -32,6 +32,8 @@ export interface ConductOptions {
   readonly shown?: ShownOptions
   /** What commands write is written here as well. */
   readonly isPassedOn?: boolean
+  /** Whether `--json` prints the run when it has ended. @default true */
+  readonly isDataTold?: boolean
   /** Of a run that has failed, from the failure of its last attempt; else 1. */
   readonly exitCode?: (failure: FailureRecord | null) => ProgramExitCode
 }
@@ -41,7 +43,7 @@ export async function conductRun(
   runId: string,
   plan: Plan,
   conduct: Conduct,
-  { isPassedOn = false, exitCode = () => EXIT.failed, shown = {} }: ConductOptions = {},
+  { isPassedOn = false, isDataTold = true, exitCode = () => EXIT.failed, shown = {} }: ConductOptions = {},
 ): Promise<ProgramExitCode> {
   const { settings, world } = context
   expectKept(settings.store)
@@ -89,7 +91,7 @@ export async function conductRun(
     // A signal that came when all was done has interrupted nothing.
     const code = end.state === 'interrupted' ? stop.code() : undefined
     if (code !== undefined) words.onRecorded()
-    ending.tell(end)
+    if (isDataTold || !settings.json) ending.tell(end)
     report?.write()
     const ended = code ?? (exitCodeOf(end) === EXIT.failed ? exitCode(failure.last) : exitCodeOf(end))
     return ended === EXIT.done ? outputCode : ended
@@ -150,8 +152,10 @@ function stopWords({ settings, world }: CommandContext, runId: string, teller: R
   }
 }
 
-export function exitCodeOf({ state, undecided }: Pick<RunEnd, 'state' | 'undecided'>): ExitCode {
+export function exitCodeOf({ state, undecided, left = 0 }: Pick<RunEnd, 'state' | 'undecided' | 'left'>): ExitCode {
   if (undecided.length > 0) return EXIT.refused
+  // Only a part of the items was asked for, and that part is done.
+  if (state === 'interrupted' && left > 0) return EXIT.done
   if (state === 'succeeded') return EXIT.done
   return state === 'completed_with_failures' ? EXIT.completedWithFailures : EXIT.failed
 }

@@ -14,19 +14,36 @@ export function refusedBy(
     ...(refusal.differences ?? []).map(describeDifference),
     ...(refusal.faults ?? []),
   ])
-  const next = nextOf(refusals, run, ['resume', run, ...flagsOf(choices)])
+  const next = nextOf(refusals, run, choices)
   return new RefusedError({ kind: first.kind, message: first.message, details, next })
 }
 
 /** The refused command with every flag that is missing; where no flag helps, what to look at. */
-function nextOf(refusals: readonly Refusal[], run: string, resume: readonly string[]): (readonly string[])[] {
+function nextOf(refusals: readonly Refusal[], run: string, given: Partial<ResumeChoices>): (readonly string[])[] {
   const isCurable = refusals.every(({ answers }) => answers.length > 0)
   const choices = isCurable ? Math.max(...refusals.map(({ answers }) => answers.length)) : 0
-  const commands = Array.from({ length: choices }, (_, choice) => [
-    ...resume,
-    ...refusals.flatMap(({ answers }) => flagsOf(answers[choice] ?? answers[0] ?? {})),
-  ])
-  return [...refusals.flatMap((refusal) => lookAt(refusal, run)), ...commands]
+  const commands = Array.from({ length: choices }, (_, choice) => {
+    const missing = refusals.map(({ answers }) => answers[choice] ?? answers[0] ?? {})
+    const cure = joined(missing)
+    return ['resume', run, ...flagsOf(withoutLimitOf(cure, given)), ...flagsOf(cure)]
+  })
+  const letters = refusals.some(({ hasLetters }) => hasLetters === true) ? [['dlq', 'retry', run]] : []
+  return [...refusals.flatMap((refusal) => lookAt(refusal, run)), ...letters, ...commands]
+}
+
+/** What several refusals ask for, each flag once. */
+function joined(answers: readonly Partial<ResumeChoices>[]): Partial<ResumeChoices> {
+  return {
+    ...Object.assign({}, ...answers),
+    done: [...new Set(answers.flatMap(({ done = [] }) => done))],
+    rerun: [...new Set(answers.flatMap(({ rerun = [] }) => rerun))],
+  }
+}
+
+/** A limit of the cure takes the place of the one that was refused. */
+function withoutLimitOf(cure: Partial<ResumeChoices>, given: Partial<ResumeChoices>): Partial<ResumeChoices> {
+  const { maxFailures: _refused, ...others } = given
+  return cure.maxFailures === undefined ? given : others
 }
 
 /** Commands that show why. */
@@ -37,12 +54,15 @@ function lookAt({ kind, answers }: Refusal, run: string): (readonly string[])[] 
 }
 
 /** The choices as they are typed. */
-function flagsOf({ resetRetries, acceptChanges, done = [], rerun = [], force }: Partial<ResumeChoices>): string[] {
+function flagsOf(choices: Partial<ResumeChoices>): string[] {
+  const { resetRetries, acceptChanges, done = [], rerun = [], force, maxFailures, maxParallel } = choices
   return [
     ...(resetRetries ? ['--reset-retries'] : []),
     ...(acceptChanges ? ['--accept-changes'] : []),
     ...done.flatMap((step) => ['--done', step]),
     ...rerun.flatMap((step) => ['--rerun', step]),
     ...(force ? ['--force'] : []),
+    ...(maxFailures === undefined ? [] : ['--max-failures', String(maxFailures)]),
+    ...(maxParallel === undefined ? [] : ['--max-parallel', String(maxParallel)]),
   ]
 }

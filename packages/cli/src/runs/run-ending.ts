@@ -28,12 +28,13 @@ export class RunEnding {
     if (this.detail === undefined) throw new Error(`run ${this.runId} is not there any more`)
   }
 
-  tell({ undecided }: RunEnd): void {
+  tell({ undecided, left }: RunEnd): void {
     if (this.detail === undefined) return
     const { world, settings } = this.context
-    if (settings.json) return writeJson(world.stdout, { ...this.detail, undecided })
+    if (settings.json)
+      return writeJson(world.stdout, { ...this.detail, undecided, ...(left !== undefined && left > 0 && { left }) })
     const look = lookFor(world, settings, world.stderr)
-    const lines = runSummary(this.detail, look, commandWords(settings, world.env))
+    const lines = runSummary(this.detail, look, commandWords(settings, world.env), left)
     world.stderr.write(`${lines.join('\n')}\n`)
   }
 }

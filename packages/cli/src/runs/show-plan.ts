@@ -1,6 +1,14 @@
 /** What a workflow would run, without running it. Imports the explanation of policies and output. */
 import type { Plan, StepPlan } from '@reprise/workflow'
-import { fillKnown, plural, roundedDuration, stepsOf } from '@reprise/workflow/internal'
+import {
+  fillKnown,
+  type MapPlan,
+  mapsOf,
+  type PhasePlan,
+  plural,
+  type PreviewInput,
+  roundedDuration,
+} from '@reprise/workflow/internal'
 import { normalizePolicy } from 'reprise'
 import type { Json } from 'reprise/durable'
 import { plainText } from 'reprise/internal'
@@ -11,37 +19,82 @@ import { flatText } from '../output/flat-text.js'
 import { lookFor } from '../output/look.js'
 import { wrapText } from '../output/wrap.js'
 import { writePage } from '../output/github-commands.js'
+import { errorWords, inputWords, selectionWords } from './map-words.js'
+import { itemLines, listItems } from './show-items.js'
 
-/** `given`: the parameters that were given; they stand for their defaults, also in what the steps do. */
-export function showPlan(plan: Plan, given: Readonly<Record<string, Json>>, { world, settings }: CommandContext): void {
+/**
+ * `given`: the parameters that were given; they stand for their defaults, also in what the steps do. `reading`: how the
+ * items of its maps are read.
+ */
+export async function showPlan(
+  plan: Plan,
+  given: Readonly<Record<string, Json>>,
+  reading: PreviewInput,
+  context: CommandContext,
+): Promise<void> {
+  const { world, settings } = context
   const { name, file, secrets, fingerprint } = plan
   const params = { ...plan.params, ...given }
-  const steps = stepsOf(plan).map((step): StepPlan => ({ ...step, action: filled(step.action, params) }))
-  if (settings.json) return writeJson(world.stdout, { name, file, fingerprint, params, secrets, steps })
+  const steps = plan.phases.map((phase) => filled(phase, params))
+  const items = await listItems(plan, reading, context)
+  if (settings.json) return writeJson(world.stdout, { name, file, fingerprint, params, secrets, steps, maps: items })
+  // The items are written.
+  if (settings.ndjson && items.length > 0) return
   const look = lookFor(world, settings)
-  const ids: FittedColumn<StepPlan>[] = [{ title: 'step', cell: ({ id }) => plainText(id) }]
-  const columns: FittedColumn<StepPlan>[] = [
-    { title: 'does', cell: (step) => plainText(actionText(step)), least: 16 },
-    { title: 'attempts', align: 'right', cell: attemptsText, expendable: 2 },
-    { title: 'if it fails', cell: failureText, expendable: 1 },
+  const ids: FittedColumn<Row>[] = [{ title: 'step', cell: ({ id }) => plainText(id, MAX_ID) }]
+  const columns: FittedColumn<Row>[] = [
+    { title: 'does', cell: ({ phase }) => plainText(phaseText(phase)), least: 16 },
+    { title: 'attempts', align: 'right', cell: ({ phase }) => attemptsText(phase), expendable: 2 },
+    { title: 'if it fails', cell: ({ phase }) => failureText(phase), expendable: 1 },
   ]
+  const maps = mapsOf({ phases: steps })
   const lines = [
     ...wrapText('', `${plainText(name)}: ${plural(plan.phases.length, 'step')}, nothing is run`, look.screen),
     ...(Object.keys(params).length === 0 ? [] : wrapText('  ', `with ${flatText(params)}`, look.screen)),
     '',
-    ...fitTableWithIds(ids, columns, steps, look),
+    ...fitTableWithIds(ids, columns, steps.flatMap(rowsOf), look),
+    ...maps.flatMap((map) => ['', ...mapLines(map, look.screen)]),
+    ...items.flatMap((one) => ['', ...itemLines(one, look)]),
   ]
   writePage(world, `${lines.join('\n')}\n`)
 }
 
-function filled(action: StepPlan['action'], params: Readonly<Record<string, Json>>): StepPlan['action'] {
-  return fillKnown(action as unknown as Json, params) as unknown as StepPlan['action']
+interface Row {
+  /** `MAP/STEP` for a step that is done for each item. */
+  readonly id: string
+  readonly phase: PhasePlan
 }
 
+function rowsOf(phase: PhasePlan): Row[] {
+  const inner = phase.kind === 'map' ? [...phase.template, ...phase.onItemError] : []
+  return [{ id: phase.id, phase }, ...inner.map((step) => ({ id: `${phase.id}/${step.id}`, phase: step }))]
+}
+
+function filled(phase: PhasePlan, params: Readonly<Record<string, Json>>): PhasePlan {
+  const fill = <T>(data: T): T => fillKnown(data as Json, params) as T
+  const step = (one: StepPlan): StepPlan => ({ ...one, action: fill(one.action) })
+  if (phase.kind === 'step') return step(phase)
+  const { template, onItemError } = phase
+  return { ...phase, input: fill(phase.input), template: template.map(step), onItemError: onItemError.map(step) }
+}
+
+/** What the table has no columns for. */
+function mapLines(map: MapPlan, width: number): string[] {
+  const lead = `  ${plainText(map.id)}: `
+  return [
+    ...wrapText(lead, plainText(selectionWords(map), MAX_LINE), width, / (?=· )/),
+    ...wrapText(' '.repeat(lead.length), plainText(errorWords(map), MAX_LINE), width, / (?=· )/),
+  ]
+}
+
+const MAX_ID = 260
+const MAX_LINE = 2000
 const MAX_TEXT = 60
 
-function actionText({ action, when }: StepPlan): string {
-  const text = actionWords(action).replaceAll(/\s+/g, ' ').trim()
+function phaseText(phase: PhasePlan): string {
+  const { when } = phase
+  const words = phase.kind === 'map' ? `for each item of ${inputWords(phase)}` : actionWords(phase.action)
+  const text = words.replaceAll(/\s+/g, ' ').trim()
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text
   return when === null ? cut : `${cut}  when ${when}`
 }
@@ -63,11 +116,11 @@ function actionWords(action: StepPlan['action']): string {
   }
 }
 
-function attemptsText({ policy }: StepPlan): string {
+function attemptsText({ policy }: PhasePlan): string {
   const { attempts, attemptTimeoutMs } = normalizePolicy(policy).policy
   return attemptTimeoutMs === undefined ? String(attempts) : `${attempts}, ${roundedDuration(attemptTimeoutMs)} each`
 }
 
-function failureText({ onFailure }: StepPlan): string {
+function failureText({ onFailure }: PhasePlan): string {
   return typeof onFailure === 'string' ? onFailure : 'fallback'
 }

@@ -1,5 +1,6 @@
 /** What `reprise init` can write. Imports the texts. */
 import { LIBRARY } from './library.js'
+import { MAP_REDUCE } from './mapreduce.js'
 import { SHELL } from './shell.js'
 
 export interface Template {
@@ -10,6 +11,8 @@ export interface Template {
 }
 
 /** By the words of `--template`. */
-export const TEMPLATES = { shell: SHELL, library: LIBRARY } as const satisfies Readonly<Record<string, Template>>
+export const TEMPLATES = { shell: SHELL, mapreduce: MAP_REDUCE, library: LIBRARY } as const satisfies Readonly<
+  Record<string, Template>
+>
 
 export type TemplateName = keyof typeof TEMPLATES

@@ -166,6 +166,7 @@ export function runDetail(steps: readonly StepView[], fields: Partial<RunDetail>
     stopReason: null,
     failedStep: null,
     counts,
+    items: null,
     owner: null,
     params: {},
     steps,

@@ -34,7 +34,7 @@ export class Breaker {
   /** The name by which calls share it. */
   readonly key: string
   private readonly policy: BreakerPolicy
-  private readonly onChange: BreakerListener | undefined
+  readonly #onChange: BreakerListener | undefined
   protected current: BreakerPhase = 'closed'
   protected epoch = 0
   private failures = 0
@@ -46,7 +46,7 @@ export class Breaker {
   constructor(key: string, policy: BreakerPolicy, onChange?: BreakerListener) {
     this.key = key
     this.policy = policy
-    this.onChange = onChange
+    this.#onChange = onChange
   }
 
   /**
@@ -86,7 +86,7 @@ export class Breaker {
     if (this.current === 'closed') return this.epoch
     if (this.current === 'open') {
       if (now < this.openUntilMs) return REFUSED
-      this.enter('half_open')
+      this.#enter('half_open')
     }
     if (this.probes >= this.policy.halfOpenMaxCalls) return REFUSED
     this.probes++
@@ -105,7 +105,7 @@ export class Breaker {
     }
     this.probes--
     this.successes++
-    if (this.successes >= this.policy.halfOpenMaxCalls) this.enter('closed')
+    if (this.successes >= this.policy.halfOpenMaxCalls) this.#enter('closed')
   }
 
   /**
@@ -135,12 +135,12 @@ export class Breaker {
    */
   open(now: number): void {
     this.openUntilMs = now + this.policy.recoveryTimeoutMs
-    this.enter('open')
+    this.#enter('open')
   }
 
   /** Closes the breaker by hand and forgets its failures. @example executor.breaker('mail')?.reset() */
   reset(): void {
-    this.enter('closed')
+    this.#enter('closed')
   }
 
   /** Its state as plain JSON. @example const kept = JSON.stringify(breaker.snapshot()) */
@@ -168,7 +168,7 @@ export class Breaker {
       throw new BreakerStateError(this.key, state)
     }
     this.openUntilMs = openUntilMs ?? 0
-    this.enter(phase === 'closed' ? 'closed' : 'open')
+    this.#enter(phase === 'closed' ? 'closed' : 'open')
     this.failures = failures
   }
 
@@ -187,13 +187,13 @@ export class Breaker {
     )
   }
 
-  private enter(phase: BreakerPhase): void {
+  #enter(phase: BreakerPhase): void {
     const from = this.current
     this.current = phase
     this.epoch++
     this.probes = 0
     this.successes = 0
     if (phase !== 'open') this.failures = 0
-    if (from !== phase) this.onChange?.(from, phase)
+    if (from !== phase) this.#onChange?.(from, phase)
   }
 }

@@ -64,10 +64,14 @@ export interface BudgetDescription {
   readonly [limit: string]: unknown
 }
 
-/** Anything that can be asked whether an attempt may start. Every method is synchronous. */
+/**
+ * Anything that can be asked whether an attempt may start. Every method is synchronous: a promise is refused as an answer,
+ * since between the check and the charge others would slip through.
+ */
 export interface Budget {
   /**
-   * Whether the attempt may start; a yes consumes what the attempt costs.
+   * Whether the attempt may start; a yes consumes what the attempt costs. Not asynchronous: a promise is refused with a
+   * `BudgetError`.
    * @example
    * const weekdays = {
    *   allowAttempt: () =>

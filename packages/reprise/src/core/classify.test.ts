@@ -44,6 +44,13 @@ describe('what is retried', () => {
     expect(fits(failure({ retryable: 'no' }))).toBe(true)
   })
 
+  it('is an error that says `if_listed` of itself only if a matcher fits it', () => {
+    const missing = failure({ retryable: 'if_listed', exitCode: 127 }, 'no program')
+    expect(fits(missing)).toBe(false)
+    expect(fits(missing, 'network')).toBe(false)
+    expect(fits(missing, { exitCode: [127] })).toBe(true)
+  })
+
   it('is a failure that one of the matchers fits', () => {
     expect(fits(new Error('x'), 'network', { pattern: 'x' })).toBe(true)
     expect(fits(new Error('x'), 'network', { pattern: 'y' })).toBe(false)
@@ -144,9 +151,44 @@ describe('timeout', () => {
     expect(words(error)).toBe('timeout')
   })
 
-  it.each(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'])('is %s, which is the network as well', (code) => {
-    expect(words(failure({ code }))).toBe('network timeout')
+  it.each([
+    ...['context deadline exceeded', 'DEADLINE_EXCEEDED', 'deadline has elapsed', 'timeout', 'Error: timeout'],
+    ...['dial tcp 10.0.0.7:443: i/o timeout', 'Read timeout on endpoint URL', 'timeout of 5000ms exceeded'],
+    ...['Lock wait timeout exceeded', 'Timeout was reached', 'canceling statement due to statement timeout'],
+  ])('is the text "%s"', (message) => {
+    expect(words(new Error(message))).toBe('timeout')
   })
+
+  it.each([
+    ...[
+      'invalid option --timeout',
+      'unknown flag: --timeout',
+      "unrecognized option '--timeout'",
+      'usage: x [--timeout S]',
+    ],
+    ...[
+      'the request timeout must be a number',
+      'unknown field "timeout"',
+      'Get "/api?timeout=32s"',
+      'Keep-Alive: timeout=5',
+    ],
+    ...[
+      'timeout: invalid time interval',
+      'at listOnTimeout (node:timers:1:2)',
+      '{"timedOut": false}',
+      'src/timeout.ts',
+    ],
+  ])('is not the text "%s", in which nothing timed out', (message) => {
+    expect(words(new Error(message))).toBe('')
+  })
+
+  it.each(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'Connection timed out'])(
+    'is %s, which is the network as well',
+    (code) => {
+      expect(words(failure({ code }))).toBe('network timeout')
+      expect(words(new Error(code))).toBe('network timeout')
+    },
+  )
 })
 
 describe('server_error', () => {
@@ -165,25 +207,22 @@ describe('server_error', () => {
   })
 
   it.each([
-    ...[
-      '503',
-      'HTTP/1.1 503 Service Unavailable',
-      'status:503',
-      '{"status":503}',
-      'status=500',
-      'got 502.',
-      'HTTP_504',
-    ],
-    ...['(500)', '500: internal', 'code 599, again', '500 items'],
-  ])('is a whole number in the text "%s"', (message) => {
+    ...['HTTP/1.1 503 Service Unavailable', 'HTTP/2 503', 'HTTP 599', 'HTTP_504', 'HTTP error 500', 'http_code=502'],
+    ...['status:503', 'status 503', '{"status":503}', 'status=500', 'status code was 502', 'response code: 504'],
+    ...['503 Service Unavailable', '(502) Bad Gateway', '500: Internal Server Error', 'Internal Server Error (500)'],
+    ...['Internal Server Error', 'Bad gateway', 'ServiceUnavailable', 'rpc error: code = Unavailable desc = x'],
+  ])('is the status of an HTTP answer in the text "%s"', (message) => {
     expect(words(new Error(message))).toBe('server_error')
   })
 
   it.each([
+    ...['503', 'got 502.', '(500)', 'code 599, again', '500 items', 'line 503', 'imported 512 rows', 'item 503 failed'],
+    ...['exit status 512', 'exited with status 512', 'http://503.example/', 'http://example.com/503', 'port 503'],
+    ...['HTTP 5030', 'HTTP 503ms', 'status 503.5', 'status 503,000', 'HTTP 404', 'NotImplementedError'],
     ...['line 1500', '5000', '0.503', '500.5', '1,500', '500,000', 'E503x', 'a503', '503b', '499', '600', '12:512'],
-    ...['took 500 ms', '500ms', 'after 500 s', '500 seconds', 'limit 512 MB', '512 KiB'.replace('K', 'k'), '512 bytes'],
+    ...['took 500 ms', '500ms', 'after 500 s', '500 seconds', 'limit 512 MB', '512 kiB', '512 bytes'],
     ...['500%', 'at app.js:512:7', 'at app.js:512', '10.0.0.1:587', 'smtp.example.com:587'],
-  ])('is not in the text "%s"', (message) => {
+  ])('is not a number in the text "%s"', (message) => {
     expect(words(new Error(message))).toBe('')
   })
 
@@ -210,8 +249,28 @@ describe('rate_limit', () => {
     expect(words(error)).toBe('rate_limit')
   })
 
-  it('is not part of a longer number', () => {
-    expect(words(new Error('4290'))).toBe('')
+  it.each([
+    ...[
+      'you have hit a secondary rate limit',
+      'Rate limit reached for requests',
+      'toomanyrequests: x',
+      'Rate exceeded',
+    ],
+  ])('is the text "%s"', (message) => {
+    expect(words(new Error(message))).toBe('rate_limit')
+  })
+
+  it.each([
+    ...[
+      '4290',
+      'row 429',
+      'unknown option --rate-limit',
+      'the rate limit must be above 0',
+      'due to client-side throttling',
+    ],
+    'invalid value for rate limit: a limit was reached',
+  ])('is not the text "%s"', (message) => {
+    expect(words(new Error(message))).toBe('')
   })
 })
 
@@ -310,6 +369,19 @@ describe('hostile errors', () => {
     const error = failure({ stderr: text, errors: Array.from({ length: 5 }, () => new Error(text)) }, text)
     const start = performance.now()
     expect(words(error)).toBe('')
+    const parts = [
+      'HTTP',
+      'HTTP ',
+      'status ',
+      'connection to the server ',
+      'timeout ',
+      'read timeout ',
+      'rate limit ',
+      '(',
+    ]
+    for (const part of [...parts, ' ', 'ERR_A_', 'exceeded ', '503 ', 'invalid ', 'too many ', ': ']) {
+      words({ stderr: part.repeat(100_000), code: part.repeat(100_000) })
+    }
     expect(performance.now() - start).toBeLessThan(3000)
   })
 })

@@ -1,5 +1,6 @@
 /**
- * Lengths of time as people write them: `500ms`, `30s`, `1h30m`. Units d h m s ms, largest first, each at most once.
+ * Lengths of time as people write them: `500ms`, `30s`, `1h30m`, and as humantime has them: `1h 30m`, `5min`, `2 days`, `1w`.
+ * Units from weeks to milliseconds, largest first, each at most once.
  *
  * Invariants: whatever is accepted lies in 0..365 d and is a whole number of microseconds; the expression is anchored,
  * each part ends in its own unit and the text is short, so reading is linear. Imports core only.
@@ -8,6 +9,7 @@ import { PolicyError } from './errors.js'
 import type { DurationInput } from './policy.js'
 import { isNot, show } from './problems.js'
 
+/** Those that are written out. */
 const UNITS = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -15,9 +17,22 @@ const UNITS = [
   ['s', 1000],
   ['ms', 1],
 ] as const
+/** Those that are read, weeks first. */
+const SIZES = [604_800_000, 86_400_000, 3_600_000, 60_000, 1000, 1]
+const NAMES = [
+  'w|weeks?',
+  'd|days?',
+  'h|hrs?|hours?',
+  'm|mins?|minutes?',
+  's|secs?|seconds?',
+  'ms|msecs?|millis|milliseconds?',
+]
+const PARTS = /* @__PURE__ */ partsPattern()
 
-const PARTS =
-  /^(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/
+/** A part ends where a number follows, or the text ends. */
+function partsPattern(): RegExp {
+  return new RegExp(`^${NAMES.map((names) => `(?:(\\d+(?:\\.\\d+)?) ?(?:${names})(?: ?(?=\\d)|$))?`).join('')}$`)
+}
 
 const MAX_TEXT = 64
 const MAX_MS = 365 * 86_400_000
@@ -44,7 +59,7 @@ export function readDuration(value: unknown, acceptNumber = true): number | stri
 
 function sumParts(text: string): number {
   const parts = text === '' || text.length > MAX_TEXT ? null : PARTS.exec(text)
-  return parts === null ? -1 : UNITS.reduce((sum, [, size], index) => sum + Number(parts[index + 1] ?? 0) * size, 0)
+  return parts === null ? -1 : SIZES.reduce((sum, size, index) => sum + Number(parts[index + 1] ?? 0) * size, 0)
 }
 
 /**

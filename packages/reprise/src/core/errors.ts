@@ -80,8 +80,9 @@ export class BudgetDeniedError extends RepriseError {
   /** The attempt that was not started. */
   readonly attempt: number
 
-  constructor(key: string, budget: string, reason: string, attempt: number) {
-    super('budget_denied', `Budget ${budget} denied attempt ${attempt} of ${key}: ${reason}`)
+  /** `cause` is what the budget threw, where that is recovered as a denial. */
+  constructor(key: string, budget: string, reason: string, attempt: number, options?: { readonly cause?: unknown }) {
+    super('budget_denied', `Budget ${budget} denied attempt ${attempt} of ${key}: ${reason}`, options)
     this.key = key
     this.budget = budget
     this.reason = reason
@@ -249,12 +250,18 @@ function describeProblem(problem: OptionProblem): string {
   return place + problem.message + cure
 }
 
-/** A budget answered something that is not a decision, or was given a grant, a snapshot or a name that cannot be. */
+/**
+ * A budget threw, which is then the `cause`, or answered something that is not a decision; or it was given a grant, a
+ * snapshot or a name that cannot be.
+ */
 export class BudgetError extends RepriseError {
   declare readonly code: 'invalid_budget'
+  /** What the operation failed with before the budget was asked; absent if there was no attempt before. */
+  declare readonly lastError?: unknown
 
-  constructor(message: string) {
-    super('invalid_budget', message)
+  constructor(message: string, options: { readonly cause?: unknown; readonly lastError?: unknown } = {}) {
+    super('invalid_budget', message, options)
+    if ('lastError' in options) this.lastError = options.lastError
   }
 
   override get name(): string {

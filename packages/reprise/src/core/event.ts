@@ -101,6 +101,8 @@ export type RepriseEvent = EventBase &
         readonly allowed: boolean
         /** The budget's word for its answer. */
         readonly reason: string
+        /** What the budget threw, which counts as a denial; absent if it answered. */
+        readonly error?: unknown
       }
     | {
         readonly type: 'hedge_started'

@@ -3,6 +3,7 @@ import type { Budget, BudgetRequest, Decision } from './budget.js'
 import { BudgetError } from './errors.js'
 import {
   ALLOWED,
+  BudgetPanic,
   askBudget,
   DENIED,
   hearsOfEnd,
@@ -10,7 +11,6 @@ import {
   mayPeek,
   NO_BUDGET,
   notFound,
-  PANIC_IN_BUDGET,
   PARK_EXPIRED,
 } from './gate.js'
 import { BUDGET_REASONS } from './words.js'
@@ -123,11 +123,12 @@ describe('decisions that need no budget', () => {
   })
 
   it('are frozen and speak in the shared words', () => {
-    const decisions = [ALLOWED, DENIED, NO_BUDGET, PANIC_IN_BUDGET, PARK_EXPIRED, notFound('allow'), notFound('deny')]
+    const decisions = [ALLOWED, DENIED, NO_BUDGET, PARK_EXPIRED, notFound('allow'), notFound('deny')]
     for (const decision of decisions) {
       expect(Object.isFrozen(decision)).toBe(true)
       expect(BUDGET_REASONS).toContain(decision.reason)
     }
-    expect(decisions.map((decision) => decision.allowed)).toEqual([true, false, true, false, false, true, false])
+    expect(decisions.map((decision) => decision.allowed)).toEqual([true, false, true, false, true, false])
+    expect(BUDGET_REASONS).toContain(new BudgetPanic(undefined).reason)
   })
 })

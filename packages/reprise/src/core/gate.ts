@@ -2,6 +2,7 @@
  * From a budget's name to its decision: the rules of resolution, the same in every driver.
  * Decisions that need nothing of their own are shared frozen objects. Imports core only.
  */
+import { isPromise, PROMISED } from './answer.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from './budget.js'
 import { BudgetError } from './errors.js'
 import type { BudgetRef, Policy } from './policy.js'
@@ -21,10 +22,21 @@ const shared = (allowed: boolean, reason: string): Decision => Object.freeze({ a
 export const ALLOWED = shared(true, 'allowed')
 export const DENIED = shared(false, 'budget_denied')
 export const NO_BUDGET = shared(true, 'no_budget')
-export const PANIC_IN_BUDGET = shared(false, 'panic_in_budget')
 export const PARK_EXPIRED = shared(false, 'park_expired')
 const NOT_FOUND_ALLOWED = shared(true, 'budget_not_found')
 const NOT_FOUND_DENIED = shared(false, 'budget_not_found')
+
+/** The denial by a budget that threw: its error stands in place of an answer. */
+export class BudgetPanic implements Decision {
+  readonly allowed = false
+  readonly reason = 'panic_in_budget'
+  /** What the budget threw. */
+  readonly error: unknown
+
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
 
 export function notFound(mode: MissingBudgetMode): Decision {
   return mode === 'deny' ? NOT_FOUND_DENIED : NOT_FOUND_ALLOWED
@@ -94,9 +106,6 @@ export function checkDecision(decision: Decision, request: BudgetRequest): Decis
 
 function notADecision(answer: unknown, request: BudgetRequest): BudgetError {
   const { name } = request.ref
-  if (typeof (answer as { then?: unknown } | null | undefined)?.then === 'function') {
-    const why = 'a decision is synchronous, so that check and consumption are one step'
-    return new BudgetError(`Budget ${name} answered with a promise: ${why}`)
-  }
+  if (isPromise(answer)) return new BudgetError(`Budget ${name} ${PROMISED}`)
   return new BudgetError(`Budget ${name} answered with no decision: it is { allowed, reason, release? }`)
 }

@@ -13,30 +13,30 @@ export const MIN_SAMPLES = 50
 const FADE_AT = 2000
 
 export class LatencyHistogram {
-  private readonly counts = new Uint32Array(BUCKETS)
-  private total = 0
+  readonly #counts = new Uint32Array(BUCKETS)
+  #total = 0
 
   add(latencyMs: number): void {
     const bucket = latencyMs <= FIRST_MS ? 0 : Math.ceil(Math.log(latencyMs / FIRST_MS) / Math.log(GROWTH))
-    this.counts[Math.min(bucket, BUCKETS - 1)]!++
-    if (++this.total >= FADE_AT) this.fade()
+    this.#counts[Math.min(bucket, BUCKETS - 1)]!++
+    if (++this.#total >= FADE_AT) this.#fade()
   }
 
   /** The latency that `percentile` per cent of the samples do not exceed (rounded up to its bucket), if there are enough. */
   percentile(percentile: number): number | undefined {
-    if (this.total < MIN_SAMPLES) return undefined
-    let left = Math.ceil((this.total * percentile) / 100)
+    if (this.#total < MIN_SAMPLES) return undefined
+    let left = Math.ceil((this.#total * percentile) / 100)
     let bucket = -1
-    while (left > 0 && bucket < BUCKETS - 1) left -= this.counts[++bucket] as number
+    while (left > 0 && bucket < BUCKETS - 1) left -= this.#counts[++bucket] as number
     return FIRST_MS * GROWTH ** bucket
   }
 
-  private fade(): void {
-    this.total = 0
+  #fade(): void {
+    this.#total = 0
     for (let i = 0; i < BUCKETS; i++) {
-      const half = (this.counts[i] as number) >>> 1
-      this.counts[i] = half
-      this.total += half
+      const half = (this.#counts[i] as number) >>> 1
+      this.#counts[i] = half
+      this.#total += half
     }
   }
 }

@@ -15,7 +15,12 @@ import { Place, type Report } from './problems.js'
 
 /** Options of `normalizePolicy`. */
 export interface NormalizeOptions {
-  /** The jitter of a policy that does not name one. @default 'none' @example { defaultJitter: 'full' } */
+  /**
+   * The jitter of a policy that does not name one. The default is that of files. Functions that take a policy in code, such
+   * as `retry`, have `full`, unless the backoff is `fixed` or `custom`.
+   * @default 'none'
+   * @example { defaultJitter: 'full' }
+   */
   readonly defaultJitter?: Jitter
   /**
    * Whether durations need a unit, as in files: then a number is refused.
@@ -32,6 +37,9 @@ export interface NormalizedPolicy {
   /** Sentences on what is allowed but odd, and on what was clamped. */
   readonly notes: readonly string[]
 }
+
+/** Of policies that are given in code: nothing said about jitter means `full`, but not where the waits are spelt out. */
+export const IN_CODE: NormalizeOptions = { defaultJitter: 'full' }
 
 const normalized = /* @__PURE__ */ new WeakMap<object, NormalizedPolicy>()
 
@@ -116,7 +124,8 @@ export function normalizePolicy(input: unknown, options: NormalizeOptions = {}):
   if (report.problems.length > 0) throw new PolicyError(report.problems)
   noteOddities(draft, place)
   const backoff = finishBackoff(draft.backoff, draft.initialDelayMs)
-  const jitter = draft.jitter ?? options.defaultJitter ?? 'none'
+  const isSpeltOut = options === IN_CODE && (backoff.type === 'fixed' || backoff.type === 'custom')
+  const jitter = draft.jitter ?? (isSpeltOut ? 'none' : (options.defaultJitter ?? 'none'))
   const policy = Object.freeze({ ...draft, backoff, jitter, retryBudgetMs })
   const result = Object.freeze({ policy, notes: Object.freeze(report.notes) })
   normalized.set(policy, result)

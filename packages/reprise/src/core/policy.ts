@@ -314,8 +314,8 @@ export interface PolicyInput<T = unknown> {
   readonly maxDelay?: DurationInput
   /**
    * Randomness in the waits. Clients that failed together do not retry together with it: `proportional` (also `true`),
-   * `full`, `equal`, `decorrelated` or `none` (also `false`). A call without any policy has `full`.
-   * @default false
+   * `full`, `equal`, `decorrelated` or `none` (also `false`).
+   * @default `full`; `none` where `backoff` is `fixed` or `custom`
    * @example { jitter: 'full' }
    */
   readonly jitter?: boolean | Jitter

@@ -28,6 +28,11 @@ describe('nearest', () => {
     expect(nearest('rate', ['rats', 'rata'])).toBe('rats')
   })
 
+  it('takes a word of one letter for no other letter', () => {
+    expect(nearest('L', ['w', 'id'])).toBeUndefined()
+    expect(nearest('L', ['w', 'l'])).toBe('l')
+  })
+
   it('does not compare words of hostile length', () => {
     const word = 'attempts'.repeat(100_000)
     expect(nearest(word, [word])).toBeUndefined()

@@ -10,7 +10,8 @@ const MAX_EDITS = 3
 /** The nearest candidate, letter case aside, or undefined when none is near; of equally near ones the first. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > MAX_WORD) return undefined
-  const limit = Math.min(MAX_EDITS, Math.ceil(word.length / 4))
+  // One edit makes any letter of any other: a word of one letter is near only to itself.
+  const limit = word.length === 1 ? 0 : Math.min(MAX_EDITS, Math.ceil(word.length / 4))
   for (let edits = 0; edits <= limit; edits++) {
     const found = candidates.find((candidate) => reaches(word.toLowerCase(), candidate.toLowerCase(), edits))
     if (found !== undefined) return found

@@ -26,7 +26,7 @@ export interface AttemptRecord {
   readonly outcome: AttemptResult
   /** Whether the call's result is that of this launch. */
   readonly won: boolean
-  /** What it failed with; absent if it did not fail. */
+  /** What it failed with, or what its budget threw; absent if neither happened. */
   readonly error?: unknown
   /** The name of the budget that was asked; absent without one. */
   readonly budget?: string | undefined

@@ -3,8 +3,8 @@
  * be, and whose wait a clock that was set back would lengthen. Imports the ledger's port and its own layer.
  */
 import type { Random } from '../core/time.js'
-import { FRESH_RANK } from '../ledger/claim-order.js'
-import type { AttemptCounts, FreshEnd, Ledger, WaitingCount } from '../ledger/ledger.js'
+import { FRESH_RANK, RETRY_RANK } from '../ledger/claim-order.js'
+import type { AttemptCounts, SurveyEnd, Ledger, WaitingCount } from '../ledger/ledger.js'
 import { keyOf, type PolicyRecord, type TaskKey, type TaskRecord, TERMINAL } from '../ledger/records.js'
 import type { Definition } from './definition.js'
 import { TaskRefusedError } from './errors.js'
@@ -38,8 +38,8 @@ export interface Waiting {
 /** At most this many tasks with another policy are listed; the others are counted. */
 const MAX_SKIPPED = 1000
 const BATCH = 1000
-/** Fresh tasks are counted by the store: more of them at once, but no longer than the event loop can wait. */
-const FRESH_BATCH = 5000
+/** What the store counts: more at once, but no longer than the event loop can wait. */
+const COUNTED_BATCH = 5000
 
 export class Adoption {
   private readonly ledger: Ledger
@@ -53,8 +53,9 @@ export class Adoption {
   }
 
   /**
-   * Looks at what waits, and adopts what it may. Fresh tasks with this program's policy are counted by the store, since
-   * very many may wait: only those that are not as they were created are looked at.
+   * Looks at what waits, and adopts what it may. Very many may wait with this program's policy: fresh tasks, and retries if
+   * they are more than a batch, are counted by the store, and only those are looked at that are not as the driver leaves
+   * them. A fault that the store does not see is found by the claim, before anything runs.
    */
   async lookAtWaiting(definition: Definition): Promise<Waiting> {
     const found: Waiting = { waiting: 0, skipped: [], skippedCount: 0, refused: [], migrated: 0 }
@@ -63,20 +64,22 @@ export class Adoption {
     const isOwn = ({ policyHash }: WaitingCount): boolean => policyHash === record.hash
     // Before the others: a task that takes the new policy would be counted twice.
     for (const count of counts.filter(isOwn)) {
-      if (count.rank === FRESH_RANK) await this.lookAtFresh(definition, found)
+      const isCounted = count.rank === FRESH_RANK || (count.rank === RETRY_RANK && count.tasks > BATCH)
+      if (isCounted) await this.countGroup(definition, count.rank, found)
       else await this.lookAtGroup(definition, count, found)
     }
     for (const count of counts.filter((one) => !isOwn(one))) await this.lookAtGroup(definition, count, found)
     return found
   }
 
-  private async lookAtFresh(definition: Definition, found: Waiting): Promise<void> {
+  private async countGroup(definition: Definition, rank: number, found: Waiting): Promise<void> {
     const { ledger } = this
-    const { queue, record } = definition
-    let after: FreshEnd | undefined
+    const { queue, record, policy } = definition
+    const group = { queue, policyHash: record.hash, rank, attempts: policy.attempts }
+    let after: SurveyEnd | undefined
     do {
-      const from = { queue, policyHash: record.hash, nowMs: await ledger.now(), ...(after && { after }) }
-      const page = await ledger.fresh({ ...from, limit: FRESH_BATCH })
+      const from = { ...group, nowMs: await ledger.now(), ...(after && { after }) }
+      const page = await ledger.survey({ ...from, limit: COUNTED_BATCH })
       found.waiting += page.sound
       for (let first = 0; first < page.others.length; first += BATCH)
         await this.lookAt(definition, page.others.slice(first, first + BATCH), found)

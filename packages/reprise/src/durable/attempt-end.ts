@@ -2,7 +2,8 @@
  * From how an execution ended to what is recorded of it. The policy's own functions are asked here, before the
  * transaction: what they throw is a failure that is not retried. Imports core and its own layer.
  */
-import { expectAnswer, isRetryable } from '../core/classify.js'
+import { expectAnswer } from '../core/answer.js'
+import { isRetryable } from '../core/classify.js'
 import { ResultError } from '../core/errors.js'
 import { isNot } from '../core/problems.js'
 import { mayStateRetryAfter, retryAfterMs } from '../core/retry-after.js'

@@ -1,6 +1,7 @@
 /** A kind of task, as a program registers it. Imports core and its own layer. */
 import type { Policy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
+import type { QueueRate } from '../ledger/queue-limit.js'
 import type { Json, PolicyRecord, RunRecord, Scope, TaskRecord } from '../ledger/records.js'
 import type { Allotment } from './allotment.js'
 import { TaskRefusedError } from './errors.js'
@@ -50,9 +51,12 @@ export type VerifyFunction<I, R, C = Json> = (
   context: DurableContext<C>,
 ) => VerifyAnswer<R> | PromiseLike<VerifyAnswer<R>>
 
-/** The process that conducts a run may begin its tasks, as long as no other process has taken the run. */
+/** What this process does for a run. */
 export interface Conductor {
-  readonly fence: number
+  /** Only while the run has this fence may this process begin the tasks; null: any process may, whoever conducts. */
+  readonly fence: number | null
+  /** Of the run: one that was removed and begun again under the same id has the same fences, and another correlation id. */
+  readonly correlationId?: string
   /** Set by a stop of the run: no attempt of its tasks begins in this process any more. */
   isStopped: boolean
 }
@@ -61,22 +65,41 @@ export interface Conductor {
 export function expectConductor(
   run: RunRecord | undefined,
   id: string,
-  { fence }: Pick<Conductor, 'fence'>,
+  conductor: Pick<Conductor, 'fence' | 'correlationId'>,
 ): RunRecord {
   if (run === undefined) throw new TaskRefusedError('not_found', `There is no run ${id}`)
-  if (run.fence === fence) return run
+  if (isConductedBy(run, conductor)) return run
   const what = run.status === 'cancelled' ? 'was cancelled' : 'was taken over by another process'
   throw new TaskRefusedError('run_lost', `Run ${id} ${what}`)
 }
 
+function isConductedBy(
+  run: RunRecord | undefined,
+  { fence, correlationId }: Pick<Conductor, 'fence' | 'correlationId'>,
+): boolean {
+  return run?.fence === fence && (correlationId === undefined || run.correlationId === correlationId)
+}
+
+/** Whether any process may begin the tasks, whoever conducts their run. */
+export function isShared({ conductor }: Definition): boolean {
+  return conductor === undefined || conductor.fence === null
+}
+
 /** The run that has to be named in a transaction which may begin an attempt of these tasks. */
-export function runsOf({ scope, conductor }: Definition): readonly string[] {
-  return conductor === undefined ? [] : [scope]
+export function runsOf(definition: Definition): readonly string[] {
+  return isShared(definition) ? [] : [definition.scope]
 }
 
 /** Whether this process may still begin attempts: a process that has lost the run begins none. */
 export function isConducted({ scope, conductor }: Definition, view: View): boolean {
-  return conductor === undefined || (!conductor.isStopped && view.run(scope)?.fence === conductor.fence)
+  if (conductor === undefined) return true
+  return !conductor.isStopped && (conductor.fence === null || isConductedBy(view.run(scope), conductor))
+}
+
+/** When a task that waits was taken up again with its run; undefined if it was not. */
+export function takenUpAtMs(definition: Definition | undefined, { updatedAtMs }: TaskRecord): number | undefined {
+  const atMs = definition?.takenUpAtMs
+  return atMs !== undefined && updatedAtMs < atMs ? atMs : undefined
 }
 
 /** `end`: a task that its breaker or budget denies is over. `hold`: the tasks of its name wait until the gate allows them. */
@@ -98,10 +121,16 @@ export interface Definition extends Scope {
   readonly run: TaskFunction<never, unknown, never>
   /** At most this many of its tasks run or stand in line at a time, over all processes. */
   readonly most?: number | undefined
+  /** How many of its tasks start in a second, over all processes. */
+  readonly rate?: QueueRate | undefined
   /** What a denial by a breaker or budget means: the end of the task, or that its queue is held. `end` when absent. */
   readonly whenDenied?: WhenDenied | undefined
   readonly onInterrupt: InterruptRule
   readonly verify: VerifyFunction<never, unknown, never> | undefined
+  /** A task that fails leaves no dead letter. */
+  readonly keepsNoLetters?: boolean
+  /** When the run of the tasks was taken up again: tasks that have waited since before are resumed. */
+  readonly takenUpAtMs?: number
   /** Rows that change in the commit in which a task changes its class. */
   readonly group?: TaskGroup
   /** The tally that counts a new task; undefined if none does. */

@@ -17,6 +17,7 @@ import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
 import type { Holds } from './holds.js'
 import type { LedgerClock } from './ledger-clock.js'
+import { mostNamed, paceOf } from './queue-gate.js'
 import type { Slots } from './slots.js'
 import { faultsOfState, lacksState } from './state-check.js'
 import type { TaskEvents } from './task-events.js'
@@ -58,6 +59,8 @@ type Claimed =
   | { readonly lost: TaskRecord }
   | { readonly faults: readonly string[]; readonly task: TaskRecord }
   | Denied
+  /** Its queue has a rate, and no start is left for now: it was left alone. */
+  | { readonly paced: TaskRecord; readonly waitMs: number }
   /** Its end changes its group, whose rows the claim does not have: it was left alone. */
   | { readonly left: TaskRecord }
   | { readonly error: unknown }
@@ -235,6 +238,8 @@ export class DueTasks implements Timer {
   /** Queues with a task that was denied are held. */
   private noteDenials(claimed: readonly Claimed[], mark: number): void {
     const { holds, environment } = this.ports
+    for (const one of claimed)
+      if ('paced' in one) holds.pace(one.paced.queue, queueKey(one.paced.queue), one.waitMs, environment.exactMs())
     const denied = claimed.filter((one) => 'denial' in one)
     for (const { task, denial } of denied) {
       if (!holds.deny(task.queue, rankOf(task), denial, mark, environment.exactMs())) this.again = true
@@ -264,6 +269,8 @@ export class DueTasks implements Timer {
       const known = older?.task ?? task
       const faults = faultsOfState(known, definition.policy.attempts)
       if (faults.length > 0) return { result: { faults, task } }
+      const pace = paceOf(definition, view)
+      if (pace !== undefined && 'waitMs' in pace) return { result: { paced: task, waitMs: pace.waitMs } }
       let denied: Denied | undefined
       const start = ({ now }: TaskView): Transitioned<Claimed> | undefined => {
         const started = this.start(definition, known, older, now)
@@ -272,7 +279,9 @@ export class DueTasks implements Timer {
         return undefined
       }
       const decided = writer.decideClaimed<Claimed>(definition, known, view, start)
-      return decided ?? { result: denied ?? { left: task } }
+      if (decided === undefined) return { result: denied ?? { left: task } }
+      const hasStarted = 'epoch' in decided.result && !isOver(decided.result.task)
+      return pace === undefined || !hasStarted ? decided : { ...decided, gates: [...(decided.gates ?? []), pace.gate] }
     } catch (error) {
       return { result: { error } }
     }
@@ -334,7 +343,9 @@ export class DueTasks implements Timer {
 }
 
 /** None if all ranks are held. */
-function refsOf({ queue, record, most }: Definition, ranks: readonly number[] | undefined): QueueRef[] {
+function refsOf(definition: Definition, ranks: readonly number[] | undefined): QueueRef[] {
   if (ranks?.length === 0) return []
+  const { queue, record } = definition
+  const most = mostNamed(definition)
   return [{ queue, policyHash: record.hash, ...(most !== undefined && { most }), ...(ranks && { ranks }) }]
 }

@@ -8,7 +8,7 @@ import { normalizePolicy } from '../core/normalize.js'
 import type { Budget } from '../core/budget.js'
 import type { Observer } from '../core/event.js'
 import type { Policy, PolicyArgument } from '../core/policy.js'
-import type { Ledger, TaskResult } from '../ledger/ledger.js'
+import type { Changes, Ledger, ResultPage, TaskFilter, TaskResult } from '../ledger/ledger.js'
 import {
   type Json,
   keyIn,
@@ -32,6 +32,7 @@ import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
 import type { Ownership } from './ownership.js'
 import { recordOf } from './policy-record.js'
+import { ItemQueue, type ItemQueueOptions } from './item-queue.js'
 import { expectId, type TaskHandle, type Tasks } from './tasks.js'
 import { freshProgress, takenUp } from './transitions.js'
 import { isOver, type Waiters } from './waiters.js'
@@ -66,6 +67,8 @@ export interface StepHandle<R> {
   retryNow(): Promise<void>
   /** Grants a fresh set of attempts to a step that has ended without success. @example await step.reset() */
   reset(): Promise<void>
+  /** Grants a fresh set of attempts to a step that has ended, however it did: it runs again. @example await step.again() */
+  again(): Promise<void>
   /** Says whether an interrupted attempt of an undecided step happened. @example await step.decide('rerun') */
   decide(answer: 'done' | 'rerun', result?: R): Promise<void>
 }
@@ -152,7 +155,7 @@ export class DurableRun {
     this.id = record.id
     this.current = record
     this.conducting = conducting
-    this.conductor = { fence: record.fence, isStopped: false }
+    this.conductor = { fence: record.fence, correlationId: record.correlationId, isStopped: false }
   }
 
   /**
@@ -191,14 +194,23 @@ export class DurableRun {
     return (await this.parts.ledger.definition(this.id)) ?? null
   }
 
-  /** In the order of their ids; those of some statuses, or all. @example const failed = await run.tasks(['failed']) */
-  tasks(statuses?: readonly TaskStatus[]): Promise<readonly TaskRecord[]> {
-    return this.parts.ledger.list({ ...scopeOfRun(this.id), ...(statuses && { statuses }) })
+  /**
+   * In the order of their ids; those of some statuses, or all. `page`: where to continue, and how many at most.
+   * @example const failed = await run.tasks(['failed'])
+   */
+  async tasks(
+    statuses?: readonly TaskStatus[],
+    page: Pick<TaskFilter, 'after' | 'limit'> = {},
+  ): Promise<readonly TaskRecord[]> {
+    return this.parts.ledger.list({ ...scopeOfRun(this.id), ...(statuses && { statuses }), ...page })
   }
 
-  /** What its steps that succeeded have given. @example const results = await run.results() */
-  results(): Promise<readonly TaskResult[]> {
-    return this.parts.ledger.results(this.id)
+  /**
+   * What its steps that succeeded have given, in the order of their ids; all of it, or a page.
+   * @example const results = await run.results({ limit: 1000 })
+   */
+  async results(page?: ResultPage): Promise<readonly TaskResult[]> {
+    return this.parts.ledger.results(this.id, page)
   }
 
   /**
@@ -216,12 +228,34 @@ export class DurableRun {
       cancel: () => handle.cancel(id),
       retryNow: () => handle.retryNow(id),
       reset: () => handle.reset(id),
+      again: () => this.parts.tasks.again(definition, id),
       decide: (answer, result) => handle.decide(id, answer, result),
     }
   }
 
   /**
-   * Records that a step is not needed, with what stands in its place; true if nothing was recorded of it before.
+   * Tasks of the run that any process may execute, in a queue of their own. Nothing is executed before it is opened.
+   * @example
+   * const items = run.items('items', { attempts: 3 }, ({ url }: { url: string }) => fetch(url), { most: 8 })
+   * await items.create([{ id: '0000000.a', input: { url: 'https://example.com/a' } }])
+   * await items.open()
+   */
+  items<I, R>(
+    lane: string,
+    policy: PolicyArgument,
+    run: TaskFunction<I, R>,
+    options: ItemQueueOptions<I, R> = {},
+  ): ItemQueue<I> {
+    this.parts.expectOpen()
+    expectId('lane', lane)
+    const { fence } = this.expectConducting()
+    const { resumeId, force, policyChange } = this.conducting as Conducting
+    const taken = { resumeId, force, ...(policyChange && { policyChange }) }
+    return new ItemQueue(this.parts, { ...this.current, fence }, taken, { lane, policy, run, options })
+  }
+
+  /**
+   * Records that a step is not needed, with what stands in its place; true if nothing of it had begun before.
    * @example const isNew = await run.skip('fetch', null)
    */
   async skip(id: string, result: Json): Promise<boolean> {
@@ -233,7 +267,8 @@ export class DurableRun {
     const key = keyIn(scopeOfRun(this.id), id)
     return ledger.transact({ tasks: [key], runs: [this.id] }, (view) => {
       expectConductor(view.run(this.id), this.id, conductor)
-      if (view.task(key) !== undefined) return { result: false }
+      const before = view.task(key)
+      if (before !== undefined) return isUntouched(before) ? afterSkip(before, kept, view.now) : { result: false }
       const task = skippedTask(key, record.hash, kept, view.now)
       return { created: [{ task, policy: record, payloadHash: '' }], result: true }
     })
@@ -287,8 +322,8 @@ export class DurableRun {
     })
   }
 
-  private expectConducting(): { readonly fence: number } {
-    if (this.conducting !== undefined) return { fence: this.current.fence }
+  private expectConducting(): Pick<RunRecord, 'fence' | 'correlationId'> {
+    if (this.conducting !== undefined) return this.current
     throw new TaskRefusedError('run_lost', `Run ${this.id} is only looked at: take it to conduct it`)
   }
 
@@ -361,6 +396,15 @@ export class DurableRun {
 /** What concerns the run as a whole. */
 export function runEvent(type: LedgerEvent['type'], run: RunRecord, now: number, detail: Json): LedgerEvent {
   return { type, ...scopeOfRun(run.id), id: '', atMs: now, correlationId: run.correlationId, detail }
+}
+
+/** Of a step that was granted a fresh generation, nothing has begun. */
+function isUntouched({ status, progress }: TaskRecord): boolean {
+  return status === 'waiting' && progress.current === null && (progress.retry?.launched ?? 0) === 0
+}
+
+function afterSkip(task: TaskRecord, result: Json, now: number): Changes & { readonly result: true } {
+  return { tasks: [{ ...task, status: 'succeeded', dueAtMs: null, result, updatedAtMs: now }], result: true }
 }
 
 function skippedTask(key: TaskKey, policyHash: string, result: Json, now: number): TaskRecord {

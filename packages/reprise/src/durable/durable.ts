@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { PolicyError } from '../core/errors.js'
-import { normalizePolicy } from '../core/normalize.js'
+import { IN_CODE, normalizePolicy } from '../core/normalize.js'
 import type { BreakerInput, Policy, PolicyArgument } from '../core/policy.js'
 import type { LedgerAnalytics } from '../ledger/analytics.js'
 import { LedgerError } from '../ledger/errors.js'
@@ -13,7 +13,7 @@ import type { Json, OwnerIdentity, TaskKey, TaskRecord } from '../ledger/records
 import type { Environment } from '../runtime/environment.js'
 import { systemClock } from '../runtime/system-clock.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
-import type { Definition, Recordable, TaskFunction } from './definition.js'
+import { type Definition, type Recordable, takenUpAtMs, type TaskFunction } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { expectOptions, FLAG } from '../core/options.js'
 import { isNot } from '../core/problems.js'
@@ -106,6 +106,7 @@ export class Durable {
   private readonly adoption: Adoption
   private readonly watching: Watching
   private readonly tasks: Tasks
+  private readonly changes: TaskChanges
   /** Tasks that follow each other, conducted by one process at a time. */
   readonly runs: Runs
   private readonly retention: Retention
@@ -133,7 +134,8 @@ export class Durable {
     const { concurrency, leaseMs } = settings
     const identity = settings.identity ?? ownIdentity(settings.about)
     const onFailure = (error: unknown, isTold = false): void => this.fail(error, isTold)
-    const resumedAtMs = (task: TaskRecord): number | undefined => this.ownership.resumedAtMs(task)
+    const resumedAtMs = (task: TaskRecord): number | undefined =>
+      takenUpAtMs(this.worker.definitions.get(task.queue), task) ?? this.ownership.resumedAtMs(task)
     const isLate = (): boolean => this.ownership.isLate
     const owner = identity.id
     const ports = { ledger, environment, gates, waiters, owner, concurrency, onFailure, resumedAtMs, isLate }
@@ -171,7 +173,8 @@ export class Durable {
     const lookForLost = (): void => this.ownership.lookSoon()
     const expectOpen = (): void => this.expectOpen()
     const common = { ledger, worker, adoption, waiters, random, expectOpen }
-    const changes = new TaskChanges(common)
+    this.changes = new TaskChanges(common)
+    const { changes } = this
     this.tasks = new Tasks({ ...common, changes, watching, lookForLost, onFailure })
     const { tasks, ownership } = this
     const policyOf = (name: string, input: PolicyArgument): Policy => this.policyOf(name, input)
@@ -212,7 +215,7 @@ export class Durable {
     if (typeof run !== 'function')
       throw new TypeError(`The third argument of task('${name}', policy, run): ${isNot(run, 'a function')}`)
     const normal = this.policyOf(name, policy)
-    const { rule, verify, group, tally, allot, most, whenDenied } = readTaskOptions(name, options, normal)
+    const { rule, verify, group, tally, allot, most, rate, whenDenied } = readTaskOptions(name, options, normal)
     const record = recordOf(normal, rule)
     const definition: Definition = {
       name,
@@ -223,6 +226,7 @@ export class Durable {
       record,
       run,
       most,
+      rate,
       whenDenied,
       onInterrupt: rule,
       verify,
@@ -277,7 +281,7 @@ export class Durable {
    * Removes what the option `retention` does not keep, at once; the process also does so from time to time.
    * @example const { tasks, more } = await durable.sweep()
    */
-  sweep(): Promise<Swept> {
+  async sweep(): Promise<Swept> {
     this.expectOpen()
     return this.retention.sweep()
   }
@@ -288,7 +292,7 @@ export class Durable {
    * process.once('SIGTERM', () => void durable.drain())
    * await durable.work()
    */
-  work(): Promise<void> {
+  async work(): Promise<void> {
     this.expectOpen()
     this.working ??= new Promise((resolve, reject) => {
       // Without one that is waited for, a process whose tasks all wait for somebody else's would end.
@@ -381,7 +385,7 @@ export class Durable {
   }
 
   private policyOf(name: string, input: PolicyArgument): Policy {
-    const { policy } = normalizePolicy(input)
+    const { policy } = normalizePolicy(input, IN_CODE)
     if (policy.hedge !== undefined) {
       const message = `the task ${name} cannot hedge: hedges live within one process`
       throw new PolicyError([{ path: 'hedge', message }])

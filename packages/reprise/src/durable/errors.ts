@@ -60,7 +60,7 @@ function attemptsWord(count: number): string {
 
 /**
  * Why a task or run is refused: its input is another one, its policy changed, it is not there, has ended, does not
- * wait, is inconsistent, belongs to a living process, was taken over, or this process takes no more work.
+ * wait, has not failed, is inconsistent, belongs to a living process, was taken over, or this process takes no more work.
  */
 export type RefusalKind =
   | 'conflict'
@@ -68,6 +68,7 @@ export type RefusalKind =
   | 'not_found'
   | 'finished'
   | 'not_waiting'
+  | 'not_failed'
   | 'state_refused'
   | 'locked'
   | 'run_lost'

@@ -12,12 +12,15 @@ export function failureOf(error: unknown): FailureRecord {
   const message = read(error, 'message')
   const code = read(error, 'code')
   const exitCode = read(error, 'exitCode')
+  const status = read(error, 'status')
   return {
     name: typeof name === 'string' && name !== '' ? cut(name, MAX_NAME) : 'Error',
     message: typeof message === 'string' ? cut(message, MAX_MESSAGE) : 'an error without a message',
     ...((typeof code === 'string' || typeof code === 'number') && { code: cut(String(code), MAX_NAME) }),
     ...(Number.isSafeInteger(exitCode) && { exitCode: exitCode as number }),
+    ...(isStatus(status) && { status }),
     ...(read(error, 'retryable') === false && { retryable: false as const }),
+    ...(read(error, 'halt') === true && { halt: true as const }),
   }
 }
 
@@ -28,6 +31,10 @@ export function errorOf(failure: FailureRecord | null): Error | undefined {
   const error = Object.assign(new Error(message), rest)
   Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
   return error
+}
+
+function isStatus(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 100 && (value as number) <= 599
 }
 
 /** A getter or proxy may throw. */

@@ -11,7 +11,8 @@
 import type { BreakerState } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
 import type { RetryGates } from '../core/decide.js'
-import { askBudget, giveBack, mayPeek, NO_BUDGET, notFound, PANIC_IN_BUDGET, unusedOutcome } from '../core/gate.js'
+import { expectAnswer } from '../core/answer.js'
+import { askBudget, BudgetPanic, giveBack, mayPeek, NO_BUDGET, notFound, unusedOutcome } from '../core/gate.js'
 import type { BreakerPolicy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
 import { type GateRecord, type Json, type TaskRecord, TERMINAL, nameOf } from '../ledger/records.js'
@@ -22,6 +23,12 @@ import { GateMemory, type Kept } from './gate-memory.js'
 import type { Denial } from './holds.js'
 import type { RunBudgets } from './run-budgets.js'
 import { isShared, SharedBreaker, type SharedBreakerState } from './shared-breaker.js'
+
+/**
+ * Breakers that are kept in memory, about 1 kB each: a process that conducts many runs meets a new one with every step
+ * that has its own.
+ */
+const MAX_BREAKERS = 1000
 
 /** What an attempt was granted, until it ends. */
 export interface Grant {
@@ -69,6 +76,7 @@ export class GateBook {
 
   /** Keys of what the attempts of this task may change. */
   keysOf({ name, policy }: Definition): string[] {
+    if (policy.budget === undefined && policy.breaker === undefined) return []
     const keys: string[] = []
     if (policy.budget !== undefined) keys.push(`budget:${policy.budget.name}`)
     if (policy.breaker !== undefined) keys.push(`breaker:${policy.breaker.key ?? name}`)
@@ -252,11 +260,23 @@ export class GateBook {
     const stored = this.stored.get(`breaker:${key}`)?.state
     const memory = new GateMemory(breaker, stored, (state, isChangedByHand) => takeIn(breaker, state, isChangedByHand))
     breaker.begin()
+    if (this.breakers.size >= MAX_BREAKERS) this.dropOldestBreaker()
     this.breakers.set(key, breaker)
     this.memories.set(`breaker:${key}`, memory)
     const { key: _key, ...limits } = settings
     this.settings.set(breaker, limits)
     return breaker
+  }
+
+  /** What it knew is in the ledger: it is made again from there when it is asked for. */
+  private dropOldestBreaker(): void {
+    const [oldest] = this.breakers
+    if (oldest === undefined) return
+    const [name, breaker] = oldest
+    this.breakers.delete(name)
+    this.memories.delete(`breaker:${name}`)
+    this.stored.delete(`breaker:${name}`)
+    this.settings.delete(breaker)
   }
 
   private restoreOnce(name: string, budget: Budget): void {
@@ -304,8 +324,9 @@ function settingsOf(budget: Budget): Json | undefined {
 function askSafely(budget: Budget, request: BudgetRequest): Decision {
   try {
     return askBudget(budget, request)
-  } catch {
-    return PANIC_IN_BUDGET
+  } catch (error) {
+    report(error)
+    return new BudgetPanic(error)
   }
 }
 
@@ -331,8 +352,9 @@ function nextAllowedSafely(budget: Budget | undefined, request: BudgetRequest): 
 
 function peekSafely(budget: Required<Pick<Budget, 'peek'>>, request: BudgetRequest): boolean {
   try {
-    return budget.peek(request)
-  } catch {
+    return expectAnswer(budget.peek(request), 'peek')
+  } catch (error) {
+    report(error)
     return false
   }
 }

@@ -15,6 +15,7 @@ import { nearest } from '../core/suggest.js'
 import { LedgerError } from '../ledger/errors.js'
 import type { Decided, Ledger, View } from '../ledger/ledger.js'
 import type { GateRecord, Json, LedgerEvent } from '../ledger/records.js'
+import { type Actor, ACTOR, actorOf } from './actor.js'
 import { GateRefusedError } from './errors.js'
 import { grantTo, isGrantable } from './grants.js'
 import { nextEra } from './shared-breaker.js'
@@ -53,7 +54,7 @@ export interface StoredGates {
   readonly budgets: readonly StoredBudget[]
 }
 
-type GateAction = 'reset' | 'trip' | 'grant'
+type GateAction = 'reset' | 'trip' | 'grant' | 'limit' | 'pace' | 'pause' | 'continue'
 
 /** What was done, as the event `gate_changed` has it. */
 export interface GateChange {
@@ -63,6 +64,8 @@ export interface GateChange {
   readonly action: GateAction
   /** Why, as it was given. */
   readonly reason: string
+  /** Who asked for it, as it was given; absent if nobody said so. */
+  readonly by?: string
   /** The state before. */
   readonly before: Json
   /** The state after. */
@@ -153,9 +156,10 @@ export async function grantBudget(ledger: Ledger, name: string, options: GrantOp
   return change(ledger, 'budget', name, 'grant', why, (gate, now) => grantTo(name, gate, amount, now))
 }
 
+/** What a change by hand makes of a gate. */
 type Change = (gate: GateRecord, now: number) => { readonly after: Json; readonly amount?: number }
 
-async function change(
+function change(
   ledger: Ledger,
   kind: GateRecord['kind'],
   name: string,
@@ -163,12 +167,24 @@ async function change(
   reason: string,
   decide: Change,
 ): Promise<GateChange> {
-  const key = `${kind}:${name}`
+  return changeGate(ledger, `${kind}:${name}`, action, { reason }, decide)
+}
+
+/** One transaction on one gate, with its event. Rejects with a `GateRefusedError` if there is no such gate. */
+export async function changeGate(
+  ledger: Ledger,
+  key: string,
+  action: GateAction,
+  actor: Actor,
+  decide: Change,
+): Promise<GateChange> {
+  const [kind, name] = [key.slice(0, key.indexOf(':')) as GateRecord['kind'], key.slice(key.indexOf(':') + 1)]
   const done = await ledger.transact({ tasks: [], gates: [key] }, (view: View): Decided<GateChange | undefined> => {
     const gate = view.gate(key)
     if (gate === undefined) return { result: undefined }
     const decided = decide(gate, view.now)
-    const detail = { gate: key, action, reason, before: told(gate), ...decided }
+    const after = told({ ...gate, state: decided.after })
+    const detail = { gate: key, action, ...actorOf(actor), before: told(gate), ...decided, after }
     const concerned = { scopeKind: '', scope: '', id: '' } as const
     const event: LedgerEvent = { type: 'gate_changed', ...concerned, atMs: view.now, correlationId: '', detail }
     const state = kind === 'breaker' ? { ...(decided.after as object), ...nextEra(gate.state) } : decided.after
@@ -178,18 +194,26 @@ async function change(
   return done ?? unknown(ledger, kind, name)
 }
 
-/** What people want to know of it: whose result counts is for the breaker alone. */
+/** What people want to know of it: whose result counts is for the breaker alone, the level of a rate for the queue. */
 function told({ kind, state }: GateRecord): Json {
-  if (kind !== 'breaker' || typeof state !== 'object' || state === null || Array.isArray(state)) return state
-  const { epoch: _epoch, probes: _probes, successes: _successes, ...rest } = state as Readonly<Record<string, Json>>
+  if (kind === 'budget' || typeof state !== 'object' || state === null || Array.isArray(state)) return state
+  const {
+    epoch: _epoch,
+    probes: _probes,
+    successes: _successes,
+    bucket: _bucket,
+    ...rest
+  } = state as Readonly<Record<string, Json>>
   return rest
 }
+
+const UNLIMITED_QUEUE = 'a program that registers its tasks with `most` or `rate` makes it'
 
 async function unknown(ledger: Ledger, kind: GateRecord['kind'], name: string): Promise<never> {
   const gates = await ledger.gates()
   const names = gates.filter((gate) => gate.kind === kind).map(nameOfGate)
   const near = nearest(name, names)
-  const none = `a ${kind} is recorded with the first attempt that asks it`
+  const none = kind === 'queue' ? UNLIMITED_QUEUE : `a ${kind} is recorded with the first attempt that asks it`
   const cure = near !== undefined ? `did you mean ${near}?` : names.length === 0 ? none : `it has ${some(names)}`
   throw new GateRefusedError('not_found', `There is no ${kind} ${JSON.stringify(name)} in ${ledger.name}: ${cure}`)
 }
@@ -233,13 +257,6 @@ function defaultRecoveryMs(): number {
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 1
 
-const MAX_REASON = 1000
-
-const isReason = (value: unknown): boolean => {
-  const length = typeof value === 'string' ? value.trim().length : 0
-  return length >= 1 && length <= MAX_REASON
-}
-
 /** Checks the options of a change, all of which have a reason. */
 function reasonIn(
   subject: string,
@@ -247,7 +264,6 @@ function reasonIn(
   checks: Readonly<Record<string, OptionCheck>> = {},
   ...required: string[]
 ): string {
-  const reason: OptionCheck = [isReason, `a reason of 1 to ${MAX_REASON} characters, such as "the provider is back"`]
-  expectOptions(subject, options, { reason, ...checks }, { required: ['reason', ...required] })
+  expectOptions(subject, options, { reason: ACTOR.reason, ...checks }, { required: ['reason', ...required] })
   return options.reason.trim()
 }

@@ -25,6 +25,14 @@ type GroupKeys = Partial<Keys>
 /** What the ends of tasks mean for rows beside them. */
 export interface TaskGroup {
   /**
+   * The classes whose tasks concern the group: a task that enters one of them, or that had ended in one and leaves it by
+   * hand. The end of an attempt that enters another class locks no row of it: a group that counts failures costs
+   * successes nothing.
+   * @default all classes
+   * @example const classes: TaskGroup['classes'] = ['failed', 'undecided']
+   */
+  readonly classes?: readonly TaskClass[]
+  /**
    * The rows that `follow` may see and change. Depends on the scope, the id and the input of the task alone, and names a
    * run or a gate if `follow` may create tasks: its lock keeps two processes from creating the same one.
    * @example const keys = ({ scope }: TaskRecord) => ({ gates: [`tally:${scope}`] })
@@ -32,9 +40,9 @@ export interface TaskGroup {
   keys(task: TaskRecord): GroupKeys
   /**
    * Asked in the transaction in which a task changes its class, once for each such transaction; not when a task is
-   * created. `view` shows the rows as they were before the task changed. Pure and synchronous: it may be called several
-   * times, and only its last answer is written. It is not asked for tasks that it changes or creates itself. What it
-   * throws stops the driver, as a ledger that fails does.
+   * created. `view` shows the rows as they were before the task changed, but gates with what this change has charged
+   * them. Pure and synchronous: it may be called several times, and only its last answer is written. It is not asked for
+   * tasks that it changes or creates itself. What it throws stops the driver, as a ledger that fails does.
    * @example
    * const follow: TaskGroup['follow'] = (view, { to }) => {
    *   const tally = view.gate('tally:import')
@@ -46,8 +54,17 @@ export interface TaskGroup {
   follow(view: View, change: GroupChange, now: number): Changes
 }
 
-/** What a change of a task means for its group; undefined if the class stays the same. */
-export function changeOf(before: TaskRecord, after: TaskRecord): GroupChange | undefined {
+/** What a change of a task means for its group; undefined if it means nothing. */
+export function changeOf(group: TaskGroup, before: TaskRecord, after: TaskRecord): GroupChange | undefined {
   const [from, to] = [classOf(before), classOf(after)]
-  return from === to ? undefined : { before, after, from, to }
+  const isLeft = ENDED.has(from) && concerns(group, from)
+  return from === to || !(isLeft || concerns(group, to)) ? undefined : { before, after, from, to }
+}
+
+/** Nothing but a person leads out of them. */
+const ENDED: ReadonlySet<TaskClass> = new Set(['succeeded', 'failed', 'cancelled', 'undecided'])
+
+/** Whether the group wants to know of tasks of the class. */
+export function concerns({ classes }: TaskGroup, one: TaskClass): boolean {
+  return classes === undefined || classes.includes(one)
 }

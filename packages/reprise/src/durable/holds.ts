@@ -91,6 +91,11 @@ export class Holds {
     return true
   }
 
+  /** The rate of the queue allows no start for so long. Observers are not told: it happens after every burst. */
+  pace(queue: string, gate: string, waitMs: number, nowMs: number): void {
+    this.set(queue, RANK_NUMBERS, { gate, releaseAtMs: nowMs + Math.max(1, waitMs) })
+  }
+
   private untilAnEnd(queue: string, ranks: readonly number[], gate: string, mark: number): boolean {
     if (mark !== this.releases) return false
     this.set(queue, ranks, { gate, releaseAtMs: undefined })

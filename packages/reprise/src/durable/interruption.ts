@@ -76,7 +76,8 @@ function charge(task: TaskRecord, policy: Policy, gates: RetryGates, now: number
   const { attempt, execution, startedAtMs } = known.progress.current as NonNullable<TaskProgress['current']>
   const settled = settle(known, policy, LOST, gates, now)
   const events = [eventOf('interrupted', task, now, { attempt, orderly: false, charged: true })]
-  const lost = { attempt, execution, startedAtMs, owner: task.owner ?? '' }
+  const delayBeforeMs = known.progress.retry.lastDelayMs
+  const lost = { attempt, execution, startedAtMs, delayBeforeMs, owner: task.owner ?? '' }
   const after =
     settled.task.status === 'waiting'
       ? withProgress(settled.task, { lost })
@@ -99,9 +100,11 @@ function nextExecution(task: TaskRecord, now: number): TaskRecord {
 export function settleLate(task: TaskRecord, end: AttemptEnd, now: number): Settled | undefined {
   const { lost } = task.progress
   if (lost === undefined) return undefined
-  const { owner, ...execution } = lost
+  const { owner, delayBeforeMs, ...execution } = lost
   const current = { ...execution, execution: lost.execution + 1 }
-  const ran = withProgress({ ...task, owner }, { current })
+  // The wait that was chosen since is of the attempt that does not come.
+  const retry = { ...task.progress.retry, lastDelayMs: delayBeforeMs }
+  const ran = withProgress({ ...task, owner }, { current, retry })
   if (end.result === 'success') {
     const row = attemptRow(ran, 'success', null, now)
     return { ...ended({ ...task, result: end.value }, 'succeeded', null, now), attempts: [row] }

@@ -30,7 +30,7 @@ describe('the option retention', () => {
 
   it.each([
     [{ succeded: '7d' }, 'retention.succeded: unknown field (did you mean `succeeded`?)'],
-    [{ succeeded: '7 days' }, `retention.succeeded: "7 days" is not a duration from 0ms to 365d such as '500ms'`],
+    [{ succeeded: '7 moons' }, `retention.succeeded: "7 moons" is not a duration from 0ms to 365d such as '500ms'`],
     [{ failed: null }, "(leave it out to keep them for ever, or say '30d')"],
     [
       { failed: '59s' },

@@ -4,6 +4,7 @@
  *
  * Invariant: the end of an attempt whose task was taken over is not written, since the fence has moved.
  */
+import type { RetryGates } from '../core/decide.js'
 import type { Ledger } from '../ledger/ledger.js'
 import { nameOf, type TaskKey, type TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
@@ -16,6 +17,7 @@ import { contextOf, type DurableContext, Execution, type ExecutionEnd } from './
 import type { GateBook } from './gate-book.js'
 import { interrupt, settleLate, verified } from './interruption.js'
 import type { LedgerClock } from './ledger-clock.js'
+import { hasQueueGate } from './queue-gate.js'
 import type { Slots } from './slots.js'
 import type { TaskEvents } from './task-events.js'
 import { inOneCommit, type TaskView, type TaskWriter, type Transition } from './task-writer.js'
@@ -61,6 +63,9 @@ interface Concluded {
   readonly isLate: boolean
 }
 
+/** A success needs no decision about a retry, so no gate is asked. */
+const NO_RETRY: RetryGates = { breaker: undefined }
+
 export class RunningAttempts {
   private readonly ports: RunningPorts
   private readonly running = new Map<string, Running>()
@@ -97,8 +102,11 @@ export class RunningAttempts {
     const execution = new Execution(environment.clock)
     const running = { definition, task, epoch, execution }
     // Another process took the task for lost meanwhile, and it begins here again: nothing else would stop the former.
-    this.stop(new Error('The task was taken over, and runs again'), task)
-    this.running.set(nameOf(task), running)
+    const name = nameOf(task)
+    const former = this.running.get(name)
+    // An error has a stack, which costs more than the rest of this function: it is made only where there is a former.
+    if (former !== undefined) former.execution.stop(new Error('The task was taken over, and runs again'))
+    this.running.set(name, running)
     slots.occupy()
     const { deadlineAtMs } = task.progress.retry
     const remainingMs = remainingOf(deadlineAtMs, definition, task.updatedAtMs)
@@ -106,7 +114,7 @@ export class RunningAttempts {
     const context = contextOf(definition, task, () => execution.signal, remainingMs, checkpoint)
     const { attemptTimeoutMs, timeoutMs } = definition.policy
     const limits = { attemptTimeoutMs, remainingMs, timeoutMs }
-    const { verify, run, name } = definition
+    const { verify, run } = definition
     const isVerification = task.progress.unverified === true
     if (!isVerification) events.began(definition, task)
     // The definition may have changed since the interruption: without `verify`, its rule answers.
@@ -115,7 +123,7 @@ export class RunningAttempts {
     const operation = isVerification ? look : run
     // An attempt that was committed just before a stop does not begin any more.
     if (isStopped(activity, definition)) execution.stop(new Error('The process stops'))
-    else execution.run(() => this.call(operation, running, context), name, context.attempt, limits)
+    else execution.run(() => this.call(operation, running, context), definition.name, context.attempt, limits)
     void execution.ended
       .then((end) => (isVerification ? this.concludeVerification(running, end) : this.conclude(running, end)))
       .finally(() => this.leave(running))
@@ -173,14 +181,16 @@ export class RunningAttempts {
     const settlesGates = attemptEnd !== undefined
     const mayRetry = settlesGates && attemptEnd.result !== 'success'
     const acceptsLate = definition.onInterrupt === 'charge'
-    const after = await this.write(running, { settlesGates, mayRetry, acceptsLate }, (view) => {
+    const isSuccess = attemptEnd?.result === 'success'
+    const after = await this.write(running, { settlesGates, mayRetry, acceptsLate, isSuccess }, (view) => {
       const { task: current, now, isBudgetFresh } = view
       if (view.isLate) return attemptEnd && settleLate(current, attemptEnd, now)
       if (attemptEnd === undefined) return interrupt(current, definition.policy, rule, true, view.retryGates, now)
       this.tellBreaker(running, current, attemptEnd, now)
       if (!isBudgetTold || isBudgetFresh) this.tellBudget(running, attemptEnd, now)
       isBudgetTold = true
-      return settle(current, definition.policy, attemptEnd, view.retryGates, now)
+      const retryGates = attemptEnd.result === 'success' ? NO_RETRY : view.retryGates
+      return settle(current, definition.policy, attemptEnd, retryGates, now)
     })
     if (after === undefined) return
     this.emitEnd(running, end, attemptEnd, after)
@@ -203,12 +213,16 @@ export class RunningAttempts {
   /** The outcome, with the next attempt if that is due at once; undefined if another process has taken the task. */
   private async write(
     running: Running,
-    kind: Pick<Transition<unknown>, 'settlesGates' | 'mayRetry' | 'acceptsLate'>,
+    kind: Pick<Transition<unknown>, 'settlesGates' | 'mayRetry' | 'acceptsLate' | 'isSuccess'>,
     change: (view: TaskView) => Settled | undefined,
   ): Promise<Concluded | undefined> {
     const { definition, task } = running
+    // Field by field: a spread takes as long as the rest of the call.
+    const { settlesGates = false, mayRetry = false, acceptsLate = false } = kind
     const after = await this.ports.writer.write<Concluded>({
-      ...kind,
+      settlesGates,
+      mayRetry,
+      acceptsLate,
       definition,
       key: task,
       heldAs: task,
@@ -229,7 +243,8 @@ export class RunningAttempts {
 
   private nextOf(definition: Definition, task: TaskRecord, view: TaskView): Started | undefined {
     const isDue = task.status === 'waiting' && (task.dueAtMs as number) <= view.now
-    if (!isDue || this.ports.activity.isStopped || !view.isConducted) return undefined
+    // A claim looks at the gate of the queue, which may be paused by now.
+    if (!isDue || hasQueueGate(definition) || this.ports.activity.isStopped || !view.isConducted) return undefined
     const started = this.ports.admission.start(definition, task, view.now)
     // The task waits, and is claimed when its gate allows it.
     return 'denial' in started ? undefined : started

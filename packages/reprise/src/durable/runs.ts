@@ -17,6 +17,12 @@ import { expectId } from './tasks.js'
 export interface NewRun {
   /** Unique within the store: up to 128 letters, digits, dots, dashes and underscores. */
   readonly id: string
+  /**
+   * The run that it is a part of: its own id is then `PARENT/ID`.
+   * @default it stands alone
+   * @example { parent: 'nightly-1' }
+   */
+  readonly parent?: string
   /** Whose it is: what a program calls its own. */
   readonly kind: string
   /** Its name for people; runs may share it. */
@@ -75,12 +81,14 @@ export class Runs {
    * })
    */
   async start(
-    { id, kind, name, definition, fingerprint, detail = null }: NewRun,
+    { id: ownId, parent, kind, name, definition, fingerprint, detail = null }: NewRun,
     options: ConductOptions = {},
   ): Promise<DurableRun> {
     const { ledger, owner } = this.parts
     this.parts.expectOpen()
-    expectId('run', id)
+    expectId('run', ownId)
+    if (parent !== undefined) expectId('run', parent)
+    const id = parent === undefined ? ownId : childId(parent, ownId)
     const kept = { definition: expectJson(definition, 'definition'), detail: expectJson(detail, 'detail') }
     const begin = (): Promise<RunRecord> =>
       ledger.transact({ tasks: [], runs: [id] }, (view) => {
@@ -174,7 +182,7 @@ export class Runs {
   }
 
   /** Runs of the store, the latest first. @example const latest = await durable.runs.list({ limit: 20 }) */
-  list(filter: RunFilter = {}): Promise<readonly RunRecord[]> {
+  async list(filter: RunFilter = {}): Promise<readonly RunRecord[]> {
     this.parts.expectOpen()
     return this.parts.ledger.runs(filter)
   }
@@ -211,7 +219,7 @@ export class Runs {
 
   private async expectRun(id: string): Promise<RunRecord> {
     this.parts.expectOpen()
-    expectId('run', id)
+    expectRunId(id)
     const run = await this.parts.ledger.run(id)
     if (run === undefined || run.status === 'removing') throw new TaskRefusedError('not_found', `There is no run ${id}`)
     return run
@@ -228,4 +236,17 @@ export class Runs {
       `Run ${run.id} is being executed by process ${pid} on ${host} since ${since}; ${lease}`,
     )
   }
+}
+
+/** The id of a run that is a part of another one: `nightly-1/resize`. No run that stands alone has a slash in its id. */
+export function childId(parent: string, id: string): string {
+  return `${parent}/${id}`
+}
+
+/** Of a run that stands alone, or of a part of one. */
+function expectRunId(id: string): void {
+  const [first, second, ...others] = typeof id === 'string' ? id.split('/') : [id]
+  if (others.length > 0) throw new TypeError(`run ${JSON.stringify(id)} must have at most one slash`)
+  expectId('run', first as string)
+  if (second !== undefined) expectId('run', second)
 }

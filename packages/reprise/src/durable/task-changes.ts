@@ -9,6 +9,7 @@ import type { Adoption } from './adoption.js'
 import type { Definition } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
+import { answerTo, grantOf, type LetterRef, type RedriveAnswer, type RedriveOptions } from './redrive.js'
 import { cancel, reset, resolve, retryNow, seedOf, type Settled } from './transitions.js'
 import { isOver, type Waiters } from './waiters.js'
 import type { Worker } from './worker.js'
@@ -50,6 +51,36 @@ export class TaskChanges {
     this.ports.expectOpen()
     await this.ports.ledger.keepPolicy(definition.record)
     await this.change(definition, id, (task, now) => this.resetTask(definition, task, now))
+  }
+
+  /** The same for a task that has ended in any way: what it gave is forgotten. */
+  async again(definition: Definition, id: string): Promise<void> {
+    this.ports.expectOpen()
+    await this.ports.ledger.keepPolicy(definition.record)
+    const seed = seedOf(this.ports.random)
+    await this.change(definition, id, (task, now) =>
+      TERMINAL.has(task.status) ? reset(task, definition.record.hash, seed, now) : undefined,
+    )
+  }
+
+  /** The same for a task whose letter of this generation is open; see `redrive.ts`. */
+  async redrive(definition: Definition, letter: LetterRef, options: RedriveOptions): Promise<RedriveAnswer> {
+    const { ledger, worker, random } = this.ports
+    await ledger.keepPolicy(definition.record)
+    let answer: RedriveAnswer = 'redriven'
+    const seed = seedOf(random)
+    const changed = await worker.writer.write<Changed>({
+      definition,
+      key: letter,
+      decide: ({ task, now }) => {
+        answer = answerTo(task, letter, options)
+        if (answer !== 'redriven') return undefined
+        const changes = reset(task, definition.record.hash, seed, now, grantOf(options, definition.queue))
+        return { changes, result: { before: task, task: changes.task } }
+      },
+    })
+    if (changed !== undefined) worker.events.reset(definition, changed.task)
+    return answer
   }
 
   async decide(definition: Definition, id: string, answer: 'done' | 'rerun', result: unknown): Promise<void> {

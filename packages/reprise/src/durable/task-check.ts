@@ -35,7 +35,10 @@ export function faultsOfPlace({ task }: CheckedTask): Fault[] {
   return faults
 }
 
-/** I5: what ended stays so, but for a recorded reset. I6: a task that failed or is undecided has one open dead letter. */
+/**
+ * I5: what ended stays so, but for a recorded reset. I6: a task that failed or is undecided has one open dead letter,
+ * unless a person has acknowledged it.
+ */
 export function faultsOfEnd(checked: CheckedTask, hasAllEvents: boolean): Fault[] {
   const { task, rows, letters, events } = checked
   const { status, generation, progress, compacted } = task
@@ -55,13 +58,17 @@ export function faultsOfEnd(checked: CheckedTask, hasAllEvents: boolean): Fault[
   return [...faults, ...letterFaults(task, letters)]
 }
 
-function letterFaults({ status, generation }: TaskRecord, letters: CheckedTask['letters']): Fault[] {
+function letterFaults({ status, generation, progress }: TaskRecord, letters: CheckedTask['letters']): Fault[] {
   const faults: Fault[] = []
-  const needsOne = status === 'failed' || status === 'undecided'
+  const isAcknowledged = progress?.acknowledged === true
+  const needsOne = (status === 'failed' && !isAcknowledged) || status === 'undecided'
   const open = letters.filter(({ isOpen }) => isOpen)
   if (needsOne && !open.some((letter) => letter.generation === generation))
     faults.push(['I6', `it is ${status}, and has no open dead letter`])
-  if (!needsOne && open.length > 0) faults.push(['I6', `it is ${status}, and has an open dead letter`])
+  if (!needsOne && open.length > 0) {
+    const state = isAcknowledged ? `${status} and acknowledged` : status
+    faults.push(['I6', `it is ${state}, and has an open dead letter`])
+  }
   if (open.length > 1) faults.push(['I6', `it has ${open.length} open dead letters`])
   if (letters.some((letter) => letter.generation > generation))
     faults.push(['I6', 'it has a dead letter of a later generation'])

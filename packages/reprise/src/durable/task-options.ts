@@ -1,13 +1,16 @@
 /** The options of a task, checked. Imports core and its own layer. */
+import { numberCheck } from '../core/budgets/numbers.js'
 import { OptionsError } from '../core/errors.js'
 import { expectNone, expectOptions, type OptionCheck, optionProblems } from '../core/options.js'
 import type { Policy } from '../core/policy.js'
 import { isNot } from '../core/problems.js'
+import type { QueueRate } from '../ledger/queue-limit.js'
 import type { TaskRecord } from '../ledger/records.js'
 import type { Allotment } from './allotment.js'
 import type { Definition, VerifyFunction } from './definition.js'
 import type { TaskGroup } from './group.js'
 import type { InterruptRule } from './policy-record.js'
+import { queueRate, type RateInput } from './queue-gate.js'
 
 /** Options of a task. `I`: its input, `R`: its result. */
 export interface TaskOptions<I, R> {
@@ -52,6 +55,22 @@ export interface TaskOptions<I, R> {
    */
   readonly most?: number
   /**
+   * How many tasks of this name start in a second, over all processes that share the ledger: in `t` seconds at most
+   * `burst + t × perSecond`. A task that has to wait for its start loses no attempt.
+   * @default no limit
+   * @example { rate: { perSecond: 20 } }
+   */
+  readonly rate?: {
+    /** Starts in a second: a number above 0. */
+    readonly perSecond: number
+    /**
+     * Starts that may come at once after a pause: a number of 1 or more.
+     * @default 1, or the starts of 50 ms where these are more
+     * @example { rate: { perSecond: 20, burst: 5 } }
+     */
+    readonly burst?: number
+  }
+  /**
    * What it means that the breaker or the budget of the policy denies an attempt: the task is over (`end`), or all tasks of
    * this name wait until the gate allows them (`hold`), and none fails or loses an attempt because of it.
    * @default 'end'
@@ -60,7 +79,7 @@ export interface TaskOptions<I, R> {
   readonly whenDenied?: 'end' | 'hold'
 }
 
-interface ReadOptions<I, R> extends Pick<Definition, 'most' | 'whenDenied'> {
+interface ReadOptions<I, R> extends Pick<Definition, 'most' | 'rate' | 'whenDenied'> {
   readonly tally: Definition['tally'] | undefined
   readonly rule: InterruptRule
   readonly verify: VerifyFunction<I, R> | undefined
@@ -97,12 +116,25 @@ export function readTaskOptions<I, R>(name: string, options: TaskOptions<I, R>, 
     tally: TALLY,
     allot: [() => true, ''],
     most: MOST,
+    rate: [() => true, ''],
     whenDenied: WHEN_DENIED,
   })
   const { group, tally, allot, most, whenDenied } = options
+  const rate = options.rate && readRate(`the rate of the task ${name}`, options.rate)
   if (group !== undefined) expectGroup(name, group)
   if (allot !== undefined) expectAllotment(name, allot, policy)
-  return { ...interruptRule(name, options), group, tally: tallyNamed(name, tally), allot, most, whenDenied }
+  return { ...interruptRule(name, options), group, tally: tallyNamed(name, tally), allot, most, rate, whenDenied }
+}
+
+const RATE_CHECKS = {
+  perSecond: numberCheck(20, 'a finite number above 0'),
+  burst: [(value) => Number.isFinite(value) && (value as number) >= 1, 'a number of 1 or more, such as 5'],
+} as const satisfies Readonly<Record<string, OptionCheck>>
+
+/** Throws an `OptionsError` for a wrong rate. */
+export function readRate(subject: string, rate: RateInput): QueueRate {
+  expectOptions(subject, rate, RATE_CHECKS, { required: ['perSecond'] })
+  return queueRate(rate)
 }
 
 /** What a function answers is checked for each task. */

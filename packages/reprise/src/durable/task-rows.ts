@@ -11,13 +11,13 @@ import {
 } from '../ledger/records.js'
 import { signatureOf } from '../ledger/signature.js'
 
-/** Of a task that failed or is undecided, and does not stay so. */
+/** Of a task that failed or is undecided, and does not stay so; nothing if a person has closed it before. */
 export function closedLetters(
   { status, generation, ...task }: TaskRecord,
   by: LetterClosing,
   atMs: number,
 ): { closedLetters?: readonly ClosedLetter[] } {
-  const isOpen = status === 'failed' || status === 'undecided'
+  const isOpen = (status === 'failed' && task.progress?.acknowledged !== true) || status === 'undecided'
   return isOpen ? { closedLetters: [{ ...keyOf(task), generation, atMs, by }] } : {}
 }
 

@@ -12,10 +12,10 @@ import type { RetryGates } from '../core/decide.js'
 import type { Changes, Decided, Keys, Ledger, View } from '../ledger/ledger.js'
 import type { GateRecord, TaskKey, TaskRecord } from '../ledger/records.js'
 import { AllotmentCount, allotmentKey } from './allotment.js'
-import { type Definition, expectConductor, isConducted, runsOf } from './definition.js'
+import { type Definition, expectConductor, isConducted, isShared, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
-import { changeOf } from './group.js'
+import { changeOf, concerns } from './group.js'
 import { retryWhileBusy } from './persistence.js'
 import type { Settled } from './transitions.js'
 
@@ -57,6 +57,8 @@ export interface Transition<T> {
   readonly isOutcome?: boolean
   /** A process that was taken for lost may still write the result: see `isLate`. */
   readonly acceptsLate?: boolean
+  /** The task can only succeed: rows of a group that is not concerned by successes are not locked. */
+  readonly isSuccess?: boolean
   /** Undefined: nothing is to be changed. */
   readonly decide: (view: TaskView) => Transitioned<T> | undefined
 }
@@ -89,7 +91,7 @@ export class TaskWriter {
   async write<T>(transition: Transition<T>): Promise<T | undefined> {
     const { ledger, gates, isStopped, onGroupChanged } = this.ports
     const { definition, isOutcome } = transition
-    const keys = definition.group === undefined ? this.keysOf(transition) : await this.keysWithGroup(transition)
+    const keys = hasGroup(transition) ? await this.keysWithGroup(transition) : this.keysOf(transition)
     const decide = (view: View): Decided<Written<T> | undefined> => {
       const task = taskToChange(transition, view)
       const written = task && this.decide(transition, task, view)
@@ -122,7 +124,7 @@ export class TaskWriter {
     const decided = decide(this.viewOf({ definition, heldAs: task }, task, view, undefined))
     if (decided === undefined) return undefined
     const { changes, result } = decided
-    if (definition.group !== undefined && changeOf(task, changes.task) !== undefined) return undefined
+    if (definition.group !== undefined && changeOf(definition.group, task, changes.task) !== undefined) return undefined
     gates.giveUp(definition, task, changes.task, view.now)
     return { ...changes, gates: gates.records(definition), result }
   }
@@ -138,7 +140,9 @@ export class TaskWriter {
     const { definition, key, heldAs } = transition
     const { tasks, gates, runs } = this.keysOf(transition)
     const task = heldAs ?? (await this.ports.ledger.get(key))
-    const group = task && definition.group?.keys(task)
+    // Not there yet, or not any more: another process may record it before the transaction, without the rows of its group.
+    if (task === undefined) throw notFound(key)
+    const group = definition.group?.keys(task)
     return {
       tasks: [...tasks, ...(group?.tasks ?? [])],
       gates: [...gates, ...(group?.gates ?? [])],
@@ -162,18 +166,27 @@ export class TaskWriter {
   private decide<T>(transition: Transition<T>, task: TaskRecord, view: View): Written<T> | undefined {
     const { gates, owner } = this.ports
     const { definition, heldAs, settlesGates, mayRetry } = transition
-    const count = mayRetry && definition.allot ? new AllotmentCount(definition.allot, view) : undefined
+    const isCharged = mayRetry && definition.allot !== undefined && task.progress.uncharged !== true
+    const count = isCharged ? new AllotmentCount(definition.allot, view) : undefined
     const decided = transition.decide(this.viewOf(transition, task, view, count))
     if (decided === undefined) return undefined
-    const { changes, result } = decided
+    const { result } = decided
+    const changes = definition.keepsNoLetters ? withoutLetters(decided.changes) : decided.changes
     // A process that lives and has the task hears of the change, and gives back itself what its own budget granted.
     const isElsewhere = heldAs === undefined && task.owner !== null && task.owner !== owner
     if (!settlesGates) gates.giveUp(definition, task, changes.task, view.now, isElsewhere)
-    const change = definition.group && changeOf(task, changes.task)
-    const groupChanges = change && definition.group?.follow(view, change, view.now)
-    const records = gates.records(definition)
-    return { changes, result, groupChanges, gates: count === undefined ? records : [...records, ...count.records()] }
+    const own = gates.records(definition)
+    const records = count === undefined ? own : [...own, ...count.records()]
+    const change = definition.group && changeOf(definition.group, task, changes.task)
+    // The group may change a gate that this change has charged: it sees the row with the charge, and keeps it so.
+    const groupChanges = change && definition.group?.follow(withGates(view, records), change, view.now)
+    return { changes, result, groupChanges, gates: records }
   }
+}
+
+/** Whether the rows of the task's group have to be locked. */
+function hasGroup({ definition: { group }, isSuccess }: Transition<unknown>): boolean {
+  return group !== undefined && (!isSuccess || concerns(group, 'succeeded'))
 }
 
 interface LockedTaskParts {
@@ -220,10 +233,37 @@ function taskToChange(transition: Transition<unknown>, view: View): TaskRecord |
     const isLate = acceptsLate && task.status === 'waiting' && task.progress.lost !== undefined
     return isHeld || isLate ? task : undefined
   }
-  if (definition.conductor !== undefined) expectConductor(view.run(key.scope), key.scope, definition.conductor)
+  if (definition.conductor !== undefined && !isShared(definition))
+    expectConductor(view.run(key.scope), key.scope, definition.conductor)
   const task = view.task(key)
-  if (task === undefined) throw new TaskRefusedError('not_found', `There is no task ${key.scope}/${key.id}`)
+  if (task === undefined) throw notFound(key)
   return task
+}
+
+function notFound({ scope, id }: TaskKey): TaskRefusedError {
+  return new TaskRefusedError('not_found', `There is no task ${scope}/${id}`)
+}
+
+/** The same rows, with these gates as they are to be written. */
+function withGates(view: View, gates: readonly GateRecord[]): View {
+  if (gates.length === 0) return view
+  return {
+    now: view.now,
+    task: (key) => view.task(key),
+    run: (id) => view.run(id),
+    gate: (key) => {
+      const named = view.gate(key)
+      return gates.find((gate) => gate.key === key) ?? named
+    },
+  }
+}
+
+/** A task that fails without a dead letter: it is acknowledged from the first. */
+function withoutLetters(changes: Settled): Settled {
+  const { dead = [], task } = changes
+  if (dead.length === 0 || task.status !== 'failed') return changes
+  const acknowledged = { ...task, progress: { ...task.progress, acknowledged: true } }
+  return { ...changes, task: acknowledged, tasks: [acknowledged], dead: [] }
 }
 
 /** Two changes of one task in one commit, one after the other: the second says what the task is. */

@@ -26,6 +26,7 @@ import { expectOptions, type OptionCheck } from '../core/options.js'
 import { expectJson } from './json.js'
 import { isTransient } from './persistence.js'
 import { fingerprint } from './policy-record.js'
+import { hasQueueGate } from './queue-gate.js'
 import { faultsOfState } from './state-check.js'
 import type { TaskChanges } from './task-changes.js'
 import { freshProgress, seedOf } from './transitions.js'
@@ -91,8 +92,9 @@ export interface TaskHandle<I, R> {
    */
   start(input: I, options?: TaskStartOptions): Promise<{ readonly id: string }>
   /**
-   * Records many tasks, in few transactions. None is recorded if an input or id is wrong. A task that exists stays as
-   * it is; if one exists with another input, the others are recorded and the call rejects.
+   * Records many tasks, in few transactions, not in one. All inputs and ids are checked first, and nothing is recorded if
+   * one is wrong. A task that exists stays as it is. If it exists with another input or with a policy that is refused, the
+   * others of the list are recorded all the same, and then the call rejects with a `TaskRefusedError` that names it.
    * @example await charge.startAll(['42', '43'].map((order) => ({ id: `order-${order}`, input: { order } })))
    */
   startAll(tasks: readonly StartInput<I>[]): Promise<readonly { readonly id: string }[]>
@@ -154,6 +156,11 @@ export class Tasks {
     this.parts = parts
   }
 
+  /** Grants a fresh set of attempts to a task that has ended, however it did. */
+  again(definition: Definition, id: string): Promise<void> {
+    return this.parts.changes.again(definition, id)
+  }
+
   handle<I, R>(definition: Definition): TaskHandle<I, R> {
     const { changes } = this.parts
     return {
@@ -186,8 +193,8 @@ export class Tasks {
     id: string | undefined,
   ): Promise<{ task: TaskRecord; ended: Promise<TaskRecord> }> {
     const { worker, waiters, watching, onFailure } = this.parts
-    const { policy, most } = definition
-    const isFree = policy.budget === undefined && policy.breaker === undefined && most === undefined
+    const { policy } = definition
+    const isFree = policy.budget === undefined && policy.breaker === undefined && !hasQueueGate(definition)
     const hasRoom = isFree && worker.slots.take()
     try {
       if (isStopped(worker.activity, definition)) await this.expectOver(definition, id)
@@ -268,13 +275,15 @@ export class Tasks {
       return { id, input: copyOf(one.input, `tasks[${index}].input`) }
     })
     const now = await ledger.now()
-    const tasks = kept.map(({ id, input }) => this.newTask(definition, input, id, now, false))
+    const tasks = kept.map(({ id, input }) => this.newTask(definition, input, id, now))
     const conflicts: string[] = []
+    const refusals: unknown[] = []
     for (let first = 0; first < tasks.length; first += AT_ONCE) {
       const creations = await ledger.create(tasks.slice(first, first + AT_ONCE))
-      conflicts.push(...(await this.recorded(definition, creations)))
+      conflicts.push(...(await this.recorded(definition, creations, refusals)))
     }
     worker.wake()
+    if (refusals.length > 0) throw refusals[0]
     if (conflicts.length === 0) return tasks.map(({ task }) => ({ id: task.id }))
     const named = conflicts.slice(0, NAMED).join(', ')
     const which = conflicts.length > NAMED ? `${named} and ${conflicts.length - NAMED} more` : named
@@ -282,13 +291,21 @@ export class Tasks {
     throw new TaskRefusedError('conflict', message)
   }
 
-  /** Tells of those that are new; answers with the ids of those that exist with another input. */
-  private async recorded(definition: Definition, creations: readonly Creation[]): Promise<string[]> {
+  /**
+   * Tells of those that are new; answers with the ids of those that exist with another input. Refused policies are collected:
+   * one must not keep the rest of the list from being recorded.
+   */
+  private async recorded(
+    definition: Definition,
+    creations: readonly Creation[],
+    refusals: unknown[],
+  ): Promise<string[]> {
+    const { worker, adoption } = this.parts
     const conflicts: string[] = []
     for (const { type, task } of creations) {
-      if (type === 'created') this.parts.worker.events.created(definition, task)
-      else if (type === 'existing') await this.parts.adoption.expectPolicy(definition, task)
-      else conflicts.push(task.id)
+      if (type === 'created') worker.events.created(definition, task)
+      else if (type === 'conflict') conflicts.push(task.id)
+      else await adoption.expectPolicy(definition, task).catch((error: unknown) => refusals.push(error))
     }
     return conflicts
   }
@@ -305,9 +322,12 @@ export class Tasks {
     })
   }
 
-  private newTask(definition: Definition, input: Json, id: string, now: number, atOnce: boolean): NewTask {
+  /** A task as it is recorded; `atOnce`: with its first attempt begun. */
+  newTask(definition: Definition, input: Json, id: string, now: number, atOnce = false): NewTask {
     const { name, queue, scopeKind, scope, record } = definition
     const { worker } = this.parts
+    const fresh = freshProgress(seedOf(this.parts.random))
+    const progress = definition.group === undefined ? fresh : { ...fresh, grouped: true }
     const task: TaskRecord = {
       scopeKind,
       scope,
@@ -318,7 +338,7 @@ export class Tasks {
       dueAtMs: now,
       owner: null,
       fence: 0,
-      progress: freshProgress(seedOf(this.parts.random)),
+      progress,
       policyHash: record.hash,
       input,
       stopReason: null,

@@ -185,13 +185,35 @@ export function settle(task: TaskRecord, policy: Policy, end: AttemptEnd, gates:
   return { task: waiting, tasks: [waiting], attempts: [row] }
 }
 
+/** What a redrive adds to a reset. */
+export interface RedriveGrant {
+  /** Retries of the new generation are charged to no allotment. */
+  readonly uncharged: boolean
+  /** Where the task waits from now on; where it waited before when absent. */
+  readonly queue?: string | undefined
+  /** What the event says of it. */
+  readonly detail: Readonly<Record<string, Json>>
+}
+
 /** A fresh set of attempts, by the policy of now. History, gates, what was charged and the idempotency key stay. */
-export function reset(task: TaskRecord, policyHash: string, seed: number, now: number): Settled {
-  const { allotted } = task.progress
-  const progress = { ...freshProgress(seed), ...(allotted !== undefined && { allotted }) }
+export function reset(
+  task: TaskRecord,
+  policyHash: string,
+  seed: number,
+  now: number,
+  redrive?: RedriveGrant,
+): Settled {
+  const { allotted, grouped } = task.progress
+  const progress: TaskProgress = {
+    ...freshProgress(seed),
+    ...(allotted !== undefined && { allotted }),
+    ...(grouped && { grouped }),
+    ...(redrive?.uncharged && { uncharged: true }),
+  }
   const { result: _result, ...rest } = task
   const next: TaskRecord = {
     ...rest,
+    queue: redrive?.queue ?? task.queue,
     generation: task.generation + 1,
     status: 'waiting',
     owner: null,
@@ -202,12 +224,12 @@ export function reset(task: TaskRecord, policyHash: string, seed: number, now: n
     stopReason: null,
     updatedAtMs: now,
   }
-  const events = [eventOf('reset', task, now, { generation: next.generation })]
+  const events = [eventOf('reset', task, now, { generation: next.generation, ...redrive?.detail })]
   return { task: next, tasks: [next], events, ...droppedCheckpoints(task), ...closedLetters(task, 'reset', now) }
 }
 
 export function cancel(task: TaskRecord, now: number): Settled {
-  const { checkpoint: _checkpoint, ...progress } = withoutSlot(task).progress
+  const { checkpoint: _checkpoint, lost: _lost, ...progress } = withoutSlot(task).progress
   const next: TaskRecord = {
     ...task,
     progress,

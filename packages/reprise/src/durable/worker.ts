@@ -11,14 +11,14 @@ import type { TaskKey, TaskRecord } from '../ledger/records.js'
 import type { Environment } from '../runtime/environment.js'
 import { Activity } from './activity.js'
 import { type Started, TaskAdmission } from './admission.js'
-import type { Conductor, Definition } from './definition.js'
+import { type Conductor, type Definition, isShared } from './definition.js'
 import { DueTasks } from './due.js'
 import type { GateBook } from './gate-book.js'
 import { Holds } from './holds.js'
 import { LedgerClock } from './ledger-clock.js'
 import { ParkedTasks } from './parked-tasks.js'
 import { retryWhileBusy } from './persistence.js'
-import { writeQueueLimit } from './queue-gate.js'
+import { hasQueueGate, writeQueueGate } from './queue-gate.js'
 import { RunningAttempts } from './running.js'
 import { Slots } from './slots.js'
 import { TaskEvents } from './task-events.js'
@@ -104,18 +104,22 @@ export class Worker {
     this.wake()
   }
 
+  /** Tasks of this definition are claimed no more; those that run here go on. */
+  unregister({ queue }: Definition): void {
+    this.definitions.delete(queue)
+  }
+
   /** Tasks of this definition are claimed from now on. */
   register(definition: Definition): void {
-    const { queue, most } = definition
-    this.definitions.set(queue, definition)
-    if (most !== undefined) this.limit(queue, most)
+    this.definitions.set(definition.queue, definition)
+    if (hasQueueGate(definition)) this.limit(definition)
     this.wake()
   }
 
-  private limit(queue: string, most: number): void {
+  private limit(definition: Definition): void {
     const { ledger, onFailure } = this.ports
     const written = retryWhileBusy(
-      () => writeQueueLimit(ledger, queue, most),
+      () => writeQueueGate(ledger, definition),
       () => this.isStopped,
     )
     void this.activity.track(written).catch(onFailure)
@@ -145,7 +149,7 @@ export class Worker {
   /** An attempt that ended here has given back its place in the queue, and what its gates had granted. */
   private placeLeft(definition: Definition): void {
     const gates = this.ports.gates.keysOf(definition)
-    if (definition.most !== undefined) gates.push(queueKey(definition.queue))
+    if (hasQueueGate(definition)) gates.push(queueKey(definition.queue))
     if (gates.length > 0 && this.holds.attemptEnded(gates)) this.wake()
   }
 
@@ -206,7 +210,7 @@ export class Worker {
 
   /** Queues that are served here, and that any process may serve. */
   get sharedQueues(): string[] {
-    return [...this.definitions.values()].flatMap(({ queue, conductor }) => (conductor === undefined ? [queue] : []))
+    return [...this.definitions.values()].flatMap((definition) => (isShared(definition) ? [definition.queue] : []))
   }
 
   /** The same for the tasks of one run; the others go on. */

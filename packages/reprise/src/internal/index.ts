@@ -5,12 +5,40 @@
 export { durationCheck, expectOptions, type OptionCheck } from '../core/options.js'
 export { nearest } from '../core/suggest.js'
 export type { ConductOptions, DurableRun, StepHandle } from '../durable/durable-run.js'
+export type { ItemQueue, NewItem } from '../durable/item-queue.js'
+export { laneName } from '../durable/item-queue.js'
+export { childId } from '../durable/runs.js'
+export { queueKey, type QueueState } from '../ledger/queue-limit.js'
 export { failureOf } from '../durable/failure-record.js'
 export type { GroupChange } from '../durable/group.js'
+export type { Actor } from '../durable/actor.js'
+export { changeGate } from '../durable/gate-control.js'
 export { faultsOfTasks } from '../durable/inspection.js'
 export { checkLedger, type FaultPlace, type LedgerCheck, type LedgerFault } from '../durable/ledger-check.js'
+export {
+  acknowledgeLetter,
+  editInput,
+  type EditOptions,
+  purgeLetters,
+  type PurgeOptions,
+} from '../durable/letter-control.js'
 export { lastHeardOf, livingOwners, type OtherOwner } from '../durable/other-owners.js'
 export { fingerprint } from '../durable/policy-record.js'
+export {
+  continueQueue,
+  listQueues,
+  pauseQueue,
+  setQueueMost,
+  setQueueRate,
+  type StoredQueue,
+} from '../durable/queue-control.js'
+export {
+  type LetterRef,
+  type RedriveAnswer,
+  redriveLetters,
+  type Redriven,
+  type RedriveOptions,
+} from '../durable/redrive.js'
 export type { Changes } from '../ledger/ledger.js'
 export type { CopiedCounts, CopiedRows } from '../ledger/copied-tables.js'
 export { ENDED_RUN_STATUSES, type RunStatus } from '../ledger/records.js'
@@ -18,4 +46,5 @@ export type { LostRows } from '../ledger/row-check.js'
 export { classOf, type TaskClass } from '../ledger/tally.js'
 export type { ConnectionFacts, SchemaState, StoreCheck, StoreFacts, TableFacts } from '../ledger/store-facts.js'
 export { describeError, plainText } from '../observe/plain-text.js'
+export { redriveWith } from './redrive.js'
 export { addressOf, sharedLedger } from './shared-ledger.js'

@@ -21,6 +21,9 @@ export function rankOf({ progress }: TaskRecord): number {
 /** In the order of the claim. */
 export const RANK_NUMBERS: readonly number[] = [0, 1, 2]
 
+/** Of tasks whose last attempt failed. */
+export const RETRY_RANK = 1
+
 /** Of tasks that have made no attempt, or none since a reset. */
 export const FRESH_RANK = 2
 

@@ -58,6 +58,12 @@ export interface TaskFilter extends ScopeFilter {
   readonly queue?: string
   /** Tasks in one of these statuses. @default tasks in every status @example { statuses: ['failed', 'undecided'] } */
   readonly statuses?: readonly TaskStatus[]
+  /**
+   * Tasks that changed at this time or later: milliseconds since the epoch.
+   * @default tasks of all times
+   * @example { scopeKind: 'run', scope: 'nightly-1', sinceMs: Date.now() - 5000 }
+   */
+  readonly sinceMs?: number
   /** Tasks of the owner with this id. @default tasks of every owner, and of none @example { owner: 'f3b2' } */
   readonly owner?: string
   /**
@@ -148,26 +154,29 @@ export interface WaitingFilter extends WaitingRef {
   readonly limit?: number
 }
 
-/** Which fresh tasks are counted. */
-export interface FreshFilter {
-  /** The queue's name. */
-  readonly queue: string
-  /** The key of the policy as data. */
-  readonly policyHash: string
-  /** A task that changed after this time is none that is as it was created. */
+/** Which waiting tasks are counted. */
+export interface SurveyFilter extends WaitingRef {
+  /** A task that changed after this time is looked at: the clock was set back. */
   readonly nowMs: number
+  /** A task with more recorded attempts than this is looked at. */
+  readonly attempts: number
   /**
    * Where the page before ended.
    * @default from the first task on
-   * @example { queue: 'charge', policyHash: '9f2c', nowMs: 0, limit: 1000, after: { dueAtMs: 0, id: 'order-42' } }
+   * @example
+   * const from = { queue: 'charge', policyHash: '9f2c', rank: 2, nowMs: Date.now(), attempts: 5 }
+   * const page = await ledger.survey({ ...from, limit: 1000, after: { dueAtMs: 0, id: 'order-42' } })
    */
-  readonly after?: FreshEnd
-  /** At most this many are looked at; more if several have the due time and the id of the last one. */
+  readonly after?: SurveyEnd
+  /**
+   * How many are counted at once; more if several have the due time and the id of the last one, or if a store counts
+   * without holding up the process and finds nothing to look at.
+   */
   readonly limit: number
 }
 
-/** Where a page of fresh tasks ends: none of those that have this due time and this id follow. */
-export interface FreshEnd {
+/** Where a page of counted tasks ends: none of those that have this due time and this id follow. */
+export interface SurveyEnd {
   /** The due time of its last task. */
   readonly dueAtMs: number
   /** The id of its last task. */

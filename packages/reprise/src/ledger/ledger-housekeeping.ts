@@ -44,6 +44,12 @@ export interface CompactRequest {
    */
   readonly eventsBeforeMs?: number
   /**
+   * Removes dead letters that were closed before this time; open ones stay.
+   * @default no letter is removed
+   * @example { lettersBeforeMs: Date.now() - 86_400_000 }
+   */
+  readonly lettersBeforeMs?: number
+  /**
    * Removes policies that no task has, and that no process has asked to keep since this time.
    * @default no policy is removed
    * @example { policiesBeforeMs: Date.now() - 86_400_000 }

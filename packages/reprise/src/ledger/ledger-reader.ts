@@ -4,8 +4,8 @@
  */
 import type {
   AttemptPage,
-  FreshEnd,
-  FreshFilter,
+  SurveyEnd,
+  SurveyFilter,
   LetterFilter,
   ResultPage,
   RetryingFilter,
@@ -58,14 +58,14 @@ export interface WaitingCount extends Omit<WaitingRef, 'queue'> {
   readonly tasks: number
 }
 
-/** What was found of some of the fresh tasks of a queue. */
-export interface FreshPage {
-  /** Tasks that are as they were created, with nothing to be looked at. */
+/** What was found of some of the waiting tasks of a queue. */
+export interface SurveyPage {
+  /** Tasks whose records are as the driver writes them, with nothing to be looked at. */
   readonly sound: number
-  /** The others: reset before, later than now, or with a state that no task is created with. */
+  /** The others: reset or interrupted before, later than now, or with a state that the store does not recognise. */
   readonly others: readonly TaskRecord[]
   /** Where to continue; undefined if there are no more. */
-  readonly end: FreshEnd | undefined
+  readonly end: SurveyEnd | undefined
 }
 
 /** What a ledger is asked. */
@@ -114,10 +114,14 @@ export interface LedgerReader {
    */
   waiting(filter: WaitingFilter): Promise<readonly TaskRecord[]>
   /**
-   * Counts fresh tasks that wait, in the order of their claims, and gives those that have to be looked at.
-   * @example const { sound } = await ledger.fresh({ queue: 'charge', policyHash: '9f2c', nowMs: Date.now(), limit: 1000 })
+   * Counts tasks that wait, in the order of their claims, and gives those that have to be looked at one by one. A store
+   * may give more of them than necessary, never fewer: what it only counts has the shape that the driver writes, and as
+   * many recorded attempts as its state says.
+   * @example
+   * const group = { queue: 'charge', policyHash: '9f2c', rank: 2 }
+   * const { sound } = await ledger.survey({ ...group, nowMs: Date.now(), attempts: 5, limit: 1000 })
    */
-  fresh(filter: FreshFilter): Promise<FreshPage>
+  survey(filter: SurveyFilter): Promise<SurveyPage>
   /** The run with this id; undefined if there is none. @example const record = await ledger.run('nightly-1') */
   run(id: string): Promise<RunRecord | undefined>
   /** Runs, the latest first. @example const latest = await ledger.runs({ kind: 'workflow', limit: 20 }) */

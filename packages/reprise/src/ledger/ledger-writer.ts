@@ -9,6 +9,7 @@ import type {
   ClosedLetter,
   DeadLetter,
   GateRecord,
+  InputChange,
   Json,
   LedgerEvent,
   OwnerRecord,
@@ -55,6 +56,8 @@ export interface Changes {
   readonly dead?: readonly DeadLetter[]
   /** Letters that are closed. */
   readonly closedLetters?: readonly ClosedLetter[]
+  /** Inputs of tasks that are replaced; `tasks` never changes one. */
+  readonly inputs?: readonly InputChange[]
   /** Checkpoints of tasks, written or removed. */
   readonly checkpoints?: readonly CheckpointChange[]
   /** Events to add. */

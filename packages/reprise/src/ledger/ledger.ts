@@ -32,8 +32,8 @@ export interface Ledger extends LedgerWriter, LedgerReader, LedgerHousekeeping {
    */
   leaseNow(): Promise<number>
   /**
-   * A number that differs from an earlier one if another process may have written since: a cheap way to see whether a
-   * look is worthwhile.
+   * A number that differs from an earlier one if another process has changed or removed tasks, runs or gates since, and
+   * stays the same if nobody has written: a cheap way to see whether a look is worthwhile. A heartbeat may change it.
    * @example
    * const before = await ledger.changeMark()
    * const isSame = before === (await ledger.changeMark())

@@ -5,7 +5,7 @@
 import { compareDue, rankOf } from './claim-order.js'
 import type { DueRequest, QueueRef } from './ledger.js'
 import { mostOf, queueKey } from './queue-limit.js'
-import type { GateRecord, TaskRecord } from './records.js'
+import { type GateRecord, nameOf, type TaskKey, type TaskRecord } from './records.js'
 
 /** Of every queue no more tasks than it has places, and at most `limit`, in the order of the claim. */
 export function dueTasks(
@@ -24,8 +24,19 @@ export function dueTasks(
   return Array.from(due.values(), ({ first }) => first)
 }
 
+/** Whether the task is of one of the queues, with its policy and a rank that is asked for. */
+export function isOf(task: TaskRecord, queues: readonly QueueRef[]): boolean {
+  return queues.some((ref) => task.queue === ref.queue && task.policyHash === ref.policyHash && isRanked(task, ref))
+}
+
+/** Passes over these tasks. */
+export function isNoneOf(except: readonly TaskKey[] = []): (task: TaskRecord) => boolean {
+  const names = new Set(except.map(nameOf))
+  return (task) => names.size === 0 || !names.has(nameOf(task))
+}
+
 /** Whether the task has one of the ranks that are asked for. */
-export function isRanked(task: TaskRecord, { ranks }: QueueRef): boolean {
+function isRanked(task: TaskRecord, { ranks }: QueueRef): boolean {
   return ranks === undefined || ranks.includes(rankOf(task))
 }
 

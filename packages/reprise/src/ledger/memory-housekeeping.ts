@@ -99,7 +99,7 @@ function remove(tables: MemoryTables, old: readonly TaskRecord[]): Forgotten {
 }
 
 export function compact(tables: MemoryTables, request: CompactRequest, now: number): Compacted {
-  const { maxHistoryPerTask, eventsBeforeMs, limit } = request
+  const { maxHistoryPerTask, eventsBeforeMs, lettersBeforeMs = -Infinity, limit } = request
   const counts = { tasks: 0, attempts: 0, events: 0, deadLetters: 0, policies: 0, owners: 0, reclaimedBytes: 0 }
   if (maxHistoryPerTask !== undefined) {
     expectHistory(maxHistoryPerTask)
@@ -118,6 +118,11 @@ export function compact(tables: MemoryTables, request: CompactRequest, now: numb
     const old = new Set(tables.events.slice(0, limit).filter(({ atMs }) => atMs < eventsBeforeMs))
     tables.events = tables.events.filter((event) => !old.has(event))
     counts.events += old.size
+  }
+  const closed = [...tables.dead].filter(([, { closed: end }]) => end !== undefined && end.atMs < lettersBeforeMs)
+  for (const [name] of closed.slice(0, limit)) {
+    tables.dead.delete(name)
+    counts.deadLetters++
   }
   counts.policies = dropPolicies(tables, request)
   counts.owners = dropOwners(tables, request)

@@ -16,8 +16,8 @@ import type {
   DueRequest,
   Forgotten,
   ForgetRequest,
-  FreshFilter,
-  FreshPage,
+  SurveyFilter,
+  SurveyPage,
   Keys,
   Ledger,
   LetterFilter,
@@ -36,12 +36,12 @@ import type {
 } from './ledger.js'
 import { LedgerTime } from './ledger-time.js'
 import { MemoryAnalytics } from './memory-analytics.js'
-import { dueTasks, freePlaces, isRanked } from './memory-due.js'
+import { dueTasks, freePlaces, isNoneOf, isOf } from './memory-due.js'
 import { compact, forget, isIn, letterName, type MemoryTables, removeRun } from './memory-housekeeping.js'
 import {
   allTasks,
   countWaiting,
-  freshTasks,
+  surveyWaiting,
   countAttempts,
   countTasks,
   listAttempts,
@@ -198,8 +198,8 @@ export class MemoryLedger implements Ledger {
     return listWaiting(this.tables, filter)
   }
 
-  async fresh(filter: FreshFilter): Promise<FreshPage> {
-    return freshTasks(this.tables, filter)
+  async survey(filter: SurveyFilter): Promise<SurveyPage> {
+    return surveyWaiting(this.tables, filter)
   }
 
   async checkpoint(key: TaskKey): Promise<Json | undefined> {
@@ -269,16 +269,19 @@ export class MemoryLedger implements Ledger {
   }
 
   async removeRun(id: string, limit: number, gates: readonly string[] = []): Promise<RunRemoval> {
+    this.commits++
     const removed = removeRun(this.tables, id, limit)
     if (removed.isDone) for (const key of gates) this.gateRecords.delete(key)
     return removed
   }
 
   async forget(request: ForgetRequest): Promise<Forgotten> {
+    this.commits++
     return forget(this.tables, request)
   }
 
   async compact(request: CompactRequest): Promise<Compacted> {
+    this.commits++
     return compact(this.tables, request, this.time.nowMs())
   }
 
@@ -343,14 +346,15 @@ export class MemoryLedger implements Ledger {
 
   /** All that may throw happens before anything is written. */
   private commit<T>(decided: Decided<T>): T {
+    const { result: _result, ...changes } = decided
+    if (Object.values(changes).some((rows) => rows.length > 0)) this.commits++
     const { result, tasks = [], attempts = [], gates = [], dead = [], events = [], ...more } = copyChanges(decided)
-    const { runs = [], created = [], checkpoints = [], closedLetters = [] } = more
-    this.commits++
+    const { runs = [], created = [], checkpoints = [], closedLetters = [], inputs = [] } = more
     const changed = tasks.map((task) => ({ task, kept: this.tables.tasks.get(nameOf(task)) }))
     for (const { task, kept } of changed) {
       if (kept === undefined) throw new Error(`Task ${task.scope}/${task.id} does not exist`)
     }
-    for (const key of checkpoints) {
+    for (const key of [...checkpoints, ...inputs]) {
       if (!this.tables.tasks.has(nameOf(key))) throw new Error(`Task ${key.scope}/${key.id} does not exist`)
     }
     for (const { task } of created) {
@@ -364,8 +368,12 @@ export class MemoryLedger implements Ledger {
     for (const task of created) this.insert(task)
     for (const { task, kept } of changed) {
       if (kept === undefined) continue
-      const { compacted: _compacted, ...rest } = withTallyOf(kept.task, task)
+      const { compacted: _compacted, ...rest } = { ...withTallyOf(kept.task, task), input: kept.task.input }
       kept.task = { ...rest, ...(kept.task.compacted && { compacted: kept.task.compacted }) }
+    }
+    for (const { input, ...key } of inputs) {
+      const kept = this.tables.tasks.get(nameOf(key))
+      if (kept !== undefined) kept.task = { ...kept.task, input }
     }
     for (const row of attempts) {
       const rows = this.tables.attempts.get(nameOf(row)) ?? []
@@ -395,13 +403,4 @@ function copyChanges<T>({ result, ...changes }: Decided<T>): Decided<T> {
 
 function copy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T
-}
-
-function isOf(task: TaskRecord, queues: readonly QueueRef[]): boolean {
-  return queues.some((ref) => task.queue === ref.queue && task.policyHash === ref.policyHash && isRanked(task, ref))
-}
-
-function isNoneOf(except: readonly TaskKey[] = []): (task: TaskRecord) => boolean {
-  const names = new Set(except.map(nameOf))
-  return (task) => names.size === 0 || !names.has(nameOf(task))
 }

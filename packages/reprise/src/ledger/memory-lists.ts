@@ -7,8 +7,8 @@ import { compareWaiting, FRESH_RANK, rankOf } from './claim-order.js'
 import type {
   AttemptCounts,
   AttemptPage,
-  FreshFilter,
-  FreshPage,
+  SurveyFilter,
+  SurveyPage,
   LetterFilter,
   ResultPage,
   RetryingFilter,
@@ -39,7 +39,7 @@ export function allTasks(tables: Tables): TaskRecord[] {
 }
 
 export function listTasks(tables: Tables, filter: TaskFilter): readonly TaskRecord[] {
-  const { queue, statuses, owner, after, limit, withInput = true } = filter
+  const { queue, statuses, sinceMs = -Infinity, owner, after, limit, withInput = true } = filter
   const found = allTasks(tables)
     .filter(
       (task) =>
@@ -47,6 +47,7 @@ export function listTasks(tables: Tables, filter: TaskFilter): readonly TaskReco
         (queue === undefined || task.queue === queue) &&
         (statuses === undefined || statuses.includes(task.status)) &&
         (owner === undefined || task.owner === owner) &&
+        task.updatedAtMs >= sinceMs &&
         (after === undefined || compareKeys(task, after) > 0),
     )
     .toSorted(compareKeys)
@@ -127,11 +128,11 @@ export function listWaiting(tables: Tables, filter: WaitingFilter): readonly Tas
     .slice(0, limit)
 }
 
-export function freshTasks(tables: Tables, filter: FreshFilter): FreshPage {
-  const { queue, policyHash, nowMs, after, limit } = filter
+export function surveyWaiting(tables: Tables, filter: SurveyFilter): SurveyPage {
+  const { queue, policyHash, rank, nowMs, after, limit } = filter
   const isAfter = ({ dueAtMs, id }: TaskRecord, end: { dueAtMs: number; id: string }): boolean =>
     dueAtMs !== null && (dueAtMs > end.dueAtMs || (dueAtMs === end.dueAtMs && id > end.id))
-  const all = listWaiting(tables, { queue, policyHash, rank: FRESH_RANK })
+  const all = listWaiting(tables, { queue, policyHash, rank })
   const left = after === undefined ? all : all.filter((task) => isAfter(task, after))
   const last = left.filter(({ dueAtMs }) => dueAtMs !== null)[limit - 1]
   const end = last && { dueAtMs: last.dueAtMs as number, id: last.id }
@@ -140,7 +141,7 @@ export function freshTasks(tables: Tables, filter: FreshFilter): FreshPage {
   return { sound: found.length - others.length, others, end }
 }
 
-/** As it was created. */
+/** As it was created: a retry is never taken for sound here, since to look at one costs no query. */
 function isSound(tables: Tables, task: TaskRecord, nowMs: number): boolean {
   const { progress, dueAtMs, createdAtMs, updatedAtMs, compacted } = task
   const retry = snapshot(initialState(null), (progress.retry as { seed?: number } | undefined)?.seed ?? 0)

@@ -15,7 +15,20 @@ export interface QueueState {
   readonly most?: number
   /** Nothing is claimed. */
   readonly paused?: boolean
+  /** How many tasks may start in a second; no limit when absent. Drivers keep to it, stores do not know it. */
+  readonly rate?: QueueRate
+  /** Starts that are left of the rate, as a token bucket keeps them; absent before the first start. */
+  readonly bucket?: { readonly tokens: number; readonly atMs: number }
 }
+
+/** Starts of tasks: in `t` seconds at most `burst + t × perSecond`. */
+export interface QueueRate {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** The limit of a queue that has a gate for another reason: a store counts its tasks, and none is too many. */
+export const NO_MOST = 2 ** 31 - 1
 
 /** The key of the gate that limits a queue. */
 export function queueKey(queue: string): string {

@@ -75,8 +75,12 @@ export interface FailureRecord {
   readonly code?: string
   /** The exit code of a command; absent if there is none. */
   readonly exitCode?: number
+  /** The HTTP status of the error; absent if it has none. */
+  readonly status?: number
   /** The error itself said that no further attempt will help; absent if it said nothing. */
   readonly retryable?: false
+  /** The error itself said that the whole map must stop; absent if it said nothing. */
+  readonly halt?: true
 }
 
 /** How far the attempt in flight is known to have come. */
@@ -99,6 +103,8 @@ interface LostExecution {
   readonly execution: number
   /** When it started. */
   readonly startedAtMs: number
+  /** The wait before it. */
+  readonly delayBeforeMs: number
   /** The process that was taken for lost. */
   readonly owner: string
 }
@@ -137,6 +143,12 @@ export interface TaskProgress {
   readonly lost?: LostExecution
   /** Retries that were charged to the allotment of the task, over all its generations. */
   readonly allotted?: number
+  /** Retries of this generation are charged to no allotment: the task was redriven. */
+  readonly uncharged?: boolean
+  /** The task has a group, whose rows change with its class: only a program that defines the group may change it. */
+  readonly grouped?: boolean
+  /** A person has closed the dead letter of this generation: nothing is to be done. */
+  readonly acknowledged?: boolean
   /** Why a budget denied the attempt that did not come, in its own word; the stop reason is `budget_denied` then. */
   readonly budgetReason?: string
   /** The execution that wrote the task's checkpoint; absent without one. Its value is kept apart, since it may be long. */
@@ -152,6 +164,12 @@ export interface TaskProgress {
 export interface CheckpointChange extends TaskKey {
   /** Absent: the checkpoint is removed. */
   readonly value?: Json
+}
+
+/** An input that replaces the one a task was recorded with. What makes two submissions the same stays as it is. */
+export interface InputChange extends TaskKey {
+  /** What its function is given from now on. */
+  readonly input: Json
 }
 
 /** A task as the ledger has it. */
@@ -341,6 +359,8 @@ export const LEDGER_EVENTS = [
   'retry_now',
   'decided',
   'policy_accepted',
+  'input_changed',
+  'acknowledged',
   'compacted',
   'migrated',
   'run_started',

@@ -55,10 +55,9 @@ export function keyInRow(row: SqlRow): TaskKey {
 
 export function taskOf(row: SqlRow): TaskRow {
   const key = keyInRow(row)
-  const place = wordsOf(key)
-  const result = row['result']
+  const { result, tally } = row
   const status = row['status'] as TaskRecord['status']
-  if (!TASK_STATUSES.includes(status)) throw new DamagedRow(`${place} has the status ${JSON.stringify(status)}`)
+  if (!TASK_STATUSES.includes(status)) throw new DamagedRow(`${wordsOf(key)} has the status ${JSON.stringify(status)}`)
   // Without spreads, which take longer than all the rest: lists have very many of them.
   const task: { -readonly [Field in keyof TaskRecord]: TaskRecord[Field] } = {
     scopeKind: key.scopeKind,
@@ -70,16 +69,16 @@ export function taskOf(row: SqlRow): TaskRow {
     dueAtMs: row['due_at'] as number | null,
     owner: row['owner'] as string | null,
     fence: row['fence'] as number,
-    progress: parse(row['progress'], place) as unknown as TaskProgress,
+    progress: parse(row['progress'], key) as unknown as TaskProgress,
     policyHash: row['policy_hash'] as string,
-    input: parse(row['input'], place),
+    input: parse(row['input'], key),
     stopReason: row['stop_reason'] as TaskRecord['stopReason'],
-    ...(typeof row['tally'] === 'string' && { tally: row['tally'] }),
     correlationId: row['correlation_id'] as string,
     createdAtMs: row['created_at'] as number,
     updatedAtMs: row['updated_at'] as number,
   }
-  if (typeof result === 'string') task.result = parse(result, place)
+  if (typeof tally === 'string') task.tally = tally
+  if (typeof result === 'string') task.result = parse(result, key)
   if (row['compacted_until'] !== null) task.compacted = compactionOf(row)
   return { pk: row['pk'] as number, task, input: row['input'] as string }
 }
@@ -149,10 +148,16 @@ export function attemptOf(row: SqlRow, { scopeKind, scope, id }: TaskKey): Attem
     endedAtMs: row['ended_at'] as number,
     outcome: row['outcome'] as AttemptRow['outcome'],
     delayBeforeMs: row['delay_before'] as number,
-    failure: parseOrNull(row['failure'], `attempt of ${wordsOf({ scopeKind, scope, id })}`) as AttemptRow['failure'],
+    failure: failureIn(row, scopeKind, scope, id),
     signature: row['signature'] as string | null,
     owner: row['owner'] as string,
   }
+}
+
+function failureIn(row: SqlRow, scopeKind: ScopeKind, scope: string, id: string): AttemptRow['failure'] {
+  const failure = row['failure']
+  if (failure === null || failure === undefined) return null
+  return parse(failure, `attempt of ${wordsOf({ scopeKind, scope, id })}`) as unknown as AttemptRow['failure']
 }
 
 /** Greater than every id that begins with a prefix, once it stands behind it: stores compare ids byte by byte. */
@@ -254,22 +259,24 @@ export function text(value: unknown): string {
 /** Of a task that succeeded. */
 export function resultOf(row: SqlRow, run: string): TaskResult {
   const id = row['id'] as string
-  const place = wordsOf(keyIn(scopeOfRun(run), id))
+  const place = keyIn(scopeOfRun(run), id)
   const { retry } = parse(row['progress'], place) as { readonly retry?: { readonly failures: number } }
   return { id, result: parseOrNull(row['result'], place), failures: retry?.failures ?? 0 }
 }
 
-export function parse(value: SqlValue | undefined, place: string): Json {
+/** `place`: what it is of, for the error. A key becomes words only then: lists have very many rows. */
+export function parse(value: SqlValue | undefined, place: string | TaskKey): Json {
   // The input of every step.
   if (value === 'null') return null
   try {
     return JSON.parse(typeof value === 'string' ? value : '') as Json
   } catch (error) {
-    throw new DamagedRow(`${place} holds no JSON`, { cause: error })
+    const words = typeof place === 'string' ? place : wordsOf(place)
+    throw new DamagedRow(`${words} holds no JSON`, { cause: error })
   }
 }
 
-function parseOrNull(value: SqlValue | undefined, place: string): Json {
+function parseOrNull(value: SqlValue | undefined, place: string | TaskKey): Json {
   return value === null || value === undefined ? null : parse(value, place)
 }
 

@@ -32,6 +32,21 @@ describe('the signature of a failure', () => {
     expect(of(message)).toBe(signature)
   })
 
+  it('tells exit codes and HTTP statuses apart, which are causes of their own', () => {
+    const failures = [
+      { name: 'CommandError', message: 'exit code 1: no route', exitCode: 1 },
+      { name: 'CommandError', message: 'exit code 75: no route', exitCode: 75 },
+      { name: 'HttpError', message: 'GET http://a/b → 503', status: 503 },
+      { name: 'HttpError', message: 'GET http://a/b → 404', status: 404 },
+    ]
+    expect(failures.map(signatureOf)).toEqual([
+      'CommandError (exit 1): exit code #: no route',
+      'CommandError (exit 75): exit code #: no route',
+      'HttpError (status 503): GET http://a/… → #',
+      'HttpError (status 404): GET http://a/… → #',
+    ])
+  })
+
   it.each([
     "can't open the printer's tray",
     'socket hang up',

@@ -1,6 +1,6 @@
 /**
- * What kind of failure it was: the error's name and its message, with placeholders for all that differs from one time to
- * the next. Dead letters and attempts are grouped by it.
+ * What kind of failure it was: the error's name, its exit code or HTTP status, and its message, with placeholders for all
+ * that differs from one time to the next. Dead letters and attempts are grouped by it.
  *
  * Invariants: at most `MAX_MESSAGE` of a message is looked at, so the time taken is bounded whatever was thrown; the
  * answer is short, on one line and well-formed, so that every store keeps and sorts it alike; what stands in quotes, in a
@@ -40,7 +40,13 @@ export function signatureOf(failure: FailureRecord | null): string {
   if (/\d/.test(message)) message = message.replaceAll(/[a-z0-9]*\d[a-z0-9]*/gi, withoutNumbers)
   if (message.includes('#')) message = message.replaceAll(/#(?:[.,:/]#)+/g, '#')
   const name = plain(failure.name.slice(0, MAX_NAME))
-  return plain(`${name}: ${message}`.slice(0, MAX_SIGNATURE)).trim()
+  return plain(`${name}${factOf(failure)}: ${message}`.slice(0, MAX_SIGNATURE)).trim()
+}
+
+/** Numbers that are causes, where those of the message are not: exit codes 1 and 75 are different failures. */
+function factOf({ exitCode, status }: FailureRecord): string {
+  if (exitCode !== undefined) return ` (exit ${exitCode})`
+  return status === undefined ? '' : ` (status ${status})`
 }
 
 /** One line, and nothing that a store would change: no control characters, no half of a surrogate pair. */

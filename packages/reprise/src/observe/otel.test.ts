@@ -120,7 +120,7 @@ const finished = {
   error,
 } as const
 
-const story: RepriseEvent[] = [
+const sampleCall: RepriseEvent[] = [
   { ...base, type: 'call_started', taskId: 't', scopeKind: 'run', scope: 'run-1', correlationId: 'c', resumeId: 'r' },
   { ...started, launch: 1 },
   { ...finished, launch: 1, timeMs: base.timeMs + 10.25 },
@@ -146,7 +146,7 @@ describe('spans', () => {
   test('a call is a span under the active one, with a child for each attempt, hedges included', () => {
     const parent = startSpan('request')
     active = api.trace.setSpan(api.ROOT_CONTEXT, parent)
-    publish(story)
+    publish(sampleCall)
     const [request, call, ...attempts] = spans
     expect(call).toMatchObject({ name: 'reprise api', parent: request?.id, startTime: [1_700_000_000, 0] })
     expect(attempts.map((one) => [one.name, one.parent, one.attributes['reprise.outcome']])).toEqual([
@@ -167,7 +167,7 @@ describe('spans', () => {
   })
 
   test('every span ends exactly once, at the time of its event', () => {
-    publish(story)
+    publish(sampleCall)
     expect(spans.map((span) => span.ends)).toEqual([
       [[1_700_000_000, 130_000_000]],
       [[1_700_000_000, 10_250_000]],
@@ -186,7 +186,7 @@ describe('spans', () => {
   })
 
   test('a failed attempt has the status error, one that lost a race has not', () => {
-    publish(story)
+    publish(sampleCall)
     expect(spans.map((span) => span.status?.message)).toEqual([undefined, 'failure', undefined, undefined])
   })
 
@@ -219,7 +219,7 @@ describe('spans', () => {
   })
 
   test('text of errors is nowhere in what is published', () => {
-    publish([...story, { ...base, type: 'call_started' }, failedCall])
+    publish([...sampleCall, { ...base, type: 'call_started' }, failedCall])
     expect(JSON.stringify([spans, measurements])).not.toContain('hunter2')
   })
 })
@@ -235,7 +235,7 @@ describe('metrics', () => {
   }
 
   test('calls, attempts and durations are recorded by key', () => {
-    publish([...story, failedCall])
+    publish([...sampleCall, failedCall])
     expect(sums()).toEqual({
       'reprise.calls api success': 1,
       'reprise.calls api failure attempts_exhausted': 1,
@@ -275,7 +275,7 @@ describe('metrics', () => {
 describe('the bridge', () => {
   test('passes every event on, and publishes it even when the wrapped observer throws', () => {
     const metrics = createMetrics()
-    publish(story, otel(metrics))
+    publish(sampleCall, otel(metrics))
     expect(metrics.read()[0]?.samples).toHaveLength(1)
     const observer = otel({
       onEvent() {
@@ -288,17 +288,17 @@ describe('the bridge', () => {
   })
 
   test('publishes only what is wanted', () => {
-    publish(story, otel(undefined, { api, spans: false }))
+    publish(sampleCall, otel(undefined, { api, spans: false }))
     expect([spans.length, measurements.length > 0]).toEqual([0, true])
     measurements = []
-    publish(story, otel(undefined, { api, metrics: false }))
+    publish(sampleCall, otel(undefined, { api, metrics: false }))
     expect([spans.length > 0, measurements.length]).toEqual([true, 0])
   })
 
   test('without providers it is silent', () => {
     api.trace.disable()
     api.metrics.disable()
-    expect(() => publish([...story, failedCall])).not.toThrow()
+    expect(() => publish([...sampleCall, failedCall])).not.toThrow()
   })
 
   test('does not throw on odd events', () => {

@@ -5,11 +5,13 @@
  * Invariant: a decision that throws, or that cannot be encoded, leaves nothing in the batch.
  */
 import { rankOf } from '../ledger/claim-order.js'
-import type { Changes, Decided, Keys, NewTask, RunChange, View } from '../ledger/ledger.js'
+import type { Changes, NewTask, RunChange } from '../ledger/ledger.js'
 import {
   type AttemptRow,
   type DeadLetter,
   type GateRecord,
+  type InputChange,
+  type LedgerEvent,
   nameOf,
   type RunRecord,
   type TaskKey,
@@ -46,6 +48,7 @@ export class Batch {
   private readonly dead = new Map<string, Part<'dead'>>()
   private readonly closed = new Map<string, Part<'closed'>>()
   private readonly checkpoints = new Map<number, Part<'checkpoints'>>()
+  private readonly inputs = new Map<number, Part<'inputs'>>()
   private readonly events: Part<'events'>[] = []
   private readonly tallied = new TallyMoves()
   private readonly whenWritten: (() => void)[] = []
@@ -106,6 +109,7 @@ export class Batch {
       made: [...this.made.values()].toSorted(
         (a, b) => compare(a.scope_kind, b.scope_kind) || compare(a.scope, b.scope) || compare(a.id, b.id),
       ),
+      inputs: [...this.inputs.values()],
       changed,
       tried: this.tried,
       dead: [...this.dead.values()],
@@ -144,23 +148,18 @@ export class Batch {
       task: this.expectRow(key, created).pk,
       value: value === undefined ? null : text(value),
     }))
+    const inputs = (changes.inputs ?? []).map((change) => ({ change, input: text(change.input) }))
+    for (const { change } of inputs) this.expectRow(change, created)
     const runs = (changes.runs ?? []).map((change) => this.runRow(change))
     const gates = (changes.gates ?? []).map((gate) => ({ gate, row: gateRow(gate) }))
-    const events = (changes.events ?? []).map((event) => ({
-      type: event.type,
-      scope_kind: event.scopeKind,
-      scope: event.scope,
-      id: event.id,
-      at: event.atMs,
-      correlation_id: event.correlationId,
-      detail: text(event.detail),
-    }))
+    const events = (changes.events ?? []).map(eventRow)
     for (const { row, values } of created) {
       this.rows.set(nameOf(row.task), row)
       this.made.set(row.pk, values)
       this.tallied.created(row.pk, row.task)
     }
     for (const { row, state, task } of tasks) this.change(row, state, task)
+    for (const { change, input } of inputs) this.setInput(change, input)
     for (const row of tried) this.countAttempt(row.task as number)
     this.tried.push(...tried)
     for (const row of dead) this.openLetter(row)
@@ -226,6 +225,18 @@ export class Batch {
     const version = made === undefined && known === undefined ? row.version + 1 : row.version
     this.tallied.changed(row.pk, row.task, task)
     this.rows.set(nameOf(task), batchRow(row, withTallyOf(row.task, task), version, row.isNew))
+  }
+
+  private setInput({ input, ...key }: InputChange, encoded: string): void {
+    const row = this.expectRow(key, [])
+    const made = this.made.get(row.pk)
+    if (made !== undefined) made.input = encoded
+    else {
+      this.touch(row.pk)
+      this.inputs.set(row.pk, { task: row.pk, input: encoded })
+    }
+    const current = this.expectRow(key, [])
+    this.rows.set(nameOf(key), { ...current, input: encoded, task: { ...current.task, input } })
   }
 
   private countAttempt(pk: number): void {
@@ -360,6 +371,10 @@ function gateRow({ key, kind, state, settings, manualRevision = 0 }: GateRecord)
   return { key, kind, state: text(state), settings: kept, manual_revision: manualRevision }
 }
 
+function eventRow({ type, scopeKind, scope, id, atMs, correlationId, detail }: LedgerEvent): Part<'events'> {
+  return { type, scope_kind: scopeKind, scope, id, at: atMs, correlation_id: correlationId, detail: text(detail) }
+}
+
 function compare(a: Part<'made'>['scope'], b: Part<'made'>['scope']): number {
   if (a === b) return 0
   return (a as string) < (b as string) ? -1 : 1
@@ -368,46 +383,4 @@ function compare(a: Part<'made'>['scope'], b: Part<'made'>['scope']): number {
 /** PostgreSQL keeps no U+0000 in a text. In JSON it is written in other letters; here it is replaced. */
 function plain(given: string): string {
   return given.includes('\0') ? given.replaceAll('\0', '\uFFFD') : given
-}
-
-/** What one decision may see: what it named. */
-class BatchView implements View {
-  readonly now: number
-  private readonly batch: Batch
-  private readonly keys: Keys
-  private names: Set<string> | undefined = undefined
-
-  constructor(batch: Batch, keys: Keys) {
-    this.batch = batch
-    this.keys = keys
-    this.now = batch.now
-  }
-
-  task(key: TaskKey): TaskRecord | undefined {
-    this.names ??= new Set(this.keys.tasks.map(nameOf))
-    if (!this.names.has(nameOf(key))) throw new Error(`Task ${key.scope}/${key.id} was not named in the transaction`)
-    return this.batch.row(key)?.task
-  }
-
-  gate(key: string): GateRecord | undefined {
-    if (!this.keys.gates?.includes(key)) throw new Error(`Gate ${key} was not named in the transaction`)
-    return this.batch.gate(key)
-  }
-
-  run(id: string): RunRecord | undefined {
-    if (!this.keys.runs?.includes(id)) throw new Error(`Run ${id} was not named in the transaction`)
-    return this.batch.run(id)
-  }
-}
-
-/** Decides in the batch, or throws and leaves it as it was. */
-export function decideIn<T>(
-  batch: Batch,
-  keys: Keys,
-  decide: (view: View) => Decided<T>,
-  pkOf: () => number,
-): { readonly result: T; readonly created: readonly NewTask[] } {
-  const { result, ...changes } = decide(new BatchView(batch, keys))
-  batch.take(changes, pkOf)
-  return { result, created: changes.created ?? [] }
 }

@@ -1,6 +1,7 @@
 /** The statements that forget and compact, for one schema. Imports its own layer. */
 import { TASK_CLASSES } from '../ledger/tally.js'
 import { CLOCK, type Statement, statementsFor } from './connections.js'
+import { NO_WRITER, removedWriters } from './writer-rows.js'
 
 const counted = (removal: string): string =>
   `WITH gone AS (${removal} RETURNING 1) SELECT count(*) AS removed FROM gone`
@@ -109,6 +110,11 @@ const SQL = {
   removeEventsBefore: counted(`DELETE FROM $.events WHERE seq IN (SELECT seq FROM $.events WHERE seq = ANY(ARRAY(
     SELECT seq FROM (SELECT seq, at FROM $.events ORDER BY seq LIMIT $2) o WHERE at < $1)) FOR UPDATE SKIP LOCKED)`),
 
+  // A letter is closed after it was written: the index by time bounds the search.
+  removeDeadBefore: counted(`DELETE FROM $.dead WHERE (scope_kind, scope, id, generation) IN (
+    SELECT scope_kind, scope, id, generation FROM $.dead WHERE at < $1 AND closed_at < $1 ORDER BY at LIMIT $2
+    FOR UPDATE SKIP LOCKED)`),
+
   owners: 'SELECT id, record FROM $.owners ORDER BY id',
   removeOwner: `WITH gone_owner AS (DELETE FROM $.owners WHERE id = $1), ${mergedTallies('l.owner = $1')}
     SELECT name FROM merged`,
@@ -117,8 +123,12 @@ const SQL = {
     JOIN $.owners o ON o.id = g.id AND o.record = g.record
     WHERE NOT EXISTS (SELECT 1 FROM $.tasks t WHERE t.owner = o.id) LIMIT $3 FOR UPDATE OF o SKIP LOCKED)`),
   // By the server's clock, which wrote the time.
-  removeWriters: counted(`DELETE FROM $.writers WHERE id IN (SELECT id FROM $.writers
-    WHERE since < ${CLOCK} - $1::float8 LIMIT $2 FOR UPDATE SKIP LOCKED)`),
+  removeWriters: removedWriters(`id IN (SELECT id FROM $.writers
+    WHERE id <> '${NO_WRITER}' AND since < ${CLOCK} - $1::float8 LIMIT $2 FOR UPDATE SKIP LOCKED)`),
+  // What is removed is no decision of a connection, and others may look at it. The last statement of its transaction:
+  // nobody waits for anything else while the row is locked.
+  noteRemoval: `INSERT INTO $.writers AS w (id, decision, since) VALUES ('${NO_WRITER}', 1, ${CLOCK})
+    ON CONFLICT (id) DO UPDATE SET decision = w.decision + 1`,
 
   // Old ones of which no task is known that has it.
   doubtfulPolicies: `SELECT p.hash FROM $.policies p WHERE p.kept_at < $1 AND NOT EXISTS (

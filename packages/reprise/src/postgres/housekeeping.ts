@@ -34,7 +34,9 @@ export class Housekeeping {
     expectFinished(status)
     return this.reader.writing(async (connection) => {
       const old = await connection.query(this.sql.lockFinished, [status, beforeMs, limit])
-      return this.remove(connection, old)
+      const removed = await this.remove(connection, old)
+      if (old.length > 0) await connection.query(this.sql.noteRemoval)
+      return removed
     })
   }
 
@@ -46,9 +48,11 @@ export class Housekeeping {
       await connection.query(sql.lockRun, [id])
       const removed = await this.remove(connection, await connection.query(sql.lockTasksOfRun, [id, limit]))
       const [left] = await connection.query(sql.hasTasks, [id])
-      if (left?.['is_so'] === true) return { ...removed, isDone: false }
-      const [rest] = await connection.query(sql.removeRun, [id, gates])
-      return { ...removed, events: removed.events + (rest?.['events'] as number), isDone: true }
+      const isDone = left?.['is_so'] !== true
+      const [rest] = isDone ? await connection.query(sql.removeRun, [id, gates]) : []
+      await connection.query(sql.noteRemoval)
+      if (!isDone) return { ...removed, isDone }
+      return { ...removed, events: removed.events + (rest?.['events'] as number), isDone }
     })
   }
 
@@ -98,6 +102,8 @@ export class Housekeeping {
     if (eventsBeforeMs !== undefined) {
       counts.events += await this.count(this.sql.removeEventsBefore, [eventsBeforeMs, limit])
     }
+    if (request.lettersBeforeMs !== undefined)
+      counts.deadLetters += await this.count(this.sql.removeDeadBefore, [request.lettersBeforeMs, limit])
     if (policiesBeforeMs !== undefined) counts.policies = await this.dropPolicies(policiesBeforeMs, limit)
     return counts
   }
@@ -108,6 +114,7 @@ export class Housekeeping {
       if (long.length === 0) return { tasks: 0, attempts: 0, events: 0, deadLetters: 0 }
       const values = [...columnsOf(long, 'pk', 'scope_kind', 'scope', 'id', 'correlation_id'), Math.ceil(most / 2), now]
       const [removed] = await connection.query(this.sql.shorten, values)
+      await connection.query(this.sql.noteRemoval)
       return {
         tasks: long.length,
         attempts: removed?.['attempts'] as number,

@@ -15,8 +15,8 @@ import type {
   DueRequest,
   Forgotten,
   ForgetRequest,
-  FreshFilter,
-  FreshPage,
+  SurveyFilter,
+  SurveyPage,
   Keys,
   Ledger,
   LetterFilter,
@@ -53,7 +53,7 @@ import { attemptOf, gateOf, parse, runOf, tallyInRow, text } from '../ledger/row
 import { tellFull } from '../ledger/queue-limit.js'
 import type { NamedTally, Tally, TallyFilter } from '../ledger/tally.js'
 import type { PostgresAddress } from './address.js'
-import { type Batch, type BatchRow, decideIn } from './batch.js'
+import { type Batch, type BatchRow, decideIn } from './batch-view.js'
 import type { Connections } from './connections.js'
 import { Hints } from './hints.js'
 import { Housekeeping } from './housekeeping.js'
@@ -70,7 +70,7 @@ import {
 } from '../ledger/sql/sql-lists.js'
 import type { Reading } from '../ledger/sql/sql-reading.js'
 import { listTallies } from '../ledger/sql/sql-tallies.js'
-import { countWaiting, freshTasks, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
+import { countWaiting, surveyWaiting, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
 import { Reader } from './reader.js'
 import type { ServerTime } from './server-time.js'
 import { keyColumns, ranksOf, type Statements, statementsOf } from './statements.js'
@@ -103,7 +103,6 @@ export class PostgresLedger implements Ledger {
   private readonly keptPolicies = new Map<string, number>()
   /** Queues that this process has claimed from with a limit. */
   private readonly limitedQueues = new Set<string>()
-  private marks = 0
   /**
    * Whose rows of tallies this process adds to: those of its last heartbeat. Without one they have a name of their own,
    * and the next sweep of any process merges them, as it does with rows of every owner that has no row.
@@ -150,9 +149,8 @@ export class PostgresLedger implements Ledger {
     this.time.heard(row?.['now'] as number, sentAtMs)
   }
 
-  /** Nobody counts what others write: there is always something to see. */
-  async changeMark(): Promise<number> {
-    return this.marks++
+  changeMark(): Promise<number> {
+    return this.writers.decisionsOfOthers(this.reader)
   }
 
   listen(heard: () => void): Promise<() => void> {
@@ -303,8 +301,9 @@ export class PostgresLedger implements Ledger {
     return this.read(() => listWaiting(filter))
   }
 
-  fresh(filter: FreshFilter): Promise<FreshPage> {
-    return this.read(() => freshTasks(filter))
+  survey(filter: SurveyFilter): Promise<SurveyPage> {
+    // By the planner's choice: to count a large part of the table, a scan of all of it is faster than the index.
+    return this.reader.read(this.schema, () => surveyWaiting(filter, true))
   }
 
   async checkpoint(key: TaskKey): Promise<Json | undefined> {

@@ -6,6 +6,7 @@ import { TASK_CLASSES } from '../ledger/tally.js'
 import { RUN_COLUMNS, TASK_COLUMNS } from '../ledger/rows.js'
 import { CLOCK, NOW, type Statement, statementsFor } from './connections.js'
 import { PARTS } from './write-statement.js'
+import { removedWriters } from './writer-rows.js'
 
 // Each by its name: a column that a later version adds must not change what a prepared statement answers.
 const GATE_COLUMNS = Object.keys(PARTS.gates).join(', ')
@@ -43,7 +44,9 @@ const SQL = {
   newWriter: `INSERT INTO $.writers (id, decision, since) VALUES ($1, 0, ${CLOCK})`,
   // It waits for who still writes, and whoever comes later finds it closed: so the answer stays true.
   lastDecision: `UPDATE $.writers SET closed = true, since = ${CLOCK} WHERE id = $1 RETURNING decision, made, changed`,
-  removeWriters: 'DELETE FROM $.writers WHERE id = ANY($1::text[])',
+  removeWriters: removedWriters('id = ANY($1::text[])'),
+  // Of all processes but the one whose rows begin with this text.
+  decisions: `SELECT coalesce(sum(decision), 0)::float8 AS decisions FROM $.writers WHERE NOT starts_with(id, $1)`,
   taskKeys: `SELECT nextval('$.task_keys') AS first FROM generate_series(1, $1::int)`,
 
   // What is locked is locked in the order of its keys: two who want the same wait for each other, and for nothing else.

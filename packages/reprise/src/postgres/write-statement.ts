@@ -56,6 +56,8 @@ export const PARTS = {
     ...TASK_STATE,
     attempts_kept: 'int8',
   },
+  // Before `changed`, which writes them: a statement changes a row once.
+  inputs: { task: 'int8', input: 'text' },
   changed: { pk: 'int8', version: 'int8', ...TASK_STATE, added: 'int8' },
   tried: {
     task: 'int8',
@@ -260,8 +262,11 @@ const WRITES: Readonly<Record<PartName, Write>> = {
         ON CONFLICT (scope_kind, scope, id) DO NOTHING RETURNING pk)`,
     ]
   },
-  changed: (schema) => {
-    const sets = TASK_COLUMNS.map((column) => `${column} = g.${column}`).join(', ')
+  inputs: () => [],
+  changed: (schema, has) => {
+    const replaced = '(SELECT i.input FROM given_inputs i WHERE i.task = t.pk)'
+    const input = has('inputs') ? [`input = coalesce(${replaced}, t.input)`] : []
+    const sets = [...TASK_COLUMNS.map((column) => `${column} = g.${column}`), ...input].join(', ')
     return [
       `changed AS (UPDATE ${schema}.tasks t SET version = t.version + 1, ${sets},
         attempts_kept = t.attempts_kept + g.added FROM given_changed g WHERE t.pk = g.pk AND t.version = g.version

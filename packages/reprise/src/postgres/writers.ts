@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { PoolClient } from 'pg'
 import { LedgerError } from '../ledger/errors.js'
 import type { Connection, PooledConnection } from './connections.js'
+import type { Reader } from './reader.js'
 import type { Statements } from './statements.js'
 
 /** A connection's turn to write. */
@@ -69,6 +70,15 @@ export class Writers {
     const [row] = await connection.query(this.sql.lastDecision, [writer])
     if (row === undefined) throw forgotten()
     return (row['decision'] as number) < decision ? undefined : notedOf(row)
+  }
+
+  /**
+   * How often other processes have written: each of their transactions counts in the row of its connection, in the same
+   * statement, so that nothing is written for the sum.
+   */
+  async decisionsOfOthers(reader: Reader): Promise<number> {
+    const [row] = await reader.query(this.sql.decisions, [`${this.process}/`])
+    return row?.['decisions'] as number
   }
 
   /** In order: nobody will ask what became of them. */

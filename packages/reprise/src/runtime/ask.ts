@@ -2,15 +2,16 @@
  * Asking budgets, telling them the outcome and giving back what they gave: resolution of names, hook errors, pairs of
  * budgets. Imports core and the environment's type.
  */
+import { expectAnswer, isPromise } from '../core/answer.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
 import {
   askBudget,
+  BudgetPanic,
   DENIED,
   giveBack as handBack,
   mayPeek,
   notFound,
   NO_BUDGET,
-  PANIC_IN_BUDGET,
   unusedOutcome,
 } from '../core/gate.js'
 import type { BudgetRef } from '../core/policy.js'
@@ -28,7 +29,7 @@ export function findBudget(environment: Environment, ref: BudgetRef | undefined)
   return ref === undefined ? undefined : environment.budgets?.get(ref.name)
 }
 
-/** Throws what the budget throws, unless hook errors are recovered. */
+/** A budget that throws denies. */
 export function ask(
   environment: Environment,
   ref: BudgetRef | undefined,
@@ -38,15 +39,17 @@ export function ask(
   if (budget === undefined) {
     return ref === undefined || environment.budgets === undefined ? NO_BUDGET : notFound(environment.missingBudgetMode)
   }
-  return environment.recoverHookErrors ? askSafely(budget, request) : askBudget(budget, request)
-}
-
-function askSafely(budget: Budget, request: BudgetRequest): Decision {
   try {
     return askBudget(budget, request)
-  } catch {
-    return PANIC_IN_BUDGET
+  } catch (error) {
+    return panic(environment, request, error)
   }
+}
+
+/** The denial by a budget that threw. Where the call does not reject with the budget's error, the host reports it. */
+export function panic({ recoverHookErrors }: Environment, { kind }: BudgetRequest, error: unknown): Decision {
+  if (recoverHookErrors || kind === 'hedge') report(error)
+  return new BudgetPanic(error)
 }
 
 /** Tells that the outcome of an allowed attempt is known, whatever the budget does about it. */
@@ -100,12 +103,11 @@ export function peekAt(environment: Environment, request: BudgetRequest, dueAtMs
   if (!mayPeek(budget)) return undefined
   const question = { key, attempt, launch, kind, ref, now: dueAtMs, deadlineMs, attemptTimeoutMs }
   try {
-    if (budget.peek(question)) return undefined
+    if (expectAnswer(budget.peek(question), 'peek')) return undefined
     const reason = budget.denialReason?.(question)
-    return reason ? { allowed: false, reason } : DENIED
+    return reason && !isPromise(reason) ? { allowed: false, reason } : DENIED
   } catch (error) {
-    if (environment.recoverHookErrors) return PANIC_IN_BUDGET
-    throw error
+    return panic(environment, request, error)
   }
 }
 

@@ -10,17 +10,16 @@ import type { Breaker } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
 import type { LaunchGates, Start } from '../core/decide.js'
 import { AttemptTimeoutError, withoutStack } from '../core/errors.js'
-import { checkDecision, NO_BUDGET, PANIC_IN_BUDGET } from '../core/gate.js'
+import { BudgetPanic, checkDecision, NO_BUDGET } from '../core/gate.js'
 import type { BudgetRef } from '../core/policy.js'
 import type { Timer } from '../core/time.js'
 import type { AttemptRecord, Timeline } from '../core/timeline.js'
 import type { AttemptKind, AttemptResult, BreakerPhase } from '../core/words.js'
-import { ask, both, conclude, findBudget, giveBack, PairedGrant, peekAt, returnUnused } from './ask.js'
+import { ask, both, conclude, findBudget, giveBack, PairedGrant, panic, peekAt, returnUnused } from './ask.js'
 import { AttemptRequest } from './attempt-request.js'
 import type { CallRecord } from './call-record.js'
 import type { Context } from './context.js'
 import { type Past, timelineFrom } from './history.js'
-import type { Thrown } from './hooks.js'
 import type { Plan } from './plan.js'
 import type { TimelineSource } from './rejection.js'
 import type { WheelLinks } from './timer-wheel.js'
@@ -76,6 +75,15 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
     return attempt
   }
 
+  /** A first attempt that is over, for its record alone. */
+  static over(plan: Plan, result: AttemptResult, startMs: number, endMs: number): Attempt {
+    const attempt = new Attempt(plan, null, 1, 1, 'retry')
+    attempt.result = result
+    attempt.startMs = startMs
+    attempt.endMs = endMs
+    return attempt
+  }
+
   // ── as the gates of `admit` ────────────────────────────────────────────────────────────────────
 
   /** Of the moment where the call has a limit or is watched, else of the turn. */
@@ -93,7 +101,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
   }
 
   get parks(): boolean {
-    const asked = this.kind === 'retry' && this.grant === undefined && this.decision !== PANIC_IN_BUDGET
+    const asked = this.kind === 'retry' && this.grant === undefined && !(this.decision instanceof BudgetPanic)
     return asked && this.budget?.park !== undefined
   }
 
@@ -126,18 +134,13 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
     const budget = findBudget(environment, ref)
     const request = this.requestFor(ref)
     const first = { budget: this.budget, request: this.request as BudgetRequest, decision: own }
-    try {
-      const decision = ask(environment, ref, budget, request)
-      this.call?.tellDecision(this, ref, 'gate', decision)
-      if (!decision.allowed) this.decider = ref
-      return both(environment, first, { budget, request, decision })
-    } catch (error) {
-      this.returnGrant(own)
-      throw error
-    }
+    const decision = ask(environment, ref, budget, request)
+    this.call?.tellDecision(this, ref, 'gate', decision)
+    if (!decision.allowed) this.decider = ref
+    return both(environment, first, { budget, request, decision })
   }
 
-  /** The denial to expect at `dueAtMs`, if that is certain enough to stop for; throws what the budget throws. */
+  /** The denial to expect at `dueAtMs`, if that is certain enough to stop for. */
   peekAt(dueAtMs: number): Decision | undefined {
     const { environment, policy } = this.plan
     if (policy.budget === undefined) return undefined
@@ -217,13 +220,18 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
     return firstGates.requestUntil(this.call?.deadlineAtMs ?? this.startMs + policy.timeoutMs)
   }
 
-  /** What came out of the line, if it is a decision at all. */
-  checkGrant(answer: Decision): Decision | Thrown {
+  /** What came out of the line; a denial if it is no decision at all. */
+  checkGrant(answer: Decision): Decision {
     try {
       return checkDecision(answer, this.request as BudgetRequest)
     } catch (error) {
-      return this.plan.environment.recoverHookErrors ? PANIC_IN_BUDGET : { type: 'threw', error }
+      return this.panic(error)
     }
+  }
+
+  /** The denial by its budget, which threw. */
+  panic(error: unknown): Decision {
+    return panic(this.plan.environment, this.request as BudgetRequest, error)
   }
 
   /** A grant that cannot be used any more goes back unused. */
@@ -235,9 +243,8 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
 
   /** Of a call that ended with this attempt, its first. */
   timeline(): Timeline {
-    const { key, policy, notes } = this.plan
     const elapsedMs = Math.max(0, this.endMs - this.startMs)
-    return timelineFrom({ key, policy, notes, history: this, totalDelayMs: 0, elapsedMs })
+    return timelineFrom({ plan: this.plan, history: this, totalDelayMs: 0, elapsedMs })
   }
 
   toRecord(): AttemptRecord {
@@ -252,7 +259,7 @@ export class Attempt implements LaunchGates, Timer, WheelLinks, Past, TimelineSo
       parkedMs: this.parkedMs,
       outcome: this.result ?? 'aborted',
       won: this.won,
-      error: this.error,
+      error: this.decision instanceof BudgetPanic ? this.decision.error : this.error,
       budget: this.decider?.name,
       budgetAllowed: this.decision.allowed,
       budgetReason: this.decision.reason,

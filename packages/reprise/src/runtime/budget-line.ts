@@ -13,51 +13,53 @@ export class BudgetLine implements Timer, WheelLinks {
   wheelPrev = undefined
   wheelDue = 0
   readonly budget: Budget
-  private readonly environment: Environment
-  private parked = 0
-  private scheduledAtMs = Infinity
-  private polledAtMs = -Infinity
+  readonly #environment: Environment
+  #parked = 0
+  #scheduledAtMs = Infinity
+  #polledAtMs = -Infinity
 
   constructor(environment: Environment, budget: Budget) {
-    this.environment = environment
+    this.#environment = environment
     this.budget = budget
   }
 
   joined(): void {
-    this.parked++
+    this.#parked++
     this.follow()
   }
 
   left(): void {
-    this.parked--
+    this.#parked--
     this.follow()
   }
 
   /** To be called after everything that may have changed when the budget wants to be polled. */
   follow(): void {
-    const at = this.parked === 0 ? Infinity : this.wakeAtMs()
-    if (at === this.scheduledAtMs) return
-    this.environment.cancel(this)
-    this.scheduledAtMs = at
-    if (at < Infinity) this.environment.schedule(this, at)
+    const at = this.#parked === 0 ? Infinity : this.#wakeAtMs()
+    if (at === this.#scheduledAtMs) return
+    this.#environment.cancel(this)
+    this.#scheduledAtMs = at
+    if (at < Infinity) this.#environment.schedule(this, at)
   }
 
   fire(): void {
-    this.scheduledAtMs = Infinity
+    this.#scheduledAtMs = Infinity
     try {
-      this.polledAtMs = this.environment.exactMs()
-      reportLater(this.budget.poll?.(this.polledAtMs, this.environment.random))
+      this.#polledAtMs = this.#environment.exactMs()
+      reportLater(this.budget.poll?.(this.#polledAtMs, this.#environment.random))
     } catch (error) {
       report(error)
     }
     this.follow()
   }
 
-  private wakeAtMs(): number {
+  #wakeAtMs(): number {
     try {
       const at = this.budget.wakeAtMs?.()
       // A budget that always says "now" is polled once a millisecond, not without end.
-      return typeof at === 'number' && at === at ? Math.max(at, this.polledAtMs + 1) : Infinity
+      if (typeof at === 'number' && at === at) return Math.max(at, this.#polledAtMs + 1)
+      reportLater(at)
+      return Infinity
     } catch (error) {
       report(error)
       return Infinity

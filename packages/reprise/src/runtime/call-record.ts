@@ -11,11 +11,13 @@ import type { StopReason } from '../core/words.js'
 import { Attempt } from './attempt.js'
 import { Context } from './context.js'
 import type { Actor } from './environment.js'
+import { report } from './hook-errors.js'
+import type { Thrown } from './hooks.js'
 import { type Made, madeOf, oldestStartMs, type Past, timelineFrom } from './history.js'
 import type { Plan } from './plan.js'
 import { rejectionFor, type TimelineSource } from './rejection.js'
 import type { Session } from './session.js'
-import { attemptFinished, type DecisionMode, decision } from './telling.js'
+import { attemptFinished, type DecisionMode, decision } from './call-events.js'
 import type { WheelLinks } from './timer-wheel.js'
 
 export interface Ending {
@@ -42,7 +44,7 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
   lastDelayMs = 0
   protected dueAtMs = 0
   expiresAtMs: number | null = null
-  /** What only some calls need: a signal, a deadline, several attempts at once, a place in line, a witness. */
+  /** What only some calls need: a signal, a deadline, several attempts at once, a place in line, an observer. */
   session: Session | null = null
   protected history: Past | null
   /** The attempt that failed last, or decided its race: its error is the call's. */
@@ -104,8 +106,7 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
     const startedMs = session?.startedMs ?? oldestStartMs(history)
     const elapsedMs = Math.max(0, (ending?.endMs ?? this.nowMs()) - startedMs)
     const { stopReason, budgetReason } = ending ?? {}
-    const { key, policy } = plan
-    const timeline = timelineFrom({ key, policy, notes, history, stopReason, budgetReason, totalDelayMs, elapsedMs })
+    const timeline = timelineFrom({ plan, history, stopReason, budgetReason, totalDelayMs, elapsedMs }, notes)
     if (ending !== null) ending.timeline = timeline
     return timeline
   }
@@ -163,19 +164,18 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
     return false
   }
 
-  protected note(text: string): void {
-    this.notes = [...this.notes, text]
+  /** Whether what a classifier threw is only noted and reported. */
+  protected recovers({ error }: Thrown): boolean {
+    const { recoverHookErrors } = this.plan.environment
+    this.notes = [...this.notes, 'panic_in_classifier']
+    if (recoverHookErrors) report(error)
+    return recoverHookErrors
   }
 
-  /** Whether what a hook threw is only noted. */
-  protected recovers(note: string): boolean {
-    this.note(note)
-    return this.plan.environment.recoverHookErrors
-  }
-
-  protected denialReason(): string | undefined {
+  /** What the budget said that ended the call. */
+  protected denial(): Decision | undefined {
     const last = this.history
-    return last instanceof Attempt && last.result === 'denied' ? last.decision.reason : undefined
+    return last instanceof Attempt && last.result === 'denied' ? last.decision : undefined
   }
 
   protected lastTimedOut(): boolean {
@@ -184,16 +184,8 @@ export abstract class CallRecord implements RetryState, Actor, TimelineSource, W
 
   protected rejection(reason: StopReason): unknown {
     if (reason === 'aborted') return this.session?.signal?.reason
-    return rejectionFor(reason, {
-      key: this.plan.key,
-      policy: this.plan.policy,
-      notes: this.plan.notes,
-      totalDelayMs: this.totalDelayMs,
-      failure: this.failure,
-      attempt: this.attempt,
-      budgetReason: this.denialReason(),
-      breakerKey: this.plan.breaker?.key,
-    })
+    const { plan, totalDelayMs, failure, attempt } = this
+    return rejectionFor(reason, { plan, totalDelayMs, failure, attempt, denial: this.denial() })
   }
 
   /** Of the moment where somebody watches or a limit counts, else of the turn. */

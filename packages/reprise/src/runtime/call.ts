@@ -9,7 +9,6 @@
 import type { Decision } from '../core/budget.js'
 import { type Admission, admit, advance, decide, type RetryGates, type Start, type Verdict } from '../core/decide.js'
 import { ResultError } from '../core/errors.js'
-import { PANIC_IN_BUDGET } from '../core/gate.js'
 import { mayStateRetryAfter, retryAfterMs } from '../core/retry-after.js'
 import type { Timer } from '../core/time.js'
 import type { StopReason } from '../core/words.js'
@@ -18,14 +17,14 @@ import { Attempt } from './attempt.js'
 import { CallRecord, type Failed } from './call-record.js'
 import { Context, FIRST, type Launch, type Operation, outcomeOf } from './context.js'
 import { oldestStartMs, type Past } from './history.js'
-import { classify, countsAsFailure, type Thrown } from './hooks.js'
+import { classify, countsAsFailure } from './hooks.js'
 import { inspectedFailure, inspectedSuccess } from './inspection.js'
 import { Parking } from './parking.js'
 import type { Plan } from './plan.js'
 import { Race } from './race.js'
 import { rememberTimeline } from './rejection.js'
 import { Session } from './session.js'
-import * as tell from './telling.js'
+import * as events from './call-events.js'
 
 export type Settle = (value: unknown) => void
 
@@ -66,7 +65,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
 
   /** Begins with the first attempt, unless `reason` says that it must not. */
   begin(reason: StopReason | undefined): void {
-    if (this.plan.environment.observed) tell.started(this)
+    if (this.plan.environment.observed) events.started(this)
     const refusal = this.aborted ? 'aborted' : reason
     if (refusal !== undefined) {
       this.stop(refusal)
@@ -77,11 +76,10 @@ export class Call extends CallRecord implements RetryGates, Timer {
   }
 
   /** Begins with what was said to a first attempt that was asked for before there was a call. */
-  beginWith(first: Attempt, admission: Admission | Thrown): void {
+  beginWith(first: Attempt, admission: Admission): void {
     first.call = this
     this.session?.open()
-    if (admission.type === 'threw') this.hookThrew(admission.error, 'panic_in_budget')
-    else this.followAdmission(first, admission)
+    this.followAdmission(first, admission)
   }
 
   /** The first attempt of a light call has failed: the call itself as a thenable, or how it ended. */
@@ -136,9 +134,6 @@ export class Call extends CallRecord implements RetryGates, Timer {
     environment.actor = this
     try {
       admission = admit(this, attempt)
-    } catch (error) {
-      this.hookThrew(error, 'panic_in_budget')
-      return
     } finally {
       environment.actor = undefined
     }
@@ -174,7 +169,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
     attempt.startMs = this.nowMs()
     attempt.context = new Context(this.plan, attempt, this.failure?.error, this.deadlineAtMs)
     session?.running.push(attempt)
-    if (environment.observed) tell.attemptStarted(this, attempt)
+    if (environment.observed) events.attemptStarted(this, attempt)
     if (attempt.result !== undefined) {
       // An observer ended the call: the operation is not called.
       attempt.release()
@@ -198,7 +193,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
       return
     }
     const failed = countsAsFailure(this.plan, value)
-    const threw = typeof failed === 'object' && !this.recovers('panic_in_classifier')
+    const threw = typeof failed === 'object' && !this.recovers(failed)
     if (this.ending !== null) {
       attempt.release()
     } else if (failed === true) {
@@ -208,6 +203,8 @@ export class Call extends CallRecord implements RetryGates, Timer {
       attempt.release()
       this.fail('not_retryable', failed.error)
     } else {
+      // A success stays one, whatever those do who hear of it: from here on an abort comes too late.
+      this.session?.close()
       this.conclude(attempt, 'success', undefined)
       attempt.release()
       this.plan.latency?.add(attempt.endMs - attempt.startMs)
@@ -241,7 +238,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
     const classified = classify(plan, error, launch)
     if (this.ending !== null) return
     let retryable = classified === true
-    if (typeof classified === 'object' && !this.recovers('panic_in_classifier')) {
+    if (typeof classified === 'object' && !this.recovers(classified)) {
       this.fail('not_retryable', classified.error)
       return
     }
@@ -267,7 +264,8 @@ export class Call extends CallRecord implements RetryGates, Timer {
       const now = this.plan.waitless ? this.nowMs() : environment.exactMs()
       return decide(policy, this, outcome, now, environment.draw, this)
     } catch (error) {
-      this.hookThrew(error, 'panic_in_budget')
+      // The source of randomness threw.
+      this.fail('not_retryable', error)
       return undefined
     }
   }
@@ -279,7 +277,7 @@ export class Call extends CallRecord implements RetryGates, Timer {
     this.dueAtMs = verdict.dueAtMs
     // What goes on without a wait goes on in a microtask of its own, which keeps the context by itself.
     if (!this.goesOnAtOnce()) this.scope ??= captureScope()
-    if (this.plan.environment.observed) tell.waiting(this, this.failure?.error)
+    if (this.plan.environment.observed) events.waiting(this, this.failure?.error)
     if (this.resolve !== unattached && this.ending === null) this.pause()
   }
 
@@ -310,15 +308,14 @@ export class Call extends CallRecord implements RetryGates, Timer {
     const { environment } = this.plan
     this.session ??= new Session(this, undefined, false, oldestStartMs(this.history))
     this.scope ??= captureScope()
-    if (environment.observed) tell.parked(this, attempt)
+    if (environment.observed) events.parked(this, attempt)
     if (this.ending !== null) return
     this.session.parking = new Parking(this, attempt)
     try {
       this.session.parking.join()
     } catch (error) {
       this.session.parking = null
-      if (environment.recoverHookErrors) this.granted(attempt, PANIC_IN_BUDGET)
-      else this.hookThrew(error, 'panic_in_budget')
+      this.granted(attempt, attempt.panic(error))
     }
   }
 
@@ -330,10 +327,6 @@ export class Call extends CallRecord implements RetryGates, Timer {
       return
     }
     const grant = attempt.checkGrant(answer)
-    if ('type' in grant) {
-      this.hookThrew(grant.error, 'panic_in_budget')
-      return
-    }
     attempt.grant = grant
     attempt.decision = grant
     if (attempt.decider !== undefined) this.tellDecision(attempt, attempt.decider, 'grant', grant)
@@ -362,16 +355,10 @@ export class Call extends CallRecord implements RetryGates, Timer {
     })
   }
 
-  /** A budget or classifier threw and nobody asked to recover: its error is the call's. */
-  private hookThrew(error: unknown, note: string): void {
-    this.note(note)
-    this.fail('not_retryable', error)
-  }
-
   private succeed(winner: Attempt, value: unknown): void {
     this.close(undefined, undefined, undefined)
     this.concludeRunning('aborted', 'winner')
-    if (this.plan.environment.observed) tell.succeeded(this, winner.attempt)
+    if (this.plan.environment.observed) events.succeeded(this, winner.attempt)
     this.resolve(this.session?.inspecting ? inspectedSuccess(value, this) : value)
   }
 
@@ -381,11 +368,11 @@ export class Call extends CallRecord implements RetryGates, Timer {
 
   private fail(reason: StopReason, error: unknown): void {
     if (this.ending !== null) return
-    const budgetReason = reason === 'budget_denied' ? this.denialReason() : undefined
+    const budgetReason = reason === 'budget_denied' ? this.denial()?.reason : undefined
     this.close(reason, budgetReason, error)
     this.concludeRunning('aborted', error)
     rememberTimeline(error, this)
-    if (this.plan.environment.observed) tell.failed(this, reason, budgetReason, error)
+    if (this.plan.environment.observed) events.failed(this, reason, budgetReason, error)
     if (this.session?.inspecting) this.resolve(inspectedFailure(error, this))
     else if (this.reject !== undefined) this.reject(error)
     else if (this.resolve !== unattached) this.resolve(Promise.reject(error))

@@ -53,11 +53,11 @@ export class Environment {
   observed: boolean
   /** The call whose attempt is being admitted or concluded, while somebody observes. */
   actor: Actor | undefined
-  private observers: readonly Observer[]
-  private readonly offsetMs: number
-  private readonly lines: WeakMap<Budget, BudgetLine>
+  #observers: readonly Observer[]
+  readonly #offsetMs: number
+  readonly #lines: WeakMap<Budget, BudgetLine>
   /** Of the budget that was asked for last: most often the next call has the same. */
-  private lastLine: BudgetLine | undefined = undefined
+  #lastLine: BudgetLine | undefined = undefined
 
   constructor(options: EnvironmentOptions) {
     this.clock = options.clock
@@ -66,16 +66,16 @@ export class Environment {
     this.budgets = options.budgets
     this.missingBudgetMode = options.missingBudgetMode
     this.recoverHookErrors = options.recoverHookErrors
-    this.observers = options.observers
+    this.#observers = options.observers
     this.observed = options.observers.length > 0
-    this.offsetMs = epochOffsetMs(this.clock)
-    this.lines = linesOf(this.clock)
+    this.#offsetMs = epochOffsetMs(this.clock)
+    this.#lines = linesOf(this.clock)
   }
 
   /** The time of this turn: for budgets and breakers. */
   nowMs(): number {
     const clock = this.clock
-    return (clock.turnMs === undefined ? clock.monotonicMs() : clock.turnMs()) + this.offsetMs
+    return (clock.turnMs === undefined ? clock.monotonicMs() : clock.turnMs()) + this.#offsetMs
   }
 
   /** The time of this turn in whole milliseconds of the monotonic clock, rounded down; `msOf` gives the time it means. */
@@ -85,17 +85,17 @@ export class Environment {
   }
 
   msOf(tick: number): number {
-    return tick + this.offsetMs
+    return tick + this.#offsetMs
   }
 
   /** The time of this moment: for limits, waits, observers and timelines that were asked for. */
   exactMs(): number {
-    return this.clock.monotonicMs() + this.offsetMs
+    return this.clock.monotonicMs() + this.#offsetMs
   }
 
   /** `Infinity` is never. */
   schedule(timer: Timer, atMs: number): void {
-    if (atMs !== Infinity) this.clock.schedule(timer, atMs - this.offsetMs)
+    if (atMs !== Infinity) this.clock.schedule(timer, atMs - this.#offsetMs)
   }
 
   /** Whether `scheduleIn` counts from the time of the turn: then the exact one need not be read. */
@@ -120,13 +120,13 @@ export class Environment {
 
   /** The line of attempts parked at a budget. */
   lineOf(budget: Budget): BudgetLine {
-    if (this.lastLine?.budget === budget) return this.lastLine
-    let line = this.lines.get(budget)
+    if (this.#lastLine?.budget === budget) return this.#lastLine
+    let line = this.#lines.get(budget)
     if (line === undefined) {
       line = new BudgetLine(this, budget)
-      this.lines.set(budget, line)
+      this.#lines.set(budget, line)
     }
-    this.lastLine = line
+    this.#lastLine = line
     return line
   }
 
@@ -135,19 +135,19 @@ export class Environment {
    * made for the observers that it began with.
    */
   observe(observer: Observer): () => void {
-    this.observers = [...this.observers, observer]
+    this.#observers = [...this.#observers, observer]
     this.observed = true
     return () => {
       // One of them: it may have been added for another run too.
-      const index = this.observers.indexOf(observer)
-      this.observers = this.observers.filter((_other, place) => place !== index)
-      this.observed = this.observers.length > 0
+      const index = this.#observers.indexOf(observer)
+      this.#observers = this.#observers.filter((_other, place) => place !== index)
+      this.observed = this.#observers.length > 0
     }
   }
 
   /** A throwing observer never changes a result; its error reaches nobody but the host's own report. */
   emit(event: RepriseEvent): void {
-    for (const observer of this.observers) {
+    for (const observer of this.#observers) {
       try {
         reportLater(observer.onEvent(event))
       } catch (error) {

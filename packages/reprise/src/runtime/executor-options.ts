@@ -7,7 +7,7 @@ import { BudgetRegistry } from '../core/budget-registry.js'
 import { type OptionProblem, PolicyError } from '../core/errors.js'
 import type { Observer } from '../core/event.js'
 import { type BudgetLookup, isBudget, type MissingBudgetMode } from '../core/gate.js'
-import { type NormalizedPolicy, type NormalizeOptions, isPolicyField, normalizePolicy } from '../core/normalize.js'
+import { IN_CODE, type NormalizedPolicy, isPolicyField, normalizePolicy } from '../core/normalize.js'
 import {
   CLOCK,
   expectNone,
@@ -59,7 +59,8 @@ export interface ExecutorOptions {
    */
   readonly missingBudgetMode?: MissingBudgetMode
   /**
-   * Budgets and predicates that throw: count as a denial, and as not retryable. Otherwise their error is the call's.
+   * Budgets and predicates that throw: count as a denial, and as not retryable, and their errors are reported as warnings.
+   * Otherwise the call rejects: with a `BudgetError` whose `cause` is the budget's error, or with the predicate's error.
    * @default false
    * @example { recoverHookErrors: true }
    */
@@ -184,9 +185,9 @@ export interface GivenPolicies {
 export function policiesOf(options: ExecutorOptions): GivenPolicies {
   const problems: OptionProblem[] = []
   const isStrict = options.strictKeys === true
-  const read = (input: unknown, place: string, how?: NormalizeOptions): NormalizedPolicy | undefined => {
+  const read = (input: unknown, place: string): NormalizedPolicy | undefined => {
     try {
-      return normalizePolicy(input, how)
+      return normalizePolicy(input, IN_CODE)
     } catch (error) {
       if (!(error instanceof PolicyError)) throw error
       for (const problem of error.problems) {
@@ -200,8 +201,7 @@ export function policiesOf(options: ExecutorOptions): GivenPolicies {
     const policy = read(input, `policies.${key}`)
     if (policy !== undefined) byKey.set(key, policy)
   }
-  const given = options.defaultPolicy
-  const usual = given === undefined ? read({}, '', { defaultJitter: 'full' }) : read(given, 'defaultPolicy')
+  const usual = read(options.defaultPolicy ?? {}, 'defaultPolicy')
   if (problems.length > 0) throw new PolicyError(problems)
   const mode = options.missingPolicyMode ?? (isStrict ? 'deny' : 'fallback')
   return { byKey, fallback: { fallback: usual, allow: oneAttempt(), deny: undefined }[mode], isStrict }

@@ -85,7 +85,7 @@ export class PolicyExecutor implements Executor {
     if (known?.light && typeof operation === 'function') {
       return (known.bare ? runBare(known, operation) : runFirst(known, operation, false)) as Promise<T>
     }
-    return this.startWith(key, operation, options, false) as Promise<T>
+    return this.#startWith(key, operation, options, false) as Promise<T>
   }
 
   /** `run` with its options taken apart: for `retry`, which has them so. */
@@ -99,7 +99,7 @@ export class PolicyExecutor implements Executor {
   }
 
   inspect<T>(key: string, operation: Operation<T>, options?: CallOptions): Promise<Inspection<T>> {
-    return this.startWith(key, operation, options, true) as Promise<Inspection<T>>
+    return this.#startWith(key, operation, options, true) as Promise<Inspection<T>>
   }
 
   wrap<This, A extends unknown[], T>(
@@ -117,7 +117,7 @@ export class PolicyExecutor implements Executor {
     return this.book.breaker(key)
   }
 
-  private startWith(
+  #startWith(
     key: string,
     operation: Operation<unknown>,
     options: CallOptions | undefined,
@@ -146,20 +146,20 @@ export class PolicyExecutor implements Executor {
     } catch (error) {
       return Promise.reject(error)
     }
-    if (plan === undefined) return this.refuse(key, operation, signal, inspecting)
+    if (plan === undefined) return this.#refuse(key, operation, signal, inspecting)
     if (!plan.light || signal !== undefined) {
       return Call.open(plan, operation, signal, inspecting, (call) => call.begin(undefined))
     }
     return plan.bare && !inspecting ? runBare(plan, operation) : runFirst(plan, operation, inspecting)
   }
 
-  private refuse(
+  #refuse(
     key: string,
     operation: Operation<unknown>,
     signal: AbortSignal | undefined,
     inspecting: boolean,
   ): Promise<unknown> {
-    return Call.open(this.book.planOfNobody(key), operation, signal, inspecting, (call) => call.begin('no_policy'))
+    return Call.open(this.book.refusedPlan(key), operation, signal, inspecting, (call) => call.begin('no_policy'))
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Breaker } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
 import type { LaunchGates, Start } from '../core/decide.js'
-import { hearsOfEnd, NO_BUDGET, PANIC_IN_BUDGET } from '../core/gate.js'
+import { BudgetPanic, hearsOfEnd, NO_BUDGET } from '../core/gate.js'
 import type { BudgetRef, Policy } from '../core/policy.js'
 import { ask, conclude, findBudget, giveBack } from './ask.js'
 import { AttemptRequest } from './attempt-request.js'
@@ -23,8 +23,8 @@ export class FirstGates implements LaunchGates {
   private readonly policy: Policy
   private readonly key: string
   /** The registry as of which `budget` was looked up. */
-  private foundIn = -1
-  private denial: Decision | undefined = undefined
+  #foundIn = -1
+  #denial: Decision | undefined = undefined
 
   constructor(environment: Environment, key: string, policy: Policy, breaker: Breaker | undefined) {
     const { budget } = policy
@@ -41,19 +41,19 @@ export class FirstGates implements LaunchGates {
   }
 
   get parks(): boolean {
-    return this.budget?.park !== undefined && this.denial !== PANIC_IN_BUDGET
+    return this.budget?.park !== undefined && !(this.#denial instanceof BudgetPanic)
   }
 
   ask(): Decision {
     const { environment, request } = this
     if (request === undefined) return NO_BUDGET
     const version = environment.budgets?.version ?? 0
-    if (version !== this.foundIn) {
+    if (version !== this.#foundIn) {
       this.budget = findBudget(environment, request.ref)
-      this.foundIn = version
+      this.#foundIn = version
     }
     const decision = ask(environment, request.ref, this.budget, request)
-    if (!decision.allowed) this.denial = decision
+    if (!decision.allowed) this.#denial = decision
     return decision
   }
 
@@ -67,9 +67,9 @@ export class FirstGates implements LaunchGates {
     if (request === undefined || !hearsOfEnd(budget, decision)) return
     const { timeoutMs } = this.policy
     const asked = timeoutMs === undefined ? request : this.requestUntil(startMs + timeoutMs)
-    if (budget?.conclude !== undefined) conclude(environment, budget, decision, asked, this.successSince(startMs))
+    if (budget?.conclude !== undefined) conclude(environment, budget, decision, asked, this.#successSince(startMs))
     if (decision.release === undefined && budget?.settle === undefined) return
-    giveBack(environment, budget, decision, asked, this.successSince(startMs))
+    giveBack(environment, budget, decision, asked, this.#successSince(startMs))
   }
 
   /** The shared request counts its deadline from whenever it is read, which is too late at the end of an attempt. */
@@ -78,7 +78,7 @@ export class FirstGates implements LaunchGates {
     return new AttemptRequest(environment, policy, key, FIRST, policy.budget as BudgetRef, deadlineMs)
   }
 
-  private successSince(startMs: number): AttemptOutcome {
+  #successSince(startMs: number): AttemptOutcome {
     const { now } = this
     return { result: 'success', latencyMs: Math.max(0, now - startMs), won: true, now, error: undefined }
   }

@@ -2,6 +2,7 @@
  * A light call whose first attempt was refused: nothing but an error, and a timeline if somebody asks. Refusals come
  * by the thousand when things go wrong, so they cost little. Imports core and the runtime's parts.
  */
+import type { Decision } from '../core/budget.js'
 import type { Stop } from '../core/decide.js'
 import type { Timeline } from '../core/timeline.js'
 import { Attempt } from './attempt.js'
@@ -23,38 +24,25 @@ export class FirstRefusal implements TimelineSource {
 
   /** The error of the call, with the way back to its timeline. */
   rejection(): Error {
-    const { key, policy, notes, breaker } = this.plan
-    const { reason, decision } = this.stop
-    const error = rejectionFor(reason, {
-      key,
-      policy,
-      notes,
-      totalDelayMs: 0,
-      failure: null,
-      attempt: 1,
-      budgetReason: decision?.reason,
-      breakerKey: breaker?.key,
-    })
+    const { reason, decision: denial } = this.stop
+    const error = rejectionFor(reason, { plan: this.plan, totalDelayMs: 0, failure: null, attempt: 1, denial })
     rememberTimeline(error, this)
     return error as Error
   }
 
   timeline(): Timeline {
-    const { key, policy, notes } = this.plan
+    const { plan } = this
     const { reason: stopReason, decision } = this.stop
-    const history = decision === undefined ? null : this.denied()
+    const history = decision === undefined ? null : this.denied(decision)
     const budgetReason = decision?.reason
-    const totals = { totalDelayMs: 0, elapsedMs: 0 }
-    this.made ??= timelineFrom({ key, policy, notes, history, stopReason, budgetReason, ...totals })
+    this.made ??= timelineFrom({ plan, history, stopReason, budgetReason, totalDelayMs: 0, elapsedMs: 0 })
     return this.made
   }
 
-  private denied(): Attempt {
-    const attempt = new Attempt(this.plan, null, 1, 1, 'retry')
-    if (this.stop.decision !== undefined) attempt.decision = this.stop.decision
-    attempt.startMs = this.plan.environment.msOf(this.tick)
-    attempt.endMs = attempt.startMs
-    attempt.result = 'denied'
+  private denied(decision: Decision): Attempt {
+    const atMs = this.plan.environment.msOf(this.tick)
+    const attempt = Attempt.over(this.plan, 'denied', atMs, atMs)
+    attempt.decision = decision
     return attempt
   }
 }

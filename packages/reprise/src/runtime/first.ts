@@ -14,9 +14,8 @@ import { Attempt } from './attempt.js'
 import { Call } from './call.js'
 import { Context, FIRST, type Operation, outcomeOf } from './context.js'
 import { FirstRefusal } from './first-refusal.js'
-import { PlainFailure } from './history.js'
-import type { Thrown } from './hooks.js'
 import { inspectedSuccess } from './inspection.js'
+import { PlainFailure } from './plain-failure.js'
 import type { Plan } from './plan.js'
 import { Session } from './session.js'
 import { TimedFirst } from './timed-first.js'
@@ -35,7 +34,7 @@ export function runBare(plan: Plan, operation: Operation<unknown>): Promise<unkn
 
 /** `inspecting`: times are those of the moment, and the promise resolves to an inspection, never rejects. */
 export function runFirst(plan: Plan, operation: Operation<unknown>, inspecting: boolean): Promise<unknown> {
-  const admission = plan.gated ? admitFirst(plan) : UNGATED
+  const admission = plan.gated ? admit(FRESH, plan.firstGates) : UNGATED
   const { budget } = plan.firstGates
   if (admission.type !== 'start') return refuseFirst(plan, operation, inspecting, admission, budget)
   if (plan.timed) return new TimedFirst(plan, operation, inspecting, admission, budget).run()
@@ -44,26 +43,18 @@ export function runFirst(plan: Plan, operation: Operation<unknown>, inspecting: 
     : runUntimed(plan, operation, admission, budget)
 }
 
-function admitFirst(plan: Plan): Admission | Thrown {
-  try {
-    return admit(FRESH, plan.firstGates)
-  } catch (error) {
-    return { type: 'threw', error }
-  }
-}
-
 function refuseFirst(
   plan: Plan,
   operation: Operation<unknown>,
   inspecting: boolean,
-  admission: Admission | Thrown,
+  admission: Exclude<Admission, Start>,
   budget: Budget | undefined,
 ): Promise<unknown> {
   if (admission.type === 'stop' && !inspecting) return rejected(new FirstRefusal(plan, admission).rejection())
   const attempt = new Attempt(plan, null, 1, 1, 'retry')
   attempt.budget = budget
   attempt.request = plan.firstGates.request
-  if (admission.type !== 'threw' && admission.decision !== undefined) attempt.decision = admission.decision
+  if (admission.decision !== undefined) attempt.decision = admission.decision
   return Call.open(plan, operation, undefined, inspecting, (call) => call.beginWith(attempt, admission))
 }
 

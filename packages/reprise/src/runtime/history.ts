@@ -2,7 +2,6 @@
  * The attempts of a call, newest first, as the objects that ran them; records are made when a timeline is asked for.
  * Imports core and types.
  */
-import { NO_BUDGET } from '../core/gate.js'
 import type { AttemptRecord, Timeline } from '../core/timeline.js'
 import type { AttemptResult } from '../core/words.js'
 import type { Plan } from './plan.js'
@@ -16,68 +15,17 @@ export interface Past {
   toRecord(): AttemptRecord
 }
 
-/**
- * The first attempt of a light call that asked nobody: a start, an end and an error are all there is to know. Kept in
- * ticks, since a call that waits should be small.
- */
-export class PlainFailure implements Past {
-  readonly error: unknown
-  private readonly plan: Plan
-  private readonly startTick: number
-  private readonly endTick: number
-
-  constructor(plan: Plan, startTick: number, error: unknown) {
-    this.plan = plan
-    this.startTick = startTick
-    this.endTick = plan.environment.turnTick()
-    this.error = error
-  }
-
-  get previous(): null {
-    return null
-  }
-
-  get attempt(): 1 {
-    return 1
-  }
-
-  get result(): 'failure' {
-    return 'failure'
-  }
-
-  get startMs(): number {
-    return this.plan.environment.msOf(this.startTick)
-  }
-
-  toRecord(): AttemptRecord {
-    return {
-      attempt: 1,
-      launch: 1,
-      kind: 'retry',
-      hedge: false,
-      startMs: this.startMs,
-      endMs: this.plan.environment.msOf(this.endTick),
-      delayBeforeMs: 0,
-      parkedMs: 0,
-      outcome: 'failure',
-      won: false,
-      error: this.error,
-      budget: undefined,
-      budgetAllowed: true,
-      budgetReason: NO_BUDGET.reason,
-      breaker: undefined,
-    }
-  }
-}
-
 /** A timeline with its attempts still as they ran. */
-export interface TimelineParts extends Omit<Timeline, 'attempts'> {
+export interface TimelineParts extends Omit<Timeline, 'key' | 'policy' | 'notes' | 'attempts'> {
+  readonly plan: Plan
   readonly history: Past | null
 }
 
-export function timelineFrom(parts: TimelineParts): Timeline {
-  const { key, policy, notes, stopReason, budgetReason, totalDelayMs, elapsedMs } = parts
-  const attempts = recordsOf(parts.history)
+/** `notes`: those of the plan, and what was noted during the call. */
+export function timelineFrom(parts: TimelineParts, notes = parts.plan.notes): Timeline {
+  const { plan, history, stopReason, budgetReason, totalDelayMs, elapsedMs } = parts
+  const { key, policy } = plan
+  const attempts = recordsOf(history)
   const frozenNotes = Object.freeze([...notes])
   return Object.freeze({ key, policy, notes: frozenNotes, attempts, stopReason, budgetReason, totalDelayMs, elapsedMs })
 }

@@ -1,7 +1,8 @@
 /**
  * The policy's own functions, which may throw: what they say of a failure and of a result. Imports core and types.
  */
-import { expectAnswer, isRetryable } from '../core/classify.js'
+import { expectAnswer } from '../core/answer.js'
+import { isRetryable } from '../core/classify.js'
 import type { Launch } from './context.js'
 import type { Plan } from './plan.js'
 

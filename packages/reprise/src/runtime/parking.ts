@@ -7,7 +7,7 @@ import { DEFAULT_MAX_PARK_MS, PARK_EXPIRED } from '../core/gate.js'
 import type { Timer } from '../core/time.js'
 import type { Attempt } from './attempt.js'
 import type { Call } from './call.js'
-import { report } from './hook-errors.js'
+import { report, reportLater } from './hook-errors.js'
 import type { WheelLinks } from './timer-wheel.js'
 
 export class Parking implements Timer, WheelLinks {
@@ -39,8 +39,9 @@ export class Parking implements Timer, WheelLinks {
     try {
       const leave = this.budget.park?.(this.attempt.request as BudgetRequest, (grant) => this.wake(grant))
       if (typeof leave === 'function') this.leaveLine = leave
+      else reportLater(leave)
       // The call ended while it was joining: only now can it leave.
-      if (this.left && !this.woken) this.leaveLine?.()
+      if (this.left && !this.woken) reportLater(this.leaveLine?.())
     } catch (error) {
       this.leave()
       throw error
@@ -52,7 +53,7 @@ export class Parking implements Timer, WheelLinks {
   leave(): void {
     if (!this.close()) return
     try {
-      this.leaveLine?.()
+      reportLater(this.leaveLine?.())
     } catch (error) {
       report(error)
     }
@@ -72,6 +73,8 @@ export class Parking implements Timer, WheelLinks {
   }
 
   private wake(grant: Decision): void {
+    // A promise is no grant, but its rejection must not end the process.
+    reportLater(grant)
     if (!this.close()) {
       this.attempt.returnGrant(grant)
       return

@@ -1,9 +1,11 @@
 /**
- * What a call that stopped rejects with, and how its timeline is found again from that error. Imports core only.
+ * What a call that stopped rejects with, and how its timeline is found again from that error. Imports core and types.
  */
+import type { Decision } from '../core/budget.js'
 import {
   BreakerOpenError,
   BudgetDeniedError,
+  BudgetError,
   CallTimeoutError,
   NoPolicyError,
   RepriseError,
@@ -11,26 +13,25 @@ import {
   TIMELINE,
   withoutStack,
 } from '../core/errors.js'
-import type { Policy } from '../core/policy.js'
+import { BudgetPanic } from '../core/gate.js'
 import type { Timeline } from '../core/timeline.js'
 import type { StopReason } from '../core/words.js'
+import type { Plan } from './plan.js'
 
 /** What is known of a call when it stops. */
 export interface Stopped {
-  readonly key: string
-  readonly policy: Policy
-  /** Of the plan. */
-  readonly notes: readonly string[]
+  readonly plan: Plan
   readonly totalDelayMs: number
   /** The last real error, if an attempt was made. */
   readonly failure: { readonly error: unknown } | null
   readonly attempt: number
-  readonly budgetReason: string | undefined
-  readonly breakerKey: string | undefined
+  /** What the budget said, if one ended the call. */
+  readonly denial: Decision | undefined
 }
 
 export function rejectionFor(reason: StopReason, stopped: Stopped): unknown {
-  const { key, policy, failure } = stopped
+  const { plan, failure } = stopped
+  const { key, policy } = plan
   const cause = failure === null ? undefined : { cause: failure.error }
   switch (reason) {
     case 'retry_budget_exhausted':
@@ -38,23 +39,29 @@ export function rejectionFor(reason: StopReason, stopped: Stopped): unknown {
         () => new RetryBudgetExhaustedError(key, stopped.totalDelayMs, policy.retryBudgetMs ?? 0, failure?.error),
       )
     case 'breaker_open':
-      return withoutStack(() => new BreakerOpenError(key, stopped.breakerKey ?? key, cause))
+      return withoutStack(() => new BreakerOpenError(key, plan.breaker?.key ?? key, cause))
     case 'timeout':
       return withoutStack(() => new CallTimeoutError(key, policy.timeoutMs ?? 0, cause))
     case 'no_policy':
-      return new NoPolicyError(key, stopped.notes)
+      return new NoPolicyError(key, plan.notes)
+    case 'budget_denied':
+      return withoutStack(() => denialError(stopped))
     default:
-      if (failure !== null) return failure.error
-      return withoutStack(
-        () =>
-          new BudgetDeniedError(
-            key,
-            policy.budget?.name ?? '',
-            stopped.budgetReason ?? 'budget_denied',
-            stopped.attempt,
-          ),
-      )
+      return failure?.error
   }
+}
+
+function denialError({ plan, failure, attempt, denial }: Stopped): unknown {
+  const budget = plan.policy.budget?.name ?? ''
+  const panic = denial instanceof BudgetPanic ? { cause: denial.error } : undefined
+  if (panic !== undefined && !plan.environment.recoverHookErrors) {
+    const { cause } = panic
+    const said = cause instanceof Error ? `: ${cause.message}` : ''
+    const message = cause instanceof BudgetError ? cause.message : `Budget ${budget} threw${said}`
+    return new BudgetError(message, failure === null ? panic : { cause, lastError: failure.error })
+  }
+  if (failure !== null) return failure.error
+  return new BudgetDeniedError(plan.key, budget, denial?.reason ?? 'budget_denied', attempt, panic)
 }
 
 // ── timelines by error ───────────────────────────────────────────────────────────────────────────

@@ -19,7 +19,7 @@ const executors = new WeakMap<RetryOptions, PolicyExecutor>()
 
 /**
  * Runs the operation until it succeeds or the policy says stop. Rejects with the operation's own last error, or with a
- * `RepriseError`. Without a policy: 3 attempts, exponential waits, full jitter.
+ * `RepriseError`. What the policy does not say: 3 attempts, exponential waits, full jitter.
  * @example const price = await retry(({ signal }) => fetchPrice('tea', signal), { attempts: 5, timeout: '10s' })
  */
 export function retry<T>(

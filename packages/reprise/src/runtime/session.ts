@@ -1,6 +1,6 @@
 /**
  * What only some calls need beside their retry state: a caller's signal, a deadline, several attempts at once, a place
- * in line, a witness. As a timer it is the deadline of the whole call. Imports the runtime's types.
+ * in line, an inspection or an observer. As a timer it is the deadline of the whole call. Imports the runtime's types.
  */
 import type { Timer } from '../core/time.js'
 import type { Attempt } from './attempt.js'

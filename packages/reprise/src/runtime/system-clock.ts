@@ -13,14 +13,14 @@ const MICROTASKS_BETWEEN_TURNS = 16
 const RESOLVED = Promise.resolve()
 
 class SystemClock implements Clock, TurnListener {
-  private wheel: TimerWheel | undefined
-  private handle: ReturnType<typeof setTimeout> | undefined
-  private readonly turn = new TurnTime(monotonic, this)
+  #wheel: TimerWheel | undefined
+  #handle: ReturnType<typeof setTimeout> | undefined
+  readonly #turn = new TurnTime(monotonic, this)
   /** Timers that count from the reading that is shared now: at most as many as a reading has uses. */
-  private readonly recent: Timer[] = []
+  readonly #recent: Timer[] = []
   /** Nothing is scheduled, but within a burst of calls something soon will be: the timer is let go of at the turn's end. */
-  private letsGoLater = false
-  private microtasks = 0
+  #letsGoLater = false
+  #microtasks = 0
 
   wallMs(): number {
     return Date.now()
@@ -31,35 +31,35 @@ class SystemClock implements Clock, TurnListener {
   }
 
   turnMs(): number {
-    return this.turn.nowMs()
+    return this.#turn.nowMs()
   }
 
   schedule(timer: Timer, atMs: number): void {
-    this.wheel ??= this.createWheel()
-    this.wheel.schedule(timer, atMs)
+    this.#wheel ??= this.#createWheel()
+    this.#wheel.schedule(timer, atMs)
   }
 
   /** Counts from the time of the turn. What that turns out to have been too early is made up for in `lagged`. */
   scheduleIn(timer: Timer, delayMs: number): void {
-    this.schedule(timer, this.turn.nowMs() + delayMs)
-    if (this.turn.shares) this.recent.push(timer)
+    this.schedule(timer, this.#turn.nowMs() + delayMs)
+    if (this.#turn.shares) this.#recent.push(timer)
   }
 
   lagged(lagMs: number): void {
-    for (const timer of this.recent) this.wheel?.postpone(timer, lagMs)
-    this.recent.length = 0
+    for (const timer of this.#recent) this.#wheel?.postpone(timer, lagMs)
+    this.#recent.length = 0
   }
 
   ended(): void {
-    if (this.letsGoLater) this.hold(false)
+    if (this.#letsGoLater) this.#hold(false)
   }
 
   cancel(timer: Timer): void {
-    this.wheel?.cancel(timer)
+    this.#wheel?.cancel(timer)
   }
 
   soon(timer: Timer): void {
-    if (++this.microtasks % MICROTASKS_BETWEEN_TURNS !== 0) {
+    if (++this.#microtasks % MICROTASKS_BETWEEN_TURNS !== 0) {
       void RESOLVED.then(() => timer.fire())
     } else if (typeof setImmediate === 'function') {
       setImmediate(() => timer.fire())
@@ -68,26 +68,27 @@ class SystemClock implements Clock, TurnListener {
     }
   }
 
-  private createWheel(): TimerWheel {
+  #createWheel(): TimerWheel {
     const wheel: TimerWheel = new TimerWheel({
       nowMs: monotonic,
       arm: (delayMs) => {
-        clearTimeout(this.handle)
-        this.handle = setTimeout(() => {
-          this.turn.settle()
+        clearTimeout(this.#handle)
+        this.#handle = setTimeout(() => {
+          this.#turn.settle()
           wheel.advance()
         }, delayMs)
       },
-      hold: (alive) => this.hold(alive),
+      hold: (alive) => this.#hold(alive),
     })
     return wheel
   }
 
-  private hold(alive: boolean): void {
-    const { handle, letsGoLater } = this
-    this.letsGoLater = !alive && this.turn.shares
+  #hold(alive: boolean): void {
+    const handle = this.#handle
+    const letsGoLater = this.#letsGoLater
+    this.#letsGoLater = !alive && this.#turn.shares
     // In a browser a timer is a number, and keeps nothing alive.
-    if (typeof handle !== 'object' || this.letsGoLater || (alive && letsGoLater)) return
+    if (typeof handle !== 'object' || this.#letsGoLater || (alive && letsGoLater)) return
     if (alive) handle.ref()
     else handle.unref()
   }

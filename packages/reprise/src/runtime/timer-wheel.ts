@@ -34,36 +34,36 @@ export interface WheelHost {
 }
 
 export class TimerWheel {
-  private readonly host: WheelHost
-  private readonly slots: WheelNode[] = []
-  private current: number
-  private armedAt = Infinity
-  private size = 0
+  readonly #host: WheelHost
+  readonly #slots: WheelNode[] = []
+  #current: number
+  #armedAt = Infinity
+  #size = 0
 
   constructor(host: WheelHost) {
-    this.host = host
-    this.current = Math.floor(host.nowMs())
+    this.#host = host
+    this.#current = Math.floor(host.nowMs())
     for (let i = 0; i < SLOTS * LEVELS; i++) {
       const head: WheelNode = { wheelNext: undefined, wheelPrev: undefined, wheelDue: 0 }
       head.wheelNext = head
       head.wheelPrev = head
-      this.slots.push(head)
+      this.#slots.push(head)
     }
   }
 
   schedule(timer: Timer & WheelLinks, atMs: number): void {
     if (timer.wheelNext !== undefined) this.cancel(timer)
-    if (this.armedAt === Infinity) this.current = Math.floor(this.host.nowMs())
+    if (this.#armedAt === Infinity) this.#current = Math.floor(this.#host.nowMs())
     timer.wheelDue = Math.min(Math.ceil(atMs), Number.MAX_SAFE_INTEGER)
-    this.insert(timer)
-    if (this.size++ === 0) this.host.hold(true)
-    if (timer.wheelDue < this.armedAt) this.arm()
+    this.#insert(timer)
+    if (this.#size++ === 0) this.#host.hold(true)
+    if (timer.wheelDue < this.#armedAt) this.#arm()
   }
 
   cancel(timer: Timer & WheelLinks): void {
     if (timer.wheelNext === undefined) return
     unlink(timer)
-    if (--this.size === 0) this.host.hold(false)
+    if (--this.#size === 0) this.#host.hold(false)
   }
 
   /** Puts a timer off, if it is still scheduled. */
@@ -73,51 +73,51 @@ export class TimerWheel {
 
   /** To be called when the armed time has come. A timer that throws does not keep the others from firing. */
   advance(): void {
-    this.armedAt = -Infinity
+    this.#armedAt = -Infinity
     try {
-      const now = Math.floor(this.host.nowMs())
-      for (let next = this.nextTick(); next <= now; next = this.nextTick()) {
-        this.current = next
-        this.spread(next)
-        this.fireSlot(next)
+      const now = Math.floor(this.#host.nowMs())
+      for (let next = this.#nextTick(); next <= now; next = this.#nextTick()) {
+        this.#current = next
+        this.#spread(next)
+        this.#fireSlot(next)
       }
     } finally {
-      this.armedAt = Infinity
-      if (this.size > 0) this.arm()
+      this.#armedAt = Infinity
+      if (this.#size > 0) this.#arm()
     }
   }
 
-  private arm(): void {
-    const next = this.nextTick()
-    const wait = Math.min(Math.max(1, Math.ceil(next - this.host.nowMs())), HOST_MAX_MS)
-    this.armedAt = next
-    this.host.arm(wait)
+  #arm(): void {
+    const next = this.#nextTick()
+    const wait = Math.min(Math.max(1, Math.ceil(next - this.#host.nowMs())), HOST_MAX_MS)
+    this.#armedAt = next
+    this.#host.arm(wait)
   }
 
-  private insert(timer: WheelNode): void {
+  #insert(timer: WheelNode): void {
     // What is due already fires with the next tick: the current one has been processed.
     // What is beyond the wheel waits in its farthest slot, and is looked at again when that comes.
-    const due = Math.min(Math.max(timer.wheelDue as number, this.current + 1), this.current + REACH)
-    const distance = due - this.current
+    const due = Math.min(Math.max(timer.wheelDue as number, this.#current + 1), this.#current + REACH)
+    const distance = due - this.#current
     let level = 0
     let span = 1
     while (distance >= span * SLOTS && level < LEVELS - 1) {
       level++
       span *= SLOTS
     }
-    const head = this.slots[level * SLOTS + (Math.floor(due / span) % SLOTS)] as WheelNode
+    const head = this.#slots[level * SLOTS + (Math.floor(due / span) % SLOTS)] as WheelNode
     linkLast(head, timer)
   }
 
   /** The first tick after `current` at which a slot has to be looked at; `Infinity` when nothing is scheduled. */
-  private nextTick(): number {
-    if (this.size === 0) return Infinity
+  #nextTick(): number {
+    if (this.#size === 0) return Infinity
     let nearest = Infinity
     let span = 1
     for (let level = 0; level < LEVELS; level++, span *= SLOTS) {
-      const position = Math.floor(this.current / span)
+      const position = Math.floor(this.#current / span)
       for (let ahead = 1; ahead <= SLOTS && (position + ahead) * span < nearest; ahead++) {
-        const head = this.slots[level * SLOTS + ((position + ahead) % SLOTS)] as WheelNode
+        const head = this.#slots[level * SLOTS + ((position + ahead) % SLOTS)] as WheelNode
         if (head.wheelNext !== head) nearest = (position + ahead) * span
       }
     }
@@ -125,31 +125,31 @@ export class TimerWheel {
   }
 
   /** Spreads the higher slots that begin at `tick` over the lower levels, highest first. */
-  private spread(tick: number): void {
+  #spread(tick: number): void {
     for (let level = LEVELS - 1, span = SLOTS ** level; level > 0; level--, span /= SLOTS) {
       if (tick % span !== 0) continue
-      const head = this.slots[level * SLOTS + ((tick / span) % SLOTS)] as WheelNode
+      const head = this.#slots[level * SLOTS + ((tick / span) % SLOTS)] as WheelNode
       for (let node = head.wheelNext as WheelNode; node !== head; node = head.wheelNext as WheelNode) {
         unlink(node)
-        if ((node.wheelDue as number) <= tick) linkLast(this.slots[tick % SLOTS] as WheelNode, node)
-        else this.insert(node)
+        if ((node.wheelDue as number) <= tick) linkLast(this.#slots[tick % SLOTS] as WheelNode, node)
+        else this.#insert(node)
       }
     }
   }
 
-  private fireSlot(tick: number): void {
-    const head = this.slots[tick % SLOTS] as WheelNode
+  #fireSlot(tick: number): void {
+    const head = this.#slots[tick % SLOTS] as WheelNode
     try {
       for (let node = head.wheelNext as WheelNode; node !== head; node = head.wheelNext as WheelNode) {
         unlink(node)
-        if (--this.size === 0) this.host.hold(false)
+        if (--this.#size === 0) this.#host.hold(false)
         ;(node as Timer).fire()
       }
     } finally {
       // Only after a timer that threw is there something left: it fires with the next tick.
       for (let node = head.wheelNext as WheelNode; node !== head; node = head.wheelNext as WheelNode) {
         unlink(node)
-        this.insert(node)
+        this.#insert(node)
       }
     }
   }

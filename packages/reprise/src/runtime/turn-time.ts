@@ -21,58 +21,58 @@ export interface TurnListener {
 }
 
 export class TurnTime {
-  private readonly read: () => number
-  private readonly listener: TurnListener
-  private lastMs = -1
-  private uses = 0
-  private streak = 0
-  private sharing = false
+  readonly #read: () => number
+  readonly #listener: TurnListener
+  #lastMs = -1
+  #uses = 0
+  #streak = 0
+  #sharing = false
 
   constructor(read: () => number, listener: TurnListener) {
-    this.read = read
-    this.listener = listener
+    this.#read = read
+    this.#listener = listener
   }
 
   /** Whether one reading serves several uses, until the end of this turn at most. */
   get shares(): boolean {
-    return this.sharing
+    return this.#sharing
   }
 
   nowMs(): number {
-    if (this.uses > 0) {
-      this.uses--
-      return this.lastMs
+    if (this.#uses > 0) {
+      this.#uses--
+      return this.#lastMs
     }
-    return this.refresh()
+    return this.#refresh()
   }
 
   /** Reads the clock if others rely on a shared reading, so that they hear how old it is before anything fires by it. */
   settle(): void {
-    if (this.sharing) this.refresh()
+    if (this.#sharing) this.#refresh()
   }
 
-  private refresh(): number {
-    const now = this.read()
-    const gap = now - this.lastMs
-    this.lastMs = now
-    if (this.sharing) {
-      this.uses = READS_PER_READING
-      this.listener.lagged(gap)
-    } else if (gap > BURST_GAP_MS) this.streak = 0
-    else if (++this.streak >= BURST_READS) this.share()
+  #refresh(): number {
+    const now = this.#read()
+    const gap = now - this.#lastMs
+    this.#lastMs = now
+    if (this.#sharing) {
+      this.#uses = READS_PER_READING
+      this.#listener.lagged(gap)
+    } else if (gap > BURST_GAP_MS) this.#streak = 0
+    else if (++this.#streak >= BURST_READS) this.#share()
     return now
   }
 
-  private share(): void {
+  #share(): void {
     if (typeof setImmediate !== 'function') return
-    this.sharing = true
-    this.uses = READS_PER_READING
+    this.#sharing = true
+    this.#uses = READS_PER_READING
     setImmediate(() => {
-      this.sharing = false
-      this.uses = 0
-      this.streak = BURST_READS - BURST_READS_AGAIN
-      this.listener.lagged(this.read() - this.lastMs)
-      this.listener.ended()
+      this.#sharing = false
+      this.#uses = 0
+      this.#streak = BURST_READS - BURST_READS_AGAIN
+      this.#listener.lagged(this.#read() - this.#lastMs)
+      this.#listener.ended()
     })
   }
 }

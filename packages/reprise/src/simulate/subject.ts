@@ -2,7 +2,7 @@
  * What is put to the test: a policy, with the budgets it names. Imports core only.
  */
 import type { Budget } from '../core/budget.js'
-import { normalizePolicy } from '../core/normalize.js'
+import { IN_CODE, normalizePolicy } from '../core/normalize.js'
 import type { Policy, PolicyArgument } from '../core/policy.js'
 import type { Random } from '../core/time.js'
 
@@ -36,5 +36,5 @@ export interface ReadySubject {
 
 export function makeReady(subject: Subject): ReadySubject {
   const { name, budgets = {} } = subject
-  return { name, policy: normalizePolicy(subject.policy).policy, budgets }
+  return { name, policy: normalizePolicy(subject.policy, IN_CODE).policy, budgets }
 }

@@ -1,5 +1,6 @@
 /** What a decision wants to be written, as statements with their values. Imports its own layer and the port. */
-import type { Changes } from '../ledger/ledger.js'
+import type { Changes, NewTask } from '../ledger/ledger.js'
+import { nameOf } from '../ledger/records.js'
 import {
   attemptValues,
   changedRunValues,
@@ -17,7 +18,7 @@ export type EncodedWrite = readonly [statement: SqliteStatement, values: SqlValu
 
 /** Writes nothing: what cannot be encoded is found before anything is written. */
 export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRows): EncodedWrite[] {
-  const { runs, created, tasks, attempts, checkpoints, gates, dead, closedLetters, events } = changes
+  const { runs, created, tasks, attempts, inputs, checkpoints, gates, dead, closedLetters, events } = changes
   for (const { task } of created ?? []) rows.expectAbsent(task)
   const writes: EncodedWrite[] = []
   const added = new Map<number, number>()
@@ -26,7 +27,13 @@ export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRow
     else if (rows.run(run.id) !== undefined) writes.push([sql.updateRun, changedRunValues(run)])
     else throw new Error(`Run ${run.id} is new, and nothing says what it runs`)
   }
+  const isNew = newNames(created)
   for (const row of attempts ?? []) {
+    if (isNew?.has(nameOf(row))) {
+      const key = [row.scopeKind, row.scope, row.id]
+      writes.push([sql.insertAttemptOfNew, [...attemptValues(0, row).slice(1), ...key]], [sql.countHistoryOfNew, key])
+      continue
+    }
     const { pk } = rows.rowOf(row)
     added.set(pk, (added.get(pk) ?? 0) + 1)
     writes.push([sql.insertAttempt, attemptValues(pk, row)])
@@ -43,6 +50,7 @@ export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRow
   }
   // The longer a task's row, the dearer a second update of it: only where there was no first.
   for (const [pk, count] of added) writes.push([sql.countHistory, [count, pk]])
+  for (const { input, ...key } of inputs ?? []) writes.push([sql.setInput, [text(input), rows.rowOf(key).pk]])
   for (const { value, ...key } of checkpoints ?? []) {
     const { pk } = rows.rowOf(key)
     if (value === undefined) writes.push([sql.removeCheckpoint, [pk]])
@@ -60,4 +68,8 @@ export function encodeChanges(sql: Statements, changes: Changes, rows: LockedRow
     writes.push([sql.insertEvent, [type, scopeKind, scope, id, atMs, correlationId, text(detail)]])
   }
   return writes
+}
+
+function newNames(created: readonly NewTask[] = []): ReadonlySet<string> | undefined {
+  return created.length === 0 ? undefined : new Set(created.map(({ task }) => nameOf(task)))
 }

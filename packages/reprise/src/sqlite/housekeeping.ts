@@ -98,6 +98,8 @@ export class Housekeeping {
       }
     }
     if (eventsBeforeMs !== undefined) counts.events += changesOf(sql.removeEventsBefore, limit, eventsBeforeMs)
+    if (request.lettersBeforeMs !== undefined)
+      counts.deadLetters += changesOf(sql.removeDeadBefore, request.lettersBeforeMs, limit)
     if (policiesBeforeMs !== undefined) counts.policies = changesOf(sql.removePolicies, policiesBeforeMs, limit)
     if (request.reclaim === true) counts.reclaimedBytes = this.reclaim()
     return counts

@@ -29,6 +29,10 @@ export class RowCache {
     this.rows.clear()
   }
 
+  forget(key: TaskKey): void {
+    this.rows.delete(nameOf(key))
+  }
+
   /** With an input of its own: operations may change the one they are given. */
   get(key: TaskKey): TaskRow | undefined {
     const row = this.rows.get(nameOf(key))

@@ -13,8 +13,8 @@ import type {
   DueRequest,
   Forgotten,
   ForgetRequest,
-  FreshFilter,
-  FreshPage,
+  SurveyFilter,
+  SurveyPage,
   Keys,
   Ledger,
   LetterFilter,
@@ -82,7 +82,7 @@ import {
 } from '../ledger/sql/sql-lists.js'
 import { readNow, type Reading, type SqlQuery, writtenFor } from '../ledger/sql/sql-reading.js'
 import { listTallies } from '../ledger/sql/sql-tallies.js'
-import { countWaiting, freshTasks, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
+import { countWaiting, surveyWaiting, listRetrying, listWaiting } from '../ledger/sql/sql-waiting.js'
 import { prepareStatements, type Statements } from './statements.js'
 import { TallyWriter } from './tally-writer.js'
 import { sqliteHeartbeat } from './thread-heartbeat.js'
@@ -213,8 +213,8 @@ export class SqliteLedger implements Ledger {
     return this.read(() => listWaiting(filter))
   }
 
-  fresh(filter: FreshFilter): Promise<FreshPage> {
-    return this.read(() => freshTasks(filter))
+  survey(filter: SurveyFilter): Promise<SurveyPage> {
+    return this.read(() => surveyWaiting(filter))
   }
 
   checkpoint({ scopeKind, scope, id }: TaskKey): Promise<Json | undefined> {
@@ -378,6 +378,7 @@ export class SqliteLedger implements Ledger {
       }
       this.cache.put(row.pk, kept, row.input)
     }
+    for (const key of decided.inputs ?? []) this.cache.forget(key)
     return decided.result
   }
 }

@@ -31,6 +31,7 @@ export const SQL = {
     ON CONFLICT (scope_kind, scope, id) DO NOTHING`,
   updateTask: `UPDATE tasks SET ${UPDATED_COLUMNS.map((column) => `${column} = ?`).join(', ')},
     attempts_kept = attempts_kept + ? WHERE pk = ?`,
+  setInput: 'UPDATE tasks SET input = ? WHERE pk = ?',
   due: `SELECT ${TASK_COLUMNS} FROM tasks WHERE status = 'waiting' AND queue = ?
     AND policy_hash = ? AND claim_rank = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
   nextDue: `SELECT due_at, scope_kind, scope, id FROM tasks WHERE status = 'waiting' AND queue = ? AND policy_hash = ?
@@ -68,6 +69,10 @@ export const SQL = {
   policy: 'SELECT policy FROM policies WHERE hash = ?',
   insertAttempt: `INSERT INTO attempts (task, generation, attempt, execution, started_at, ended_at, outcome, delay_before,
     failure, signature, owner) VALUES (${marks(11)})`,
+  // Of a task that the same transaction creates: its number is not known before.
+  insertAttemptOfNew: `INSERT INTO attempts (task, generation, attempt, execution, started_at, ended_at, outcome,
+    delay_before, failure, signature, owner) SELECT pk, ${marks(10)} FROM tasks WHERE ${IS_TASK}`,
+  countHistoryOfNew: `UPDATE tasks SET attempts_kept = attempts_kept + 1 WHERE ${IS_TASK}`,
   attempts: `SELECT a.* FROM attempts a JOIN tasks t ON t.pk = a.task WHERE ${IS_TASK}
     ORDER BY a.generation, a.attempt, a.execution`,
   // The keys come as one list: a statement for each takes twice as long.
@@ -106,6 +111,9 @@ export const SQL = {
   removeDead: `DELETE FROM dead WHERE ${IS_TASK}`,
   removeOldDead: `DELETE FROM dead WHERE ${IS_TASK} AND generation <=
     (SELECT generation FROM dead WHERE ${IS_TASK} ORDER BY generation DESC LIMIT 1 OFFSET ?)`,
+  // A letter is closed after it was written: the index by time bounds the search.
+  removeDeadBefore: `DELETE FROM dead WHERE (scope_kind, scope, id, generation) IN
+    (SELECT scope_kind, scope, id, generation FROM dead WHERE at < ?1 AND closed_at < ?1 ORDER BY at LIMIT ?2)`,
   insertEvent: `INSERT INTO events (type, scope_kind, scope, id, at, correlation_id, detail)
     VALUES (${marks(7)})`,
   removeEvents: `DELETE FROM events WHERE ${IS_TASK}`,

@@ -65,6 +65,21 @@ async function end(ledger: Ledger, key: TaskKey, total: number): Promise<boolean
 }
 
 export const GROUP_CASES: Readonly<Record<string, Check>> = {
+  'writes an attempt and a letter of a task that the same transaction creates': async (ledger) => {
+    const given = { startedAtMs: 1.5, endedAtMs: 2.5, outcome: 'failure', delayBeforeMs: 0 } as const
+    const failure = { name: 'Error', message: 'no luck' }
+    const row = { ...LAST, generation: 1, attempt: 1, execution: 1, ...given, failure, signature: null, owner: 'o1' }
+    const letter = { ...LAST, generation: 1, atMs: 2.5, signature: 's', stopReason: 'aborted', failure } as const
+    await ledger.transact({ tasks: [LAST] }, () => ({
+      created: [member('last')],
+      attempts: [row],
+      dead: [letter],
+      result: undefined,
+    }))
+    same(await ledger.attempts(LAST), [row])
+    same(await ledger.deadLetters(), [letter])
+  },
+
   'commits a task, its run, a gate, another task and a new one together': async (ledger) => {
     const [first, second] = keysOf(2) as [TaskKey, TaskKey]
     await makeGroup(ledger, [first, second])

@@ -98,6 +98,16 @@ const OWNER: OwnerRecord = {
 }
 
 const CASES: Readonly<Record<string, Check>> = {
+  'keeps its change mark while nothing is written': async (ledger) => {
+    await ledger.create([newTask({ dueAtMs: 1e12 })])
+    const mark = await ledger.changeMark()
+    await ledger.get(KEY)
+    await ledger.list({ limit: 10 })
+    await ledger.transact({ tasks: [KEY] }, () => ({ result: 'only a look' }))
+    await ledger.claim({ queues: MAIL, limit: 1 }, () => ({ result: 'none is due' }))
+    same(await ledger.changeMark(), mark)
+  },
+
   'gives back what was created, to the last field': async (ledger) => {
     const [creation] = await ledger.create([newTask()])
     same(creation?.type, 'created')

@@ -205,6 +205,13 @@ export const PAGE_CASES: Readonly<Record<string, Check>> = {
     same(idsOf(await ledger.waiting({ ...retries, rank: 0 })), ['i'])
   },
 
+  'lists tasks that changed since a time': async (ledger) => {
+    await ledger.create(['a', 'b', 'c', 'd'].map((id, index) => newTask({ id, updatedAtMs: 500 + index })))
+    const changed = await ledger.list({ ...ALL, sinceMs: 501 })
+    same(idsOf(changed), ['b', 'c', 'd'])
+    await samePages(changed, (page) => ledger.list({ ...ALL, sinceMs: 501, ...page }))
+  },
+
   'counts fresh tasks that are as they were created, and gives the others': async (ledger) => {
     const { progress } = sampleTask()
     const { retry: _retry, ...stateless } = progress
@@ -222,17 +229,50 @@ export const PAGE_CASES: Readonly<Record<string, Check>> = {
     await ledger.create([newTask({ id: 'reset', generation: 2 })])
     await ledger.transact({ tasks: [reset] }, () => ({ attempts: [sampleAttempt(reset, {})], result: 0 }))
     for (const limit of LIMITS)
-      same(await countedFresh(ledger, limit), [6, ['late', 'many', 'older', 'reset', 'undated']])
+      same(await surveyed(ledger, 2, limit), [6, ['late', 'many', 'older', 'reset', 'undated']])
+  },
+
+  'counts retries only if record and attempts agree, and gives the others': async (ledger) => {
+    const failure = { name: 'Error', message: 'says "totalDelayMs":-1, and 100 % of it' }
+    const retried = (id: string, change: object = {}, attempts = 1): SampleHistory => {
+      const { progress } = failed(id, attempts) as TaskRecord
+      const retry = { ...progress.retry, totalDelayMs: 30, lastDelayMs: 10, expiresAtMs: 9000, ...change }
+      const rows = Array.from({ length: attempts }, (_, index) => ({ attempt: index + 1 }))
+      return { task: { id, progress: { ...progress, retry, lastFailure: failure } }, attempts: rows }
+    }
+    const untold = { ...retried('untold', { failures: 2, launched: 2 }) }
+    const sound = [retried('a'), retried('b', {}, 3), retried('c', { resumed: true, deadlineAtMs: 1.5 })]
+    const faulty = [
+      untold,
+      retried('many', {}, 4),
+      retried('negative', { totalDelayMs: -1, lastDelayMs: -1 }),
+      retried('newer', { version: 9 }),
+      retried('text', { expiresAtMs: 'soon' }),
+      { ...retried('later'), task: { ...retried('later').task, updatedAtMs: 2001 } },
+      { ...retried('reset'), task: { ...retried('reset').task, generation: 2 } },
+    ]
+    await writeHistory(ledger, [...sound, ...faulty])
+    const looked = idsOf(faulty.map(({ task }) => task as TaskRecord))
+    for (const limit of LIMITS) {
+      const [counted, others] = await surveyed(ledger, 1, limit)
+      same(counted + others.length, sound.length + faulty.length)
+      same(
+        looked.filter((id) => !others.includes(id)),
+        [],
+      )
+    }
   },
 }
 
-async function countedFresh(ledger: Ledger, limit: number): Promise<[number, string[]]> {
-  const filter = { queue: 'mail', policyHash: 'p1', nowMs: 2000, limit }
-  let page = await ledger.fresh(filter)
+/** A whole survey of one rank: how many were only counted, and which have to be looked at. */
+async function surveyed(ledger: Ledger, rank: number, limit: number): Promise<[number, string[]]> {
+  const filter = { queue: 'mail', policyHash: 'p1', rank, attempts: 3, nowMs: 2000, limit }
+  let page = await ledger.survey(filter)
   let { sound } = page
   const others = [...page.others]
-  while (page.end !== undefined) {
-    page = await ledger.fresh({ ...filter, after: page.end })
+  for (let pages = 1; page.end !== undefined; pages++) {
+    if (pages > MOST_PAGES) throw new Error(`The survey does not end after ${MOST_PAGES} pages of ${limit}`)
+    page = await ledger.survey({ ...filter, after: page.end })
     sound += page.sound
     others.push(...page.others)
   }

@@ -6,7 +6,7 @@
  */
 import type { Json } from 'reprise/durable'
 import { kindOfValue, kindsOf } from './shape-words.js'
-import { fieldFor, type FieldsShape, type Shape } from './shape.js'
+import { branchOf, fieldFor, type FieldsShape, type Shape } from './shape.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -26,6 +26,8 @@ export function canonicalData(value: unknown, shape: Shape): Json {
       return made(value as Fields, (name) => ({ name, shape: shape.of }))
     case 'fields':
       return made(value as Fields, (key) => fieldFor(shape, key) ?? { name: key, shape: undefined })
+    case 'fork':
+      return canonicalData(value, branchOf(shape, value))
     case 'either': {
       const found = alternativeOf(value, shape.of)
       return found === undefined ? (value as Json) : canonicalData(value, found)

@@ -49,7 +49,12 @@ test('who misspelt a field that is needed is not told twice', () => {
 test.each([
   ['{shell: x, run: [x]}', 'run: [x]}]', '`shell` is there already, and a step does one thing', 'make it two steps'],
   ['{shell: x, retry: 1, retry_config: 2}', 'retry_config: 2}]', '`retry` says the same: keep one of them', undefined],
-  ['{name: x}', '{name: x}]', 'needs one of shell, run, http, script, claude, write_file', 'such as `{name: fetch'],
+  [
+    '{name: x}',
+    '{name: x}]',
+    'needs one of shell, run, http, script, claude, write_file, map',
+    'such as `{name: fetch',
+  ],
   ['{shell: x, capture_format: json}', 'capture_format: json}]', 'says nothing without `capture`', undefined],
   ['{http: {method: GET}}', 'http: {method: GET}}]', 'needs `url`', 'such as `url: https://example.com/items`'],
   ['{shell: x, retry: {hedge: {delay: 1s}}}', 'hedge: {delay: 1s}}}]', 'a workflow cannot hedge', 'one process'],
@@ -67,12 +72,11 @@ test.each([
 })
 
 test.each([
-  ['mode: mapreduce\nsteps: []', 'mode: mapreduce'],
   ['setup: []\nmap: {}', 'setup: []'],
   ['name: x\nreduce: []\nmerge: []\nerror_policy: {}', 'reduce: []'],
-])('%j is told once that it is map/reduce', (text, place) => {
+])('%j is told once that it is map/reduce and does not say so', (text, place) => {
   expect(pointedAt(text)).toEqual([place])
-  expect(problemsOf(text)[0]?.message).toBe('this is map/reduce, and this version runs plain workflows only')
+  expect(problemsOf(text)[0]?.message).toBe('this is map/reduce, and the document does not say so')
 })
 
 // ── what to write instead ────────────────────────────────────────────────────────────────────────
@@ -106,6 +110,7 @@ test.each([
   ['{run: [x, 1.10]}', "write it in quotes: '1.10'"],
   ['{shell: x, cwd: /tmp}', 'did you mean `working_dir`?'],
   ['{shell: x, attempts: 5}', 'write it under `retry:`: `retry: {attempts: …}`'],
+  ['{shell: x, circuit_breaker: {failure_threshold: 3}}', 'write it under `retry:`: `retry: {breaker: …}`'],
   ['{shell: x, retries: 3}', 'write `retry: {attempts: 4}`: `attempts` counts the first execution as well'],
   ['{shell: x, max-retries: 0}', 'write `retry: {attempts: 1}`: `attempts` counts the first execution as well'],
   ['{shell: x, maxAttempts: 3}', 'write `retry: {attempts: 3}`'],
@@ -114,8 +119,8 @@ test.each([
   ['{shell: x, on_failure: continue}', 'write it under `retry:`: `retry: {on_failure: …}`'],
   ['{shell: x, continue-on-error: true}', 'did you mean `retry: {on_failure: continue}`?'],
   ['{shell: x, on_error: continue}', 'did you mean `retry: {on_failure: continue}`?'],
-  ['{shell: x, timeout: 5 minutes}', 'did you mean `5m`?'],
-  ['{shell: x, retry: {initial_delay: 500 ms}}', 'did you mean `500ms`?'],
+  ['{shell: x, timeout: 5 Minutes}', 'did you mean `5m`?'],
+  ['{shell: x, retry: {initial_delay: 500 MS}}', 'did you mean `500ms`?'],
   ['{shell: x, retry: {retry_on: ["exit_code:75"]}}', 'did you mean `exit:75`?'],
   [
     '{shell: x, capture: {out: stdout}}',

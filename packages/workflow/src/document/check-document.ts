@@ -3,13 +3,13 @@
  * is looked at when a plan is made of it. Imports the checks of its parts.
  */
 import { checkBudget } from './budget-section.js'
-import { checkBreaker, checkRetry } from './check-retry.js'
+import { checkBreaker, checkItemRetry, checkRetry, checkTemplateRetry } from './check-retry.js'
 import { ShapeCheck } from './check.js'
 import { WORKFLOW } from './fields-document.js'
 import type { Findings } from './findings.js'
 import { fieldOf, type Spot, wholeOf } from './spot.js'
 
-/** What a document of another kind has, which this version does not run. */
+/** What only a document of `mode: mapreduce` has. */
 const MAP_REDUCE_KEYS = ['setup', 'map', 'reduce', 'merge', 'error_policy']
 
 export function checkDocument(findings: Findings): void {
@@ -20,8 +20,8 @@ export function checkDocument(findings: Findings): void {
   }
   const mark = markOfMapReduce(findings, whole)
   if (mark !== undefined) {
-    const cure = 'put the steps under `steps:`, and leave out `mode` and the keys of map/reduce'
-    findings.fail(mark, 'this is map/reduce, and this version runs plain workflows only', cure, true)
+    const cure = 'write `mode: mapreduce` at the top, or make the map one of the `steps`: `- {id: resize, map: {…}}`'
+    findings.fail(mark, 'this is map/reduce, and the document does not say so', cure, true)
     return
   }
   shapeCheck(findings).check(whole, WORKFLOW)
@@ -31,16 +31,17 @@ export function checkDocument(findings: Findings): void {
 export function shapeCheck(findings: Findings): ShapeCheck {
   const check: ShapeCheck = new ShapeCheck(findings, {
     retry: (spot) => checkRetry(findings, spot, check),
+    template_retry: (spot) => checkTemplateRetry(findings, spot, check),
+    item_retry: (spot) => checkItemRetry(findings, spot, check),
     breaker: (spot) => checkBreaker(findings, spot),
     budget: (spot) => checkBudget(findings, spot),
   })
   return check
 }
 
+/** A key of map/reduce in a document that is none. */
 function markOfMapReduce({ source }: Findings, whole: Spot): Spot | undefined {
-  const mode = fieldOf(source, whole, 'mode')
-  if (mode?.data === 'mapreduce') return mode
-  // Whoever has `steps` has misspelt something else.
-  if (['steps', 'tasks', 'commands'].some((key) => fieldOf(source, whole, key) !== undefined)) return undefined
+  // A misspelt mode is named as such, and whoever has `steps` has misspelt something else.
+  if (['mode', 'steps', 'tasks', 'commands'].some((key) => fieldOf(source, whole, key) !== undefined)) return undefined
   return MAP_REDUCE_KEYS.flatMap((key) => fieldOf(source, whole, key) ?? [])[0]
 }

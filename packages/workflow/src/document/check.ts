@@ -12,6 +12,7 @@ import { faultOfName, mendedName, type NameRule } from './names.js'
 import { faultOfNumber } from './number-fault.js'
 import { describeValue, expectedOf, kindsOf, kindOfValue } from './shape-words.js'
 import {
+  branchOf,
   type CheckedBy,
   type DataShape,
   type Field,
@@ -53,7 +54,7 @@ export class ShapeCheck {
         if (!shape.words.includes(spot.data as string)) this.mismatch(spot, shape, owner)
         return
       case 'number':
-        return this.number(spot, shape)
+        return this.number(spot, shape, owner)
       case 'duration': {
         const fault = faultOfDuration(spot.data)
         if (fault !== undefined) this.findings.fail(spot, fault, shortForm(spot.data))
@@ -67,6 +68,8 @@ export class ShapeCheck {
         return this.named(spot, shape, owner)
       case 'fields':
         return this.fields(spot, shape)
+      case 'fork':
+        return this.fields(spot, branchOf(shape, spot.data))
       case 'either':
         return this.either(spot, shape.of, owner)
       case 'flag':
@@ -103,11 +106,11 @@ export class ShapeCheck {
     this.findings.fail(spot, fault, mended && `did you mean \`${mended}\`?`, atKey)
   }
 
-  private number(spot: Spot, shape: NumberShape): void {
+  private number(spot: Spot, shape: NumberShape, owner: string): void {
     const value = spot.data as number
     const { least = -Infinity, most = Number.MAX_SAFE_INTEGER, isWhole, isAbove, isBelow } = shape
     const isInside = (isAbove ? value > least : value >= least) && (isBelow ? value < most : value <= most)
-    if (!isInside || !Number.isFinite(value) || (isWhole && !Number.isInteger(value))) this.mismatch(spot, shape, '')
+    if (!isInside || !Number.isFinite(value) || (isWhole && !Number.isInteger(value))) this.mismatch(spot, shape, owner)
   }
 
   private data(spot: Spot, shape: DataShape): void {
@@ -165,8 +168,10 @@ export class ShapeCheck {
         continue
       }
       const other = given.get(field.name)
-      if (other === undefined) this.check(place, field.shape, `${shape.title}.${field.name}`)
-      else this.findings.fail(place, `\`${keyOf(other)}\` says the same: keep one of them`, undefined, true)
+      if (other !== undefined) {
+        this.findings.fail(place, `\`${keyOf(other)}\` says the same: keep one of them`, undefined, true)
+      }
+      this.check(place, field.shape, `${shape.title}.${field.name}`)
       given.set(field.name, other ?? place)
     }
     this.presence(spot, shape, given, meant)
@@ -184,19 +189,30 @@ export class ShapeCheck {
       const such = typeof example === 'string' ? `${name}: ${example}` : shape.example
       this.findings.fail(spot, `needs \`${name}\``, `such as \`${such}\``, true)
     }
-    const { oneOf } = shape
-    if (oneOf === undefined) return
+    if (shape.oneOf !== undefined) this.oneOf(spot, shape, shape.oneOf, given, meant)
+  }
+
+  private oneOf(
+    spot: Spot,
+    shape: FieldsShape,
+    oneOf: readonly string[],
+    given: ReadonlyMap<string, Spot>,
+    meant: readonly string[],
+  ): void {
     let first: Spot | undefined
     for (const name of oneOf) {
       const place = given.get(name)
       if (first !== undefined && place !== undefined) {
-        const message = `\`${keyOf(first)}\` is there already, and a ${shape.title} does one thing`
-        this.findings.fail(place, message, `make it two ${shape.title}s`, true)
+        const already = `\`${keyOf(first)}\` is there already`
+        if (shape.title.endsWith('step'))
+          this.findings.fail(place, `${already}, and a step does one thing`, 'make it two steps', true)
+        else this.findings.fail(place, `${already}: keep one of them`, undefined, true)
       }
       first ??= place
     }
-    if (first === undefined && !oneOf.some((name) => meant.includes(name))) {
-      this.findings.fail(spot, `needs one of ${oneOf.join(', ')}`, `such as \`${shape.example}\``, true)
+    const names = [...oneOf, ...(shape.alsoOneOf ?? [])]
+    if (first === undefined && !names.some((name) => meant.includes(name))) {
+      this.findings.fail(spot, `needs one of ${names.join(', ')}`, `such as \`${shape.example}\``, true)
     }
   }
 

@@ -11,9 +11,9 @@ export function faultOfDuration(value: unknown): string | undefined {
   }
 }
 
-const LONG_FORM = /^\s*([\d.]+)\s*(ms|millisec|s|sec|m|min|h|hr|hour|d|day)(?:ond|ute)?s?\s*$/i
+const LONG_FORM = /^\s*([\d.]+)\s*(ms|millisec|s|sec|m|min|h|hr|hour|d|day|w|week)(?:ond|ute)?s?\s*$/i
 
-/** `5 minutes` is written `5m`. */
+/** `5 MINUTES` is written `5m`. */
 export function shortForm(value: unknown): string | undefined {
   const [, count = '', unitName = ''] = (typeof value === 'string' && LONG_FORM.exec(value)) || []
   if (count === '') return undefined

@@ -4,7 +4,7 @@
  */
 import type { PolicyProblem } from 'reprise'
 import { nearest } from 'reprise/internal'
-import { shortForm } from './duration-fault.js'
+import { faultOfDuration, shortForm } from './duration-fault.js'
 import { camelCase, snakeCase } from './spelling.js'
 import { hasFields } from './spot.js'
 
@@ -16,6 +16,7 @@ const ALIASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ...named('max_delay', ['maxwait', 'maxinterval', 'maxtimeout']),
     ...named('retry_on', ['on', 'retryif', 'retryable', 'errors']),
     strategy: 'backoff',
+    ...named('breaker', ['circuitbreaker', 'circuit']),
   },
   breaker: {
     ...named('failure_threshold', ['threshold', 'failures', 'maxfailures']),
@@ -37,6 +38,11 @@ const PARAMETERS: Readonly<Record<string, readonly [strategy: string, field: str
   increment: ['linear', 'increment', '1s'],
   delays: ['custom', 'delays', '[1s, 5s]'],
   formula: ['custom', 'formula', 'initial * attempt'],
+}
+/** Delays that other tools have among the parameters of a backoff: here they stand beside it. */
+const BESIDE_BACKOFF: Readonly<Record<string, string>> = {
+  ...named('initial_delay', ['delay', 'base', 'basedelay', 'initial', 'initialdelay', 'min']),
+  ...named('max_delay', ['max', 'maxdelay', 'cap']),
 }
 /** What a field takes that is an object, for a value that is none. */
 const ACCEPTED: Readonly<Record<string, string>> = {
@@ -71,7 +77,9 @@ export function helpFor({ path, message, suggestion }: PolicyProblem, around: Ar
   const isSnake = !around.isCamel
   const field = snakeCase(path.replaceAll(/\[\d+\]/g, ''))
   const isUnknown = message === 'unknown field'
-  const help = isUnknown ? forKey(path, around.value, isSnake) : forParameter(path, around.value)
+  const help =
+    forDelay(path, around.value, isUnknown, isSnake) ??
+    (isUnknown ? forKey(path, around.value, isSnake) : forParameter(path, around.value))
   const found =
     help ?? suggestion ?? (isUnknown ? forWord(path, around.words) : forValue(field, around, path.endsWith(']')))
   if (found === undefined) return undefined
@@ -89,6 +97,18 @@ function forKey(path: string, value: unknown, isSnake: boolean): string | undefi
   const aliases = ALIASES[parent]
   const name = aliases !== undefined && Object.hasOwn(aliases, word) ? aliases[word] : undefined
   return name === undefined ? undefined : `did you mean \`${isSnake ? name : camelCase(name)}\`?`
+}
+
+/** `{exponential: {base: 1s, multiplier: 2, max: 30s}}`; a number as `base` of an exponential backoff is its factor. */
+function forDelay(path: string, value: unknown, isUnknown: boolean, isSnake: boolean): string | undefined {
+  if (!path.startsWith('backoff.')) return undefined
+  const word = bare(path.slice(path.lastIndexOf('.') + 1))
+  const isDelay = typeof value === 'string' && faultOfDuration(value) === undefined
+  if (!Object.hasOwn(BESIDE_BACKOFF, word) || !(isUnknown || isDelay)) return undefined
+  const name = BESIDE_BACKOFF[word] ?? ''
+  const written = `${isSnake ? name : camelCase(name)}: ${isDelay ? value : '1s'}`
+  const factor = word === 'base' && !isUnknown ? '; `base` is the factor' : ''
+  return `write the delay beside \`backoff\`: \`${written}\`${factor}`
 }
 
 /** Somebody may have meant `retry:` or `steps:` and no field. */

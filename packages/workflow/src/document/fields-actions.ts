@@ -1,5 +1,5 @@
 /** What a step can do: one key for each kind. Imports the shapes. */
-import { HEADER_NAME } from './names.js'
+import { HEADER_NAME, ORIGIN } from './names.js'
 import { either, type Field, field, type FieldsShape, list, named, plain, text, whole, words } from './shape.js'
 
 const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
@@ -42,6 +42,12 @@ const HTTP: FieldsShape = {
       examples: [{ order: '${order_id}' }],
     }),
     field('expect', EXPECT, 'What counts as a success.', { default: 'any status from 200 to 299' }),
+    field(
+      'redirect_origins',
+      list(text(undefined, { isLine: true, rule: ORIGIN }), 1),
+      'Other origins that get the headers and the body of the step when the answer is a redirect to them.',
+      { default: "none: only the address's own origin gets them", examples: [['https://files.example.com']] },
+    ),
   ],
 }
 

@@ -1,56 +1,129 @@
 /** What a workflow says. Imports the shapes and the tables of its parts. */
 import { BREAKERS, RETRY } from './fields-retry.js'
 import { BUDGETS } from './fields-budgets.js'
-import { ENV, STEP } from './fields-step.js'
-import { ENV_NAME, VALUE_NAME } from './names.js'
-import { field, type FieldsShape, list, named, plain, text, words } from './shape.js'
+import { ERROR_POLICY_FIELD, MAP, PHASE } from './fields-map.js'
+import { ENV } from './fields-step.js'
+import { ENV_NAME, SIZE, VALUE_NAME } from './names.js'
+import {
+  type Field,
+  field,
+  type FieldsShape,
+  type ForkShape,
+  list,
+  named,
+  plain,
+  spellingsOf,
+  text,
+  words,
+} from './shape.js'
 
-export const WORKFLOW: FieldsShape = {
+const NAME_FIELD = field('name', plain(undefined, { mayBeBlank: false }), 'What the workflow is called.', {
+  default: "the file's name without its ending",
+  examples: ['nightly-import'],
+})
+
+const SHARED_FIELDS: readonly Field[] = [
+  field(
+    'params',
+    named(VALUE_NAME, { kind: 'data' }, '{region: eu}'),
+    'Parameters with their defaults; one that is left empty must be given.',
+    {
+      default: 'none',
+      examples: [{ region: 'eu', day: null }],
+    },
+  ),
+  field('env', ENV, 'Variables of the environment of every step.', { default: 'none', examples: [{ REGION: 'eu' }] }),
+  field(
+    'secrets',
+    list(text(undefined, { rule: ENV_NAME }), 0, { isUnique: true }),
+    'Names of variables of the environment that are passed on to the steps, and masked wherever something is kept or shown.',
+    { default: 'none', examples: [['API_TOKEN']] },
+  ),
+  field('retry_defaults', RETRY, 'What `retry` of a step is, field by field, where it says nothing.', {
+    default: 'one attempt',
+    examples: [{ attempts: 3, backoff: 'exponential', jitter: true }],
+  }),
+  field('breakers', BREAKERS, 'Circuit breakers by name, for steps to share.', {
+    default: 'none',
+    examples: [{ warehouse: { failure_threshold: 3, recovery_timeout: '20s' } }],
+  }),
+  field('budgets', BUDGETS, 'Budgets by name, for steps to share.', {
+    default: 'none',
+    examples: [{ api: { type: 'adaptive' } }],
+  }),
+  field('max_log', text(undefined, { rule: SIZE }), 'The `max_log` of steps that name none.', {
+    default: '`64MiB`',
+    examples: ['10MiB'],
+  }),
+  field(
+    'max_run_log',
+    text(undefined, { rule: SIZE }),
+    'How much all attempts of a run keep in their logs together. Beyond it each attempt keeps 64 KiB and its end.',
+    { default: '`1GiB`', examples: ['200MiB'] },
+  ),
+  field('claude_program', text(undefined, { isLine: true }), 'The program that steps of kind `claude` run.', {
+    default: '`REPRISE_CLAUDE`, else `claude`',
+    examples: ['claude'],
+  }),
+]
+
+const PLAIN: FieldsShape = {
   kind: 'fields',
   title: 'workflow',
   example: '{steps: [{shell: ./fetch}]}',
   fields: [
-    field('name', plain(undefined, { mayBeBlank: false }), 'What the workflow is called.', {
-      default: "the file's name without its ending",
-      examples: ['nightly-import'],
+    NAME_FIELD,
+    field('mode', words('workflow', 'mapreduce'), 'What kind of document it is.', {
+      default: '`workflow`',
+      examples: ['workflow'],
     }),
-    field('mode', words('workflow'), 'What kind of document it is.', { default: '`workflow`', examples: ['workflow'] }),
-    field(
-      'params',
-      named(VALUE_NAME, { kind: 'data' }, '{region: eu}'),
-      'Parameters with their defaults; one that is left empty must be given.',
-      {
-        default: 'none',
-        examples: [{ region: 'eu', day: null }],
-      },
-    ),
-    field('env', ENV, 'Variables of the environment of every step.', { default: 'none', examples: [{ REGION: 'eu' }] }),
-    field(
-      'secrets',
-      list(text(undefined, { rule: ENV_NAME }), 0, { isUnique: true }),
-      'Names of variables of the environment that are passed on to the steps, and masked wherever something is kept or shown.',
-      { default: 'none', examples: [['API_TOKEN']] },
-    ),
-    field('retry_defaults', RETRY, 'What `retry` of a step is, field by field, where it says nothing.', {
-      default: 'one attempt',
-      examples: [{ attempts: 3, backoff: 'exponential', jitter: true }],
-    }),
-    field('breakers', BREAKERS, 'Circuit breakers by name, for steps to share.', {
-      default: 'none',
-      examples: [{ warehouse: { failure_threshold: 3, recovery_timeout: '20s' } }],
-    }),
-    field('budgets', BUDGETS, 'Budgets by name, for steps to share.', {
-      default: 'none',
-      examples: [{ api: { type: 'adaptive' } }],
-    }),
-    field('claude_program', text(undefined, { isLine: true }), 'The program that steps of kind `claude` run.', {
-      default: '`REPRISE_CLAUDE`, else `claude`',
-      examples: ['claude'],
-    }),
-    field('steps', list(STEP, 1), 'What is done, one after the other.', {
+    ...SHARED_FIELDS,
+    field('steps', list(PHASE, 1), 'What is done, one after the other.', {
       isRequired: true,
       aliases: ['tasks', 'commands'],
       examples: [[{ name: 'fetch', shell: './fetch' }]],
     }),
   ],
+}
+
+const MAP_REDUCE: FieldsShape = {
+  kind: 'fields',
+  title: 'mapreduce',
+  example: '{mode: mapreduce, map: {input: items.json, agent_template: [{shell: ./process}]}}',
+  fields: [
+    NAME_FIELD,
+    field('mode', words('mapreduce'), 'What kind of document it is.', { isRequired: true, examples: ['mapreduce'] }),
+    ...SHARED_FIELDS,
+    field('setup', list(PHASE), 'Steps before the map.', {
+      default: 'none',
+      examples: [[{ shell: './list-orders > orders.json' }]],
+    }),
+    field('map', MAP, 'The same steps for every item of an input: a map with the id `map`.', {
+      isRequired: true,
+      examples: [{ input: 'orders.json', agent_template: [{ shell: './import "${item.id}"' }] }],
+    }),
+    field('reduce', list(PHASE), 'Steps after the map; `${map.results_file}` has the results.', {
+      default: 'none',
+      examples: [[{ shell: './report "${map.results_file}"' }]],
+    }),
+    field('merge', list(PHASE), 'Steps after those of `reduce`.', {
+      default: 'none',
+      examples: [[{ shell: './publish' }]],
+    }),
+    ERROR_POLICY_FIELD,
+  ],
+}
+
+/** Every spelling of the key that the steps of a plain workflow stand under. */
+export const STEP_LIST_KEYS: readonly string[] = PLAIN.fields.flatMap((one) => {
+  return one.name === 'steps' ? spellingsOf(one, PLAIN) : []
+})
+
+/** Everything that a file with steps may be. */
+export const WORKFLOW: ForkShape = {
+  kind: 'fork',
+  key: 'mode',
+  value: 'mapreduce',
+  matching: MAP_REDUCE,
+  otherwise: PLAIN,
 }

@@ -46,10 +46,30 @@ const RETRY_FIELDS: FieldsShape = {
   fields: [...STEP_POLICY_FIELDS, ON_FAILURE],
 }
 
+function retryOf(fields: FieldsShape): EitherShape {
+  return either(whole(1, 1000), { kind: 'flag', only: false }, fields)
+}
+
 /** Checked by `check-retry`. */
-export const RETRY: EitherShape = {
-  ...either(whole(1, 1000), { kind: 'flag', only: false }, RETRY_FIELDS),
-  checkedBy: 'retry',
+export const RETRY: EitherShape = { ...retryOf(RETRY_FIELDS), checkedBy: 'retry' }
+
+/** Fields of a policy that name what others share. */
+export const GATE_KEYS = ['breaker', 'budget']
+
+/** Gates are passed by the item that a step is a part of. Checked by `check-retry`. */
+export const TEMPLATE_RETRY: EitherShape = {
+  ...retryOf({
+    ...RETRY_FIELDS,
+    title: 'retry of a template step',
+    fields: RETRY_FIELDS.fields.filter(({ name }) => !GATE_KEYS.includes(name)),
+  }),
+  checkedBy: 'template_retry',
+}
+
+/** What follows the failure of an item stands beside it. Checked by `check-retry`. */
+export const ITEM_RETRY: EitherShape = {
+  ...retryOf({ ...RETRY_FIELDS, title: 'item_retry', fields: STEP_POLICY_FIELDS }),
+  checkedBy: 'item_retry',
 }
 
 export const BREAKERS = named(

@@ -1,9 +1,24 @@
-/** What a step says. Imports the shapes, the tables of its parts and words of the plan. */
+/**
+ * What steps say, in the two places that there are: on their own, and for each item of a map. There nothing is decided
+ * about an interruption and no gate is passed: the map does both for the item. Imports the shapes and tables of parts.
+ */
 import { CAPTURE_FORMATS } from '../plan/plan.js'
 import { ACTION_FIELDS } from './fields-actions.js'
-import { RETRY } from './fields-retry.js'
-import { ENV_NAME, STEP_ID, VALUE_NAME } from './names.js'
-import { duration, either, field, type FieldsShape, list, named, plain, text, words } from './shape.js'
+import { RETRY, TEMPLATE_RETRY } from './fields-retry.js'
+import { ENV_NAME, SIZE, STEP_ID, VALUE_NAME } from './names.js'
+import {
+  duration,
+  either,
+  type EitherShape,
+  type Field,
+  field,
+  type FieldsShape,
+  list,
+  named,
+  plain,
+  text,
+  words,
+} from './shape.js'
 
 const ON_INTERRUPT: FieldsShape = {
   kind: 'fields',
@@ -19,22 +34,33 @@ const ON_INTERRUPT: FieldsShape = {
   ],
 }
 
+export const ON_INTERRUPT_SHAPE = either(words('rerun', 'fail'), ON_INTERRUPT)
+
 export const ENV = named(ENV_NAME, plain('template'), '{REGION: eu}')
 
-export const STEP: FieldsShape = {
-  kind: 'fields',
-  title: 'step',
-  example: '{name: fetch, shell: ./fetch}',
-  oneOf: ACTION_FIELDS.map(({ name }) => name),
-  fields: [
-    field('id', text(undefined, { rule: STEP_ID }), 'What the step is called in commands, references and files.', {
-      default: 'the name made fit, else `step-` and the position',
-      examples: ['fetch'],
-    }),
-    field('name', plain(undefined, { mayBeBlank: false }), 'What the step is called when people are told of it.', {
-      default: 'the id',
-      examples: ['Fetch the items'],
-    }),
+export const STEP_ID_FIELD = field(
+  'id',
+  text(undefined, { rule: STEP_ID }),
+  'What the step is called in commands, references and files.',
+  { default: 'the name made fit, else `step-` and the position', examples: ['fetch'] },
+)
+export const STEP_NAME_FIELD = field(
+  'name',
+  plain(undefined, { mayBeBlank: false }),
+  'What the step is called when people are told of it.',
+  { default: 'the id', examples: ['Fetch the items'] },
+)
+export const WHEN_FIELD = field(
+  'when',
+  plain('expression', { mayBeBlank: false }),
+  'An expression; if it is false, the step is skipped.',
+  { default: 'always', examples: ['size(items) > 0'] },
+)
+
+function stepFields(retry: EitherShape): readonly Field[] {
+  return [
+    STEP_ID_FIELD,
+    STEP_NAME_FIELD,
     ...ACTION_FIELDS,
     field('working_dir', text('template', { isLine: true }), "Where it runs, from the document's directory.", {
       default: "the document's directory",
@@ -59,20 +85,45 @@ export const STEP: FieldsShape = {
       examples: ['json'],
       needs: 'capture',
     }),
-    field('when', plain('expression', { mayBeBlank: false }), 'An expression; if it is false, the step is skipped.', {
-      default: 'always',
-      examples: ['size(items) > 0'],
-    }),
-    field('retry', RETRY, 'How it is retried: a number of attempts, `false` for one, or fields.', {
+    field(
+      'max_log',
+      text(undefined, { rule: SIZE }),
+      'How much of the output of an attempt is kept in its log: the beginning and the last 1 MiB. A line in the log says how much is left out.',
+      { default: '`max_log` of the document, else `64MiB`', examples: ['10MiB'] },
+    ),
+    WHEN_FIELD,
+    field('retry', retry, 'How it is retried: a number of attempts, `false` for one, or fields.', {
       default: '`retry_defaults`, else one attempt',
       aliases: ['retry_config'],
       examples: [5, false, { attempts: 5, retry_on: ['network', 'timeout'] }],
     }),
+  ]
+}
+
+const ACTIONS = ACTION_FIELDS.map(({ name }) => name)
+
+export const STEP: FieldsShape = {
+  kind: 'fields',
+  title: 'step',
+  example: '{name: fetch, shell: ./fetch}',
+  oneOf: ACTIONS,
+  alsoOneOf: ['map'],
+  fields: [
+    ...stepFields(RETRY),
     field(
       'on_interrupt',
-      either(words('rerun', 'fail'), ON_INTERRUPT),
+      ON_INTERRUPT_SHAPE,
       'If the process is lost while the step runs: `rerun` it, `fail` and leave it to a person, or look first.',
       { default: '`rerun`', examples: ['fail', { verify: './was-it-sent' }] },
     ),
   ],
+}
+
+/** A step of `agent_template` or `on_item_error`. */
+export const TEMPLATE_STEP: FieldsShape = {
+  kind: 'fields',
+  title: 'template step',
+  example: '{name: resize, shell: ./resize}',
+  oneOf: ACTIONS,
+  fields: stepFields(TEMPLATE_RETRY),
 }

@@ -13,6 +13,7 @@ import { wholeOf } from './spot.js'
 /** Every group of fields within a shape, each once. */
 function groupsIn(shape: Shape, found = new Set<FieldsShape>()): ReadonlySet<FieldsShape> {
   if (shape.kind === 'either') for (const one of shape.of) groupsIn(one, found)
+  if (shape.kind === 'fork') for (const one of [shape.matching, shape.otherwise]) groupsIn(one, found)
   if (shape.kind === 'list' || shape.kind === 'named') groupsIn(shape.of, found)
   if (shape.kind === 'fields' && !found.has(shape)) {
     found.add(shape)

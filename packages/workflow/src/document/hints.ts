@@ -3,16 +3,16 @@
  * wrong kind. Keyed by the title of the fields. Imports shapes and their words.
  */
 import { nearest } from 'reprise/internal'
+import { type Form, type Hints, meaning, said, under } from './hint-words.js'
+import { MAP_FORMS, MAP_INSTEAD, MAP_KEYS, MAP_REDUCE_INSTEAD } from './hints-map.js'
 import type { Shape } from './shape.js'
-import { kindsOf, kindOfValue, type ValueKind } from './shape-words.js'
+import { kindsOf, kindOfValue } from './shape-words.js'
 import { shortened } from './shortened.js'
 
 /** `enviroment` is `environment`. */
 const MIN_FUZZY = 7
 /** Longer values are not written out again. */
 const MAX_FORM = 60
-
-type Hints = Readonly<Record<string, string>>
 
 const UNDER_RETRY =
   'attempts backoff initial_delay max_delay jitter jitter_factor retry_on retry_budget attempt_timeout max_retry_after budget breaker on_failure'
@@ -29,12 +29,14 @@ const STEP_KEYS: Hints = {
   ...meaning('when', 'if condition only unless'),
   ...meaning('attempt_timeout', 'attempttimeout timeoutseconds timeoutminutes timeoutms deadline'),
   ...meaning('retry', 'retrypolicy'),
+  ...under('retry', 'breaker', 'circuitbreaker circuit'),
   ...under('retry', 'initial_delay', 'retrydelay retryinterval retrywait delay backoffdelay'),
   ...meaning('name', 'title label description'),
   ...meaning('write_file', 'file write copy'),
   ...under('retry', UNDER_RETRY.replace('attempt_timeout ', '')),
   ...meaning('retry: {on_failure: continue}', 'continueonerror allowfailure ignoreerrors onerror'),
-  ...said('steps run one after the other, in the order of the file', 'needs dependson after before parallel'),
+  ...said('steps run one after the other, in the order of the file', 'needs dependson after before'),
+  ...MAP_INSTEAD,
   ...said('write it under `http:`: `http: {url: …}`', 'method headers body'),
   ...said('it belongs to the document: write it beside `steps`', 'secrets params breakers budgets retrydefaults'),
   ...said('write it under `on_interrupt:`: `on_interrupt: {verify: …}`', 'verify'),
@@ -45,6 +47,7 @@ const STEP_KEYS: Hints = {
 export const STEPS_HINT = 'did you mean `steps`?'
 
 const WORKFLOW_KEYS: Hints = {
+  ...MAP_REDUCE_INSTEAD,
   ...meaning('steps', 'step task command jobs stages pipeline workflow'),
   ...meaning('params', 'parameters inputs args arguments vars variables'),
   ...meaning('env', 'environment'),
@@ -59,8 +62,11 @@ const WORKFLOW_KEYS: Hints = {
 }
 
 const KEYS: Readonly<Record<string, Hints>> = {
+  ...MAP_KEYS,
   step: STEP_KEYS,
+  'template step': { ...STEP_KEYS, ...MAP_KEYS['template step'] },
   workflow: WORKFLOW_KEYS,
+  mapreduce: { ...WORKFLOW_KEYS, ...MAP_KEYS['mapreduce'] },
   http: {
     ...meaning('url', 'uri address href'),
     ...meaning('body', 'data json payload'),
@@ -80,7 +86,12 @@ const KEYS: Readonly<Record<string, Hints>> = {
 /** Keys of other tools that count retries, or attempts, and stand where we have `retry` or `retry_defaults`. */
 const COUNTS_RETRIES: ReadonlySet<string> = new Set(['retries', 'maxretries', 'retrycount', 'retrytimes', 'retrylimit'])
 const COUNTS_ATTEMPTS: ReadonlySet<string> = new Set(['maxattempts', 'tries', 'maxtries'])
-const RETRY_OF: Hints = { step: 'retry', workflow: 'retry_defaults' }
+const RETRY_OF: Hints = {
+  step: 'retry',
+  'template step': 'retry',
+  workflow: 'retry_defaults',
+  mapreduce: 'retry_defaults',
+}
 
 /** A number of retries is one less than `attempts`, which counts the first execution. */
 function hintForCount(word: string, value: unknown, title: string): string | undefined {
@@ -107,7 +118,7 @@ export function hintForKey(key: string, title: string, value?: unknown): string 
 /** A cure for a value that is not what should stand there. `owner` is the field, as `step.run`. */
 export function hintForValue(value: unknown, shape: Shape, owner: string): string | undefined {
   const kind = kindOfValue(value)
-  const form = Object.hasOwn(FORMS, owner) ? FORMS[owner]?.(value, kind) : undefined
+  const form = formFor(owner)?.(value, kind)
   if (form !== undefined) return form
   if (typeof value === 'string') {
     const near = nearest(value, wordsIn(shape))
@@ -119,10 +130,10 @@ export function hintForValue(value: unknown, shape: Shape, owner: string): strin
     if (kind === 'number' || kind === 'flag') return `write it in quotes: '${String(value)}'`
     if (kind === 'fields' && shape.kind === 'text') return 'text that holds `: ` needs quotes'
   }
-  if (kind === 'list' && shape.kind === 'fields' && shape.title === 'workflow') return 'write the list under `steps:`'
-  if (kind === 'list' && (shape.kind === 'fields' || shape.kind === 'named'))
+  if (kind === 'list' && shape.kind === 'fork' && shape.key === 'mode') return 'write the list under `steps:`'
+  if (kind === 'list' && (shape.kind === 'fields' || shape.kind === 'fork' || shape.kind === 'named'))
     return 'leave out the `- ` before each field'
-  return value === null ? EMPTY[owner] : undefined
+  return value === null ? EMPTY[owner.replace(/^mapreduce\./, 'workflow.')] : undefined
 }
 
 function wordsIn(shape: Shape): readonly string[] {
@@ -130,10 +141,9 @@ function wordsIn(shape: Shape): readonly string[] {
   return shape.kind === 'words' ? shape.words : []
 }
 
-type Form = (value: unknown, kind: ValueKind) => string | undefined
-
 /** What a value would be in the form that is wanted. */
 const FORMS: Readonly<Record<string, Form>> = {
+  ...MAP_FORMS,
   'step.shell': (_, kind) =>
     kind === 'list' ? 'a program with its arguments is `run`; several commands are lines after `shell: |`' : undefined,
   'step.run': text((value) => `write \`[${value.trim().split(/\s+/).join(', ')}]\`, or use \`shell\``),
@@ -152,6 +162,12 @@ const FORMS: Readonly<Record<string, Form>> = {
   'http.expect': (value, kind) =>
     kind === 'number' || kind === 'list' ? `write \`{status: ${JSON.stringify(value)}}\`` : undefined,
   'write_file.mode': (_, kind) => (kind === 'number' ? "write it in quotes: '0644'" : undefined),
+}
+
+/** Those of a step also in a template, those of a workflow also in map/reduce. */
+function formFor(owner: string): Form | undefined {
+  const usual = owner.replace(/^template /, '').replace(/^mapreduce\./, 'workflow.')
+  return Object.hasOwn(FORMS, owner) ? FORMS[owner] : Object.hasOwn(FORMS, usual) ? FORMS[usual] : undefined
 }
 
 function text(write: (value: string) => string): Form {
@@ -178,21 +194,4 @@ function variables(value: unknown): string | undefined {
 const EMPTY: Hints = {
   'workflow.params': 'such as `{region: eu}`, or leave it out',
   'workflow.steps': 'such as `[{name: fetch, shell: ./fetch}]`',
-}
-
-function meaning(name: string, aliases: string): Hints {
-  return said(`did you mean \`${name}\`?`, aliases)
-}
-
-/** `aliases`: other words for the one name. */
-function under(parent: string, names: string, aliases?: string): Hints {
-  if (aliases !== undefined) return said(`write it under \`${parent}:\`: \`${parent}: {${names}: …}\``, aliases)
-  const entries = names.split(' ').map((name): [string, string] => {
-    return [name.replaceAll('_', ''), `write it under \`${parent}:\`: \`${parent}: {${name}: …}\``]
-  })
-  return Object.fromEntries(entries)
-}
-
-function said(hint: string, words: string): Hints {
-  return Object.fromEntries(words.split(' ').map((word) => [word, hint]))
 }

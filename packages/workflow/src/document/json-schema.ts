@@ -9,7 +9,15 @@ import type { Json } from 'reprise/durable'
 import { WORKFLOW } from './fields-document.js'
 import { POLICY_FILE } from './fields-policy-file.js'
 import type { NameRule } from './names.js'
-import { type Field, type FieldsShape, type NumberShape, type Shape, spellingsOf, type TextShape } from './shape.js'
+import {
+  type Field,
+  type FieldsShape,
+  type ForkShape,
+  type NumberShape,
+  type Shape,
+  spellingsOf,
+  type TextShape,
+} from './shape.js'
 
 /** A JSON Schema (draft 2020-12) as plain data. */
 export type JsonSchema = Readonly<Record<string, Json>>
@@ -37,7 +45,7 @@ export function policySchema(): JsonSchema {
 function wholeSchema(title: string, description: string, shape: Shape): JsonSchema {
   const writer = new SchemaWriter()
   // The whole stands at the top, where editors look first, and not behind a reference.
-  const schema = shape.kind === 'fields' ? writer.writeFields(shape) : writer.write(shape)
+  const schema = shape.kind === 'fork' ? writer.writeFork(shape) : writer.write(shape)
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title,
@@ -79,9 +87,16 @@ class SchemaWriter {
         return { type: 'object', propertyNames: nameSchema(shape.rule), additionalProperties: this.write(shape.of) }
       case 'fields':
         return this.defined(shape.title.replaceAll(' ', '-'), () => this.writeFields(shape))
+      case 'fork':
+        return forkSchema(shape, (branch) => this.write(branch))
       case 'either':
         return { anyOf: shape.of.map((one) => this.write(one)) }
     }
+  }
+
+  /** Both branches in place. */
+  writeFork(shape: ForkShape): JsonSchema {
+    return { type: 'object', ...forkSchema(shape, (branch) => this.writeFields(branch)) }
   }
 
   writeFields(shape: FieldsShape): JsonSchema {
@@ -142,6 +157,16 @@ class SchemaWriter {
     }
     return { $ref: `#/$defs/${name}` }
   }
+}
+
+/** With `if` rather than `anyOf`: an editor then names what is wrong in the group that is meant. */
+function forkSchema(
+  { key, value, matching, otherwise }: ForkShape,
+  write: (branch: FieldsShape) => JsonSchema,
+): JsonSchema {
+  const said = value === undefined ? {} : { properties: { [key]: { const: value } } }
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  return { if: { type: 'object', required: [key], ...said }, then: write(matching), else: write(otherwise) }
 }
 
 /** Which keys have to be there, and which not beside each other. */

@@ -39,7 +39,7 @@ const OF_EXPRESSIONS =
   'true false null in as break const continue else for function if import let loop package namespace return var void while'
 
 /** Roots of references that are ours. */
-const RESERVED_ROOTS = ['env', 'steps', 'run', 'item', 'map', 'params'] as const
+const RESERVED_ROOTS = ['env', 'steps', 'run', 'item', 'item_key', 'item_index', 'map', 'params'] as const
 
 /** A parameter or a captured value. */
 export const VALUE_NAME: NameRule = {
@@ -56,10 +56,32 @@ export const HEADER_NAME: NameRule = {
   said: 'the name of a header, such as `Content-Type`',
 }
 
+/** As `size.ts` reads it. */
+export const SIZE: NameRule = {
+  pattern: '^[1-9][0-9]{0,8} ?(?:[KkMmGg]i?[Bb]|[Bb])$',
+  said: 'a size such as `64MiB` or `500KB`',
+}
+
+export const ORIGIN: NameRule = {
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\s]+/?$',
+  said: 'an origin, such as `https://files.example.com`',
+}
+
 /** A matcher of one exit code; as the library reads it. */
 export const EXIT_WORD: NameRule = {
   pattern: '^exit:(?:[1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5])$',
   said: '`exit:N` with an exit code from 1 to 255',
+}
+
+/** So many starts in a time. */
+export const RATE: NameRule = {
+  pattern: '^[1-9][0-9]{0,8}/(?:[1-9][0-9]{0,8})?(?:ms|s|sec|second|m|min|minute|h|hour|d|day)$',
+  said: 'a rate such as `20/s`, `100/m` or `5/500ms`',
+}
+
+export const PERCENTAGE: NameRule = {
+  pattern: '^(?:100|[0-9]{1,2}(?:\\.[0-9]{1,9})?) ?%$',
+  said: 'a percentage such as `5%`',
 }
 
 /** By rule: each is read once. */

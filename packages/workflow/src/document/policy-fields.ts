@@ -43,6 +43,8 @@ export interface PolicyField {
   readonly default?: Json
   /** What it means to leave the field out, where no value says it. */
   readonly absent?: string
+  /** What it means to leave the field out in code, where that is not what it means in files. */
+  readonly absentInCode?: string
   /** The part that it belongs to needs it, or another one in its place. */
   readonly isRequired?: true
   /** Values that are right, as files have them. */
@@ -116,8 +118,9 @@ export const POLICY_FIELDS: readonly PolicyField[] = [
     {
       note:
         'Clients that failed together do not retry together with it: `proportional` (also `true`), `full`, `equal`, ' +
-        '`decorrelated` or `none` (also `false`). A call without any policy has `full`.',
+        '`decorrelated` or `none` (also `false`).',
       default: false,
+      absentInCode: '`full`; `none` where `backoff` is `fixed` or `custom`',
       inStep: {
         note: 'Clients that failed together do not retry together with it; `true` is `proportional`, `false` is `none`.',
       },

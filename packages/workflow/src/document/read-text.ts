@@ -45,9 +45,14 @@ async function collect(file: string, open: () => AsyncIterable<string | Uint8Arr
       if (length > MAX_BYTES) break
     }
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? ''
-    throw new InputError([{ file, message: REASONS[code] ?? `cannot be read: ${(error as Error).message}` }])
+    throw new InputError([{ file, message: reasonOf(error) }])
   }
   if (length <= MAX_BYTES) return chunks
   throw new InputError([{ file, message: TOO_LONG }])
+}
+
+/** Why a file cannot be read, in words. */
+export function reasonOf(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return REASONS[code] ?? `cannot be read: ${message}`
 }

@@ -48,6 +48,7 @@ function listKinds(shape: Shape): readonly ValueKind[] {
       return ['list']
     case 'named':
     case 'fields':
+    case 'fork':
       return ['fields']
     case 'either':
       return [...new Set(shape.of.flatMap(kindsOf))]
@@ -83,6 +84,8 @@ export function expectedOf(shape: Shape): string {
     case 'named':
     case 'fields':
       return `a map of fields such as \`${shape.example}\``
+    case 'fork':
+      return expectedOf(shape.otherwise)
     case 'either':
       return shape.of.map(expectedOf).join(', or ')
   }

@@ -25,14 +25,17 @@ export interface Field {
   readonly needs?: string
 }
 
-/** What a text is besides text: a template with references, shell text with references, an expression. */
-export type Reading = 'template' | 'shell' | 'expression'
+/**
+ * What a text is besides text: a template with references, shell text with references, an expression that is true or
+ * false, one that may be any value, one of these with a direction behind it, a JSONPath.
+ */
+export type Reading = 'template' | 'shell' | 'expression' | 'value' | 'sort_key' | 'json_path'
 
 /**
  * Where the library knows the rules, the table only describes them. `library`: a part of something that is checked as a
  * whole.
  */
-export type CheckedBy = 'retry' | 'breaker' | 'budget' | 'library'
+export type CheckedBy = 'retry' | 'template_retry' | 'item_retry' | 'breaker' | 'budget' | 'library'
 
 export interface TextShape {
   readonly kind: 'text'
@@ -109,6 +112,8 @@ export interface FieldsShape {
   readonly fields: readonly Field[]
   /** Exactly one of these must be there. */
   readonly oneOf?: readonly string[]
+  /** Stand in messages beside `oneOf`: a fork leads elsewhere with them. */
+  readonly alsoOneOf?: readonly string[]
   readonly example: string
   /** Keys that we do not know may stand beside them. */
   readonly isOpen?: boolean
@@ -124,6 +129,15 @@ export interface EitherShape {
   readonly checkedBy?: CheckedBy
 }
 
+/** One of two groups of fields: the first if there is a field `key`, with this value if one is given. */
+export interface ForkShape {
+  readonly kind: 'fork'
+  readonly key: string
+  readonly value?: string
+  readonly matching: FieldsShape
+  readonly otherwise: FieldsShape
+}
+
 export type Shape =
   | TextShape
   | WordsShape
@@ -136,6 +150,7 @@ export type Shape =
   | NamedShape
   | FieldsShape
   | EitherShape
+  | ForkShape
 
 // ── to write tables with ─────────────────────────────────────────────────────────────────────────
 
@@ -179,6 +194,13 @@ export function field(
   more: Omit<Field, 'name' | 'shape' | 'doc'> = {},
 ): Field {
   return { name, shape, doc, ...more }
+}
+
+/** The group of fields that a value is meant to be. */
+export function branchOf({ key, value, matching, otherwise }: ForkShape, data: unknown): FieldsShape {
+  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data)
+  if (!isObject || !Object.hasOwn(data, key)) return otherwise
+  return value === undefined || (data as Readonly<Record<string, unknown>>)[key] === value ? matching : otherwise
 }
 
 /** By group of fields and spelling, made at the first look: a document may have very many of each. */

@@ -4,7 +4,7 @@
  */
 import { alternativeOf } from './canonical-data.js'
 import { kindOfValue, kindsOf } from './shape-words.js'
-import { fieldFor, type FieldsShape, type Reading, type Shape } from './shape.js'
+import { branchOf, fieldFor, type FieldsShape, type Reading, type Shape } from './shape.js'
 import type { Source } from './source.js'
 import { fieldOf, hasFields, itemsOf, type Spot } from './spot.js'
 
@@ -27,6 +27,8 @@ export function textsIn(source: Source, spot: Spot, shape: Shape): FoundText[] {
       return spotsIn(source, spot).flatMap((item) => textsIn(source, item, shape.of))
     case 'fields':
       return spotsIn(source, spot).flatMap((item) => textsInField(source, item, shape))
+    case 'fork':
+      return textsIn(source, spot, branchOf(shape, spot.data))
     case 'either': {
       const found = alternativeOf(spot.data, shape.of)
       return found === undefined ? [] : textsIn(source, spot, found)

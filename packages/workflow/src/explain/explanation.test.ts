@@ -3,7 +3,8 @@ import { virtualClock } from 'reprise/testing'
 import { expect, test } from 'vitest'
 import { type Explanation, explain } from './explanation.js'
 
-const explained = (input: PolicyInput): Explanation => explain({ step: null, ...normalizePolicy(input) })
+const explained = (input: PolicyInput): Explanation =>
+  explain({ step: null, role: 'alone', starts: null, ...normalizePolicy(input) })
 const codes = (input: PolicyInput): string[] => explained(input).hints.map((hint) => hint.code)
 
 /** A policy that no hint speaks of. */
@@ -103,7 +104,7 @@ test('a timeout limits a call with hedges, whenever they start', () => {
 })
 
 test('the library takes as long as it is said to with hedges', async () => {
-  const policy = { attempts: 2, attemptTimeout: '1s', hedge: { delay: '500ms' } }
+  const policy = { attempts: 2, jitter: false, attemptTimeout: '1s', hedge: { delay: '500ms' } }
   const clock = virtualClock()
   const call = createExecutor({ clock }).run('k', () => new Promise(() => undefined), { policy })
   const ended = expect(call).rejects.toThrow()

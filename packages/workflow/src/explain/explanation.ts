@@ -3,9 +3,11 @@
  * `--json` prints exactly this. Imports the library's types and the parts of an explanation.
  */
 import type { Policy, StopReason } from 'reprise'
-import type { FoundPolicy } from '../plan/found-policies.js'
+import type { FoundPolicy, PolicyRole } from '../plan/found-policies.js'
+import type { MapStarts } from '../plan/map-starts.js'
 import { type ExplainedAttempt, type Facts, gatherFacts } from './facts.js'
 import { type Hint, hintsFor } from './hints.js'
+import { hintsInMap, mapHints } from './map-hints.js'
 import { stopSentence } from './stop-sentence.js'
 import { summarize } from './summary.js'
 
@@ -20,7 +22,9 @@ interface Stop {
 }
 
 export interface Explanation {
+  /** `MAP/STEP` for a step that is done for each item of a map. */
   readonly step: string | null
+  readonly role: PolicyRole
   readonly summary: string
   readonly policy: Policy
   readonly attempts: readonly ExplainedAttempt[]
@@ -29,18 +33,21 @@ export interface Explanation {
   readonly mostWaitedMs: number
   /** What the longest call can take: every attempt its timeout, every wait its longest. Null if unknown. */
   readonly longestMs: number | null
+  /** How often it can be started; null where there are no items. */
+  readonly starts: MapStarts | null
   readonly hints: readonly Hint[]
   /** What the library remarked when it read the policy. */
   readonly notes: readonly string[]
 }
 
-export function explain({ step, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation {
+export function explain({ step, role, starts, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation {
   const facts = gatherFacts(policy)
   const { plain } = facts
   const ends = [plain.attempts, facts.shortest.attempts, facts.longest.attempts]
   const latestAttempt = Math.max(...ends)
   return {
     step,
+    role,
     summary: summarize(policy),
     policy,
     attempts: facts.rows,
@@ -53,7 +60,9 @@ export function explain({ step, policy, notes }: Omit<FoundPolicy, 'name'>): Exp
     },
     mostWaitedMs: facts.mostWaitedMs,
     longestMs: longestCall(facts, latestAttempt),
-    hints: hintsFor(facts),
+    starts,
+    hints:
+      starts === null ? hintsFor(facts) : [...mapHints(role, starts), ...hintsInMap(hintsFor(facts), role, starts)],
     notes,
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The forms in which a secret shows up in output: as it is, its lines, quoted for JSON or a shell, in an address, in
- * base64. Imports Node's buffers only.
+ * The forms in which a secret shows up in output: as it is, its lines, quoted for JSON or a shell, in an address or a
+ * page, in base64. Imports Node's buffers only.
  */
 
 /** What is shorter is in every text: masking it would destroy the output and hide nothing. */
@@ -31,8 +31,6 @@ function valuesOf(secret: string): string[] {
 
 function writtenForms(value: string): string[] {
   const quoted = JSON.stringify(value).slice(1, -1)
-  // Halves of characters have no bytes.
-  const encoded = encodeURIComponent(Buffer.from(value).toString())
   return [
     value,
     value.replaceAll('\n', '\r\n'),
@@ -40,15 +38,69 @@ function writtenForms(value: string): string[] {
     quoted.replaceAll('/', '\\/'),
     // Such as Python and PHP write it.
     quoted.replaceAll(/[^\0-\u007f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-    value.replaceAll("'", `'\\''`),
-    encoded,
-    encoded.replaceAll('%20', '+'),
-    encoded.replaceAll(/%../g, (code) => code.toLowerCase()),
     // As the name of a host.
     value.toLowerCase(),
+    // In a page.
+    value.replaceAll(/[&<>"']/g, (char) => ENTITIES[char] ?? char),
+    ...shellForms(value),
+    ...addressForms(value),
+  ]
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** What `printf %q` of bash puts a backslash before; `#` and `~` only where a word or a path begins. */
+const BACKSLASHED = /[ !"$&'()*,;<>?[\\\]^`{|}]|^[#~]|(?<=[=:])~/g
+
+function shellForms(value: string): string[] {
+  return [
+    value.replaceAll("'", `'\\''`),
+    value.replaceAll(BACKSLASHED, String.raw`\$&`),
+    // `declare -p`; fish, and what Python prints of a text.
+    value.replaceAll(/["$`\\]/g, String.raw`\$&`),
+    value.replaceAll(/['\\]/g, String.raw`\$&`),
+    // `$'…'`
+    value
+      .replaceAll(/['\\]/g, String.raw`\$&`)
+      .replaceAll('\n', String.raw`\n`)
+      .replaceAll('\r', String.raw`\r`)
+      .replaceAll('\t', String.raw`\t`)
+      .replaceAll('\u001B', String.raw`\E`),
+  ]
+}
+
+function addressForms(value: string): string[] {
+  // Halves of characters have no bytes.
+  const encoded = encodeURIComponent(Buffer.from(value).toString())
+  const strict = encoded.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  const forms = [encoded, strict].flatMap((form) => [
+    form,
+    form.replaceAll('%20', '+'),
+    // As most leave it in a path.
+    form.replaceAll('%2F', '/'),
+  ])
+  forms.push(
     // As a form sends it.
     new URLSearchParams([['', value]]).toString().slice(1),
-  ]
+    ...pathForms(value),
+  )
+  return forms.flatMap((form) => [form, form.replaceAll(/%../g, (code) => code.toLowerCase())])
+}
+
+/** As `URL` writes it in a path, which ends before `?` and `#`; and in a query. */
+function pathForms(value: string): string[] {
+  const whole = new URL('http://host')
+  whole.pathname = `/${value}`
+  const begun = URL.canParse(`http://host/${value}`) ? new URL(`http://host/${value}`).pathname : ''
+  const query = new URL('http://host')
+  query.search = value
+  return [whole.pathname.slice(1), begun.slice(1), query.search.slice(1)]
 }
 
 /**

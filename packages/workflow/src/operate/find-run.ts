@@ -3,8 +3,10 @@
  * plans.
  */
 import type { Ledger, RunRecord } from 'reprise/durable'
-import { ENDED_RUN_STATUSES, livingOwners, nearest, type RunStatus } from 'reprise/internal'
+import { ENDED_RUN_STATUSES, livingOwners, nearest } from 'reprise/internal'
 import { recordedPlan } from '../run/recorded-plan.js'
+import { standingRuns } from '../view/run-pages.js'
+import { RUN_STATES } from '../view/views.js'
 import { OperationError } from './operation-error.js'
 import { ifKept } from './store.js'
 
@@ -16,14 +18,7 @@ const LOOKED_AT = 1000
 /** An error has at most this many runs, and one more if there are more. */
 export const LISTED_RUNS = 10
 /** A run that is being removed is found by its whole id only. */
-const KEPT: readonly RunStatus[] = [
-  'running',
-  'interrupted',
-  'succeeded',
-  'completed_with_failures',
-  'failed',
-  'cancelled',
-]
+const KEPT = RUN_STATES
 
 /**
  * A whole id comes before a name, and a name before the beginning of an id: ids begin with the name of their workflow.
@@ -37,10 +32,11 @@ export async function findRun(
   if (named === LATEST) return lastRun(ledger)
   const run = await ledger.run(named)
   if (run !== undefined) return run
-  const [last] = await ledger.runs({ name: named, statuses: KEPT, limit: 1 })
+  const [last] = await standingRuns(ledger, { name: named, statuses: KEPT, limit: 1 })
   if (last !== undefined) return last
   // One more than is listed tells whether there are more.
-  const found = named === '' ? [] : await ledger.runs({ idPrefix: named, statuses: KEPT, limit: LISTED_RUNS + 1 })
+  const found =
+    named === '' ? [] : await standingRuns(ledger, { idPrefix: named, statuses: KEPT, limit: LISTED_RUNS + 1 })
   const [only] = found
   if (only === undefined) throw (orStep && (await stepOfLast(ledger, named))) || (await notFound(ledger, named))
   if (found.length > 1) throw await ambiguous(ledger, named, found)
@@ -48,14 +44,14 @@ export async function findRun(
 }
 
 async function lastRun(ledger: Ledger): Promise<RunRecord> {
-  const [last] = await ledger.runs({ statuses: KEPT, limit: 1 })
+  const [last] = await standingRuns(ledger, { statuses: KEPT, limit: 1 })
   if (last !== undefined) return last
   throw new OperationError('not_found', { code: 'no_runs' }, 'There are no runs yet.')
 }
 
 /** The error if the name is not of a run, but of a step of the run that was started last. */
 async function stepOfLast(ledger: Ledger, named: string): Promise<OperationError | undefined> {
-  const [last] = await ledger.runs({ statuses: KEPT, limit: 1 })
+  const [last] = await standingRuns(ledger, { statuses: KEPT, limit: 1 })
   if (last === undefined) return undefined
   const { phases } = recordedPlan(last, (await ledger.definition(last.id)) ?? null)
   const step = phases.find(({ id }) => id === named) ?? phases.find(({ name }) => name === named)
@@ -65,7 +61,7 @@ async function stepOfLast(ledger: Ledger, named: string): Promise<OperationError
 }
 
 async function notFound(ledger: Ledger, named: string): Promise<OperationError> {
-  const known = (await ledger.runs({ limit: LOOKED_AT })).flatMap(({ id, name }) => [id, name])
+  const known = (await standingRuns(ledger, { limit: LOOKED_AT })).flatMap(({ id, name }) => [id, name])
   const near = nearest(named, [...new Set(known)])
   const message = `There is no run ${named}.${near === undefined ? '' : ` Did you mean ${near}?`}`
   return new OperationError('not_found', { code: 'unknown_run', near }, message)
@@ -102,7 +98,7 @@ export async function isConducted(ledger: Ledger, { owner }: Pick<RunRecord, 'ow
 /** The only one that can be resumed. */
 export async function interruptedRun(ledger: Ledger): Promise<RunRecord> {
   const living = await livingOwners(ledger)
-  const open = await ledger.runs({ statuses: ['running', 'interrupted'] })
+  const open = await standingRuns(ledger, { statuses: ['running', 'interrupted'] })
   const left = open.filter(({ owner }) => owner === null || !living.has(owner))
   const [only] = left
   if (only !== undefined && left.length === 1) return only
@@ -113,7 +109,7 @@ export async function interruptedRun(ledger: Ledger): Promise<RunRecord> {
 
 /** A resume without a name after a failure usually means the run that has just failed. */
 async function noneInterrupted(ledger: Ledger): Promise<OperationError> {
-  const [last] = await ledger.runs({ statuses: KEPT, limit: 1 })
+  const [last] = await standingRuns(ledger, { statuses: KEPT, limit: 1 })
   const message = 'No run was interrupted: there is nothing to resume.'
   if (last?.status !== 'failed' && last?.status !== 'completed_with_failures')
     return new OperationError('not_found', { code: 'no_interrupted_run', failed: null }, message)

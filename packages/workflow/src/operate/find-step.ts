@@ -6,6 +6,7 @@ import { placeOf, placesElsewhere } from '../run/places.js'
 import { recordedPlan } from '../run/recorded-plan.js'
 import type { RunPlace } from '../run/run-record.js'
 import { type LogEntry, StateDirectory } from '../state/state-directory.js'
+import type { ItemPlace } from '../state/step-place.js'
 import type { RunDetail, StepView } from '../view/views.js'
 import { plural } from '../words/failure-words.js'
 import { OperationError } from './operation-error.js'
@@ -45,9 +46,16 @@ export function expectAttempt({ id, attempts, history }: StepView, run: string, 
   throw new OperationError('not_found', { code: 'unknown_attempt', run, step: id }, message)
 }
 
+interface LogSelection {
+  readonly step?: string | undefined
+  readonly attempt?: number | undefined
+  /** An item of the map that is named as the step. */
+  readonly item?: ItemPlace
+}
+
 interface RunLogs {
   /** Logs that are here by now, in the order of the steps. */
-  files(selection: { readonly step?: string | undefined; readonly attempt?: number | undefined }): readonly LogEntry[]
+  files(selection: LogSelection): readonly LogEntry[]
   /** Machines and directories that have the logs of other steps. */
   readonly elsewhere: readonly RunPlace[]
 }
@@ -60,9 +68,8 @@ export async function logsOfRun(ledger: Ledger, record: RunRecord, store: string
   )
   const orderOf = (log: LogEntry): number => order.get(log.step) ?? Infinity
   return {
-    files: ({ step, attempt }) =>
-      state
-        .logsOf(record.id, step)
+    files: ({ step, attempt, item }) =>
+      (item === undefined ? state.logsOf(record.id, step) : state.logsOfItem(record.id, item))
         .filter((log) => attempt === undefined || log.attempt === attempt)
         .toSorted((a, b) => orderOf(a) - orderOf(b)),
     elsewhere: placesElsewhere(record, placeOf({ stateDirectory: state.path })),

@@ -22,10 +22,11 @@ export interface LoadedPlan {
 
 /** `name`: of the file; null for what came from stdin. */
 export async function loadPlan(source: Source, name: string | null): Promise<LoadedPlan> {
-  const plan = planOf(source, await readersFor(source))
+  const readers = await readersFor(source)
+  const plan = planOf(source, readers)
   const file = name === null ? null : path.resolve(name)
   const documentDir = file === null ? process.cwd() : path.dirname(file)
-  return { plan: { ...plan, file }, documentDir, notes: notesOf(source, plan), shownFile: source.file }
+  return { plan: { ...plan, file }, documentDir, notes: notesOf(source, plan, readers), shownFile: source.file }
 }
 
 /** What is passed on and masked has to be there. */

@@ -11,7 +11,7 @@ declare module 'reprise' {
 }
 
 /** `invalid`: what was asked for makes no sense. The others are refusals: nothing was touched. */
-type OperationErrorKind = 'invalid' | 'not_found' | 'not_possible'
+type OperationErrorKind = 'invalid' | 'not_found' | 'not_possible' | 'locked'
 
 /** The code, and what is needed to say what would help. */
 export type OperationProblem =
@@ -29,9 +29,20 @@ export type OperationProblem =
   | { readonly code: 'step_of_last_run'; readonly step: string }
   | { readonly code: 'ambiguous_run'; readonly found: readonly StartedRun[]; readonly nowMs: number }
   | { readonly code: 'several_interrupted_runs'; readonly runs: readonly string[] }
-  | { readonly code: 'run_exists' | 'run_not_ended'; readonly run: string }
+  | { readonly code: 'run_exists' | 'run_not_ended' | 'run_locked'; readonly run: string }
   | { readonly code: 'unknown_step'; readonly run: string; readonly near: string | undefined }
   | { readonly code: 'unknown_attempt'; readonly run: string; readonly step: string }
+  // Of maps.
+  | { readonly code: 'unknown_map' | 'map_not_open' | 'several_maps'; readonly run: string }
+  | { readonly code: 'unknown_item'; readonly run: string; readonly map: string }
+  /** `maxFailures`: a limit with which it would continue; null where none helps. */
+  | { readonly code: 'map_stopped'; readonly run: string; readonly maxFailures: number | null }
+  // Of dead letters.
+  | { readonly code: 'wrong_condition' | 'wrong_input' | 'unknown_group' }
+  | { readonly code: 'unknown_letter'; readonly near: string | undefined }
+  | { readonly code: 'ambiguous_letter'; readonly letters: readonly string[] }
+  | { readonly code: 'letter_not_open' | 'no_letter_data'; readonly letter: string }
+  | { readonly code: 'no_letters' | 'run_cancelled' | 'not_repeatable'; readonly run: string | null }
   // Of what a run is given.
   | { readonly code: 'missing_params' | 'missing_secrets'; readonly names: readonly string[] }
   | { readonly code: 'wrong_param'; readonly name: string; readonly text: string }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Ledger } from 'reprise/durable'
 import type { Plan } from '../plan/plan.js'
 import { lastLineIn } from '../state/last-line.js'
+import { viewMap } from '../run/map/map-view.js'
 import { recordedPlan } from '../run/recorded-plan.js'
 import type { RunReader } from '../view/read-runs.js'
 import { StateDirectory } from '../state/state-directory.js'
@@ -15,6 +16,7 @@ export function runReader(ledger: Ledger, store: string, plan?: Plan): RunReader
     ledger,
     planOf: async (run) => plan ?? recordedPlan(run, (await ledger.definition(run.id)) ?? null),
     lastLineIn,
+    viewMap: (run, map, look) => viewMap(ledger, run, map, look),
     logsOf: (run) => {
       // Most steps of a long run write nothing and have no directory: one listing saves a look for each of them.
       const logged = new Set(state.stepsOf(run))

@@ -2,9 +2,10 @@
 import { InputError, type Problem, readTogether, STDIN } from '../document/problem.js'
 import { isWorkflow } from '../document/policy-file.js'
 import { readBudgetSection } from '../document/budget-section.js'
+import { hasFields } from '../document/spot.js'
 import type { Readers } from '../plan/readers.js'
 import { readersFor } from '../values/document-readers.js'
-import { readPolicies, stepNotes } from '../plan/found-policies.js'
+import { type FoundPolicy, readPolicies, stepNotes } from '../plan/found-policies.js'
 import type { Source } from '../document/source.js'
 
 export interface ValidatedFile {
@@ -42,15 +43,22 @@ export async function validateSource(name: string, open: () => Promise<Source>):
 function read(source: Source, readers: Readers): ValidatedFile {
   const { file } = source
   if (isWorkflow(source)) {
-    const { policies } = readPolicies(source, readers)
-    return { file, ok: true, kind: 'workflow', steps: policies.length, problems: [], notes: stepNotes(policies) }
+    const { policies, steps } = readPolicies(source, readers)
+    return {
+      file,
+      ok: true,
+      kind: 'workflow',
+      steps,
+      problems: [],
+      notes: [...stepNotes(policies), ...jitterNotes(source, policies)],
+    }
   }
   const [{ policies, unread }] = readTogether(
     () => readPolicies(source, readers),
     () => readBudgetSection(source),
   )
   const keys = unread.filter((key) => key !== 'budgets').map((key) => `\`${key}\``)
-  const notes = policies.flatMap((policy) => policy.notes)
+  const notes = [...policies.flatMap((policy) => policy.notes), ...jitterNotes(source, policies)]
   return {
     file,
     ok: true,
@@ -58,6 +66,20 @@ function read(source: Source, readers: Readers): ValidatedFile {
     problems: [],
     notes: keys.length === 0 ? notes : [...notes, `Not looked at: ${keys.join(', ')}.`],
   }
+}
+
+/** Files have no jitter unless they say so: the waits of a file are those that are written there. */
+function jitterNotes({ value }: Source, policies: readonly FoundPolicy[]): string[] {
+  const isExact = ({ policy: { attempts, jitter, backoff } }: FoundPolicy): boolean =>
+    attempts > 1 && jitter === 'none' && backoff.type !== 'fixed' && backoff.type !== 'custom'
+  return !policies.some(isExact) || saysJitter(value)
+    ? []
+    : ['Without jitter, callers that failed together return together: `jitter: full` spreads them, `none` is as it is.']
+}
+
+function saysJitter(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(saysJitter)
+  return hasFields(value) && (Object.hasOwn(value, 'jitter') || Object.values(value).some(saysJitter))
 }
 
 function kindOf(source: Source): 'workflow' | 'policy' {

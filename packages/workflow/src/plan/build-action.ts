@@ -20,7 +20,8 @@ export function runOf(argv: readonly string[]): RunAction {
   return { kind: 'run', argv }
 }
 
-function httpOf({ url, method, headers = {}, body = null, expect = {} }: HttpData): HttpAction {
+function httpOf(data: HttpData): HttpAction {
+  const { url, method, headers = {}, body = null, expect = {}, redirect_origins: redirectOrigins = [] } = data
   const { status = [] } = expect
   return {
     kind: 'http',
@@ -29,6 +30,7 @@ function httpOf({ url, method, headers = {}, body = null, expect = {} }: HttpDat
     headers,
     body,
     expect: { status: typeof status === 'number' ? [status] : status },
+    redirectOrigins,
   }
 }
 

@@ -7,21 +7,26 @@ import type { BreakerInput } from 'reprise'
 import type { Json } from 'reprise/durable'
 import { fingerprint } from 'reprise/internal'
 import { camelCase } from '../document/spelling.js'
+import { bytesOf } from '../document/size.js'
 import { buildAction, runOf, shellOf } from './build-action.js'
 import { inCode } from './build-policy.js'
-import type { BudgetData, DocumentData, StepData } from './document-data.js'
+import { buildMap, isMapStep, withoutGates } from './build-map.js'
+import type { BudgetData, DocumentData, MapStepData, StepData } from './document-data.js'
+import type { MapPlan } from './map-plan.js'
 import type { BudgetPlan, InterruptAction, Plan, StepPlan } from './plan.js'
 import { PolicyBook } from './policy-book.js'
 import { stepIds } from './step-ids.js'
 
 /** What a document is called that has no name and came from no file. */
 const NAMELESS = 'workflow'
+const DEFAULT_LOG_BYTES = 64 * 1024 * 1024
+const DEFAULT_RUN_LOG_BYTES = 1024 * 1024 * 1024
 
 export function buildPlan(document: Json, file: string | null): Plan {
   const data = document as unknown as DocumentData
   const name = data.name ?? (file === null ? NAMELESS : path.parse(file).name)
   const breakers = byName(data.breakers ?? {}, (settings, key): BreakerInput => ({ ...inCode(settings), key }))
-  const policies = new PolicyBook(data.retry_defaults, breakers)
+  const around: Around = { name, data, breakers, policies: new PolicyBook(data.retry_defaults, breakers) }
   const ids = stepIds(data.steps.map((step) => ({ id: step.id, name: step.name })))
   return {
     name,
@@ -33,7 +38,11 @@ export function buildPlan(document: Json, file: string | null): Plan {
     secrets: data.secrets ?? [],
     breakers,
     budgets: byName(data.budgets ?? {}, budgetPlan),
-    phases: data.steps.map((step, index) => buildStep(step, ids[index] ?? '', { name, policies, data })),
+    maxRunLogBytes: sizeOf(data.max_run_log, DEFAULT_RUN_LOG_BYTES),
+    phases: data.steps.map((step, index) => {
+      const id = ids[index] ?? ''
+      return isMapStep(step) ? buildMapStep(step, id, around) : buildStep(step, id, around)
+    }),
   }
 }
 
@@ -46,6 +55,7 @@ interface Around {
   readonly name: string
   readonly policies: PolicyBook
   readonly data: DocumentData
+  readonly breakers: Plan['breakers']
 }
 
 /** Of steps that have none; one for all of them. */
@@ -65,7 +75,24 @@ function buildStep(step: StepData, id: string, { name, policies, data }: Around)
     capture: capture === undefined ? null : { name: capture, format },
     env: step.env ?? NO_ENV,
     workingDir: step.working_dir ?? null,
+    maxLogBytes: sizeOf(step.max_log ?? data.max_log, DEFAULT_LOG_BYTES),
   }
+}
+
+/** Its steps are named behind it: `nightly/resize/convert`. */
+function buildMapStep(step: MapStepData, id: string, { name, data, breakers }: Around): MapPlan {
+  const breakerKey = `${name}/${id}`
+  const policies = new PolicyBook(withoutGates(data.retry_defaults), breakers)
+  return buildMap(step, id, {
+    breakers,
+    breakerKey,
+    onInterrupt: interruptAction,
+    step: (one, inner) => buildStep(one, inner, { name: breakerKey, data, breakers, policies }),
+  })
+}
+
+function sizeOf(written: string | undefined, otherwise: number): number {
+  return written === undefined ? otherwise : bytesOf(written)
 }
 
 function interruptAction(action: StepData['on_interrupt'] = 'rerun'): InterruptAction {

@@ -118,3 +118,45 @@ test('the fewest moves make one order of the other', () => {
     }),
   )
 })
+
+// ── maps ─────────────────────────────────────────────────────────────────────────────────────────
+
+const map = (fields: string, template = '[{id: a, shell: x}]'): string =>
+  `steps: [{id: m, map: {input: items.json, ${fields} agent_template: ${template}}}]`
+
+test.each<[string, string, string]>([
+  ['', 'max_parallel: 8, error_policy: {item_retry: false, halt_on: []},', ''],
+  ['', 'max_parallel: 4,', 'step m: max_parallel was 8, is 4'],
+  ['filter: item.a,', '', 'step m: filter is gone; it was item.a'],
+  ['rate: 60/m,', 'rate: 20/s,', 'step m: rate was "60/1m", is "20/1s"'],
+  ['sort_by: item.a desc,', 'sort_by: item.a,', 'step m: sort_by was ["item.a desc"], is ["item.a"]'],
+  ['error_policy: {tolerate: 7%},', 'error_policy: {tolerate: 3},', 'step m: error_policy.tolerate was "7%", is 3'],
+  [
+    'error_policy: {item_retry: 3},',
+    'error_policy: {item_retry: {attempts: 5}},',
+    'step m: error_policy.item_retry.attempts was 3, is 5',
+  ],
+  ['agent_timeout: 1m,', 'agent_timeout: 2m,', 'step m: error_policy.item_retry.attempt_timeout was 1m, is 2m'],
+])('a map with `%s` and one with `%s` differ by field: %s', (before, after, expected) => {
+  expect(changes(map(before), map(after)).join(' | ')).toBe(expected)
+})
+
+test('the steps of a template are compared one by one, and their order as a whole', () => {
+  const before = map('', '[{id: a, shell: x}, {id: b, shell: y}]')
+  expect(changes(before, map('', '[{id: a, shell: z}, {id: b, shell: y, retry: 4}]'))).toEqual([
+    'step m: agent_template.a.shell was x, is z',
+    'step m: agent_template.b.retry.attempts was 1, is 4',
+  ])
+  expect(changes(before, map('', '[{id: b, shell: y}, {id: a, shell: x}]'))).toEqual([
+    'step m: agent_template was ["a","b"], is ["b","a"]',
+  ])
+})
+
+test('a step that has become a map is another kind of step', () => {
+  expect(changes('steps: [{id: m, shell: x}]', map(''))).toEqual(['step m: kind was step, is map'])
+})
+
+test('the spelling of map/reduce is no difference', () => {
+  const short = 'mode: mapreduce\nmap: {input: items.json, agent_template: [{id: a, shell: x}]}'
+  expect(changes(short, map('').replace('id: m,', 'id: map,'))).toEqual([])
+})

@@ -4,8 +4,10 @@
  */
 import { changesIn, type ValueChange } from './json-difference.js'
 import { movedAmong } from './moved.js'
-import { type Plan, type StepPlan, stepsOf } from './plan.js'
+import type { MapPlan } from './map-plan.js'
+import type { PhasePlan, Plan, StepPlan } from './plan.js'
 import { writtenDocument, writtenPolicy, writtenStep } from './written.js'
+import { templatesOf, writtenMap, writtenTemplateStep } from './written-map.js'
 
 export type Difference =
   /** Positions count from 1. */
@@ -22,13 +24,13 @@ export type Difference =
 /** Empty if both mean the same, however they are written. */
 export function differencesOf(before: Plan, after: Plan): Difference[] {
   const documents = changesIn(writtenDocument(before), writtenDocument(after))
-  const old = new Map(stepsOf(before).map((step) => [step.id, step]))
+  const old = new Map(before.phases.map((phase) => [phase.id, phase]))
   return [
     ...documents.map((change): Difference => ({ kind: 'document_changed', ...change })),
     ...orderChanges(before, after),
-    ...stepsOf(after).flatMap((step) => {
-      const same = old.get(step.id)
-      return same === undefined ? [] : stepChanges(same, step, [before, after])
+    ...after.phases.flatMap((phase) => {
+      const same = old.get(phase.id)
+      return same === undefined ? [] : phaseChanges(same, phase, [before, after])
     }),
   ]
 }
@@ -49,6 +51,35 @@ function orderChanges(before: Plan, after: Plan): Difference[] {
       return { kind: 'step_moved', step, from: placed(old, step), to: placed(now, step) }
     }),
   ]
+}
+
+function phaseChanges(before: PhasePlan, after: PhasePlan, plans: readonly [Plan, Plan]): Difference[] {
+  if (before.kind === 'step' && after.kind === 'step') return stepChanges(before, after, plans)
+  if (before.kind === 'map' && after.kind === 'map') return mapChanges(before, after, plans)
+  return [{ kind: 'step_changed', step: after.id, field: 'kind', from: before.kind, to: after.kind }]
+}
+
+/** Field by field, also within the steps of its template that both have. */
+function mapChanges(before: MapPlan, after: MapPlan, plans: readonly [Plan, Plan]): Difference[] {
+  const changes = changesIn(writtenMap(before, plans[0]), writtenMap(after, plans[1]))
+  const [old, now] = [templatesOf(before), templatesOf(after)]
+  const inner = now.flatMap(([field, steps], index) => templateChanges(field, old[index]?.[1] ?? [], steps, plans))
+  return [...changes, ...inner].map((change): Difference => ({ kind: 'step_changed', step: after.id, ...change }))
+}
+
+function templateChanges(
+  field: string,
+  before: readonly StepPlan[],
+  after: readonly StepPlan[],
+  [old, now]: readonly [Plan, Plan],
+): ValueChange[] {
+  const ids = (steps: readonly StepPlan[]): string[] => steps.map(({ id }) => id)
+  const same = after.flatMap((step) => {
+    const was = before.find(({ id }) => id === step.id)
+    if (was === undefined) return []
+    return changesIn(writtenTemplateStep(was, old), writtenTemplateStep(step, now), `${field}.${step.id}`)
+  })
+  return [...changesIn(ids(before), ids(after), field), ...same]
 }
 
 function stepChanges(before: StepPlan, after: StepPlan, plans: readonly [Plan, Plan]): Difference[] {

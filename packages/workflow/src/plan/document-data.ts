@@ -1,5 +1,6 @@
 /** A checked document in its canonical spelling, as the builder of plans reads it. Imports types only. */
 import type { Json } from 'reprise/durable'
+import type { InputFormat } from './map-plan.js'
 import type { CaptureFormat } from './plan.js'
 
 export interface DocumentData {
@@ -10,8 +11,73 @@ export interface DocumentData {
   readonly retry_defaults?: Json
   readonly breakers?: Readonly<Record<string, Fields>>
   readonly budgets?: Readonly<Record<string, BudgetData>>
+  readonly max_log?: string
+  readonly max_run_log?: string
   readonly claude_program?: string
-  readonly steps: readonly StepData[]
+  readonly steps: readonly (StepData | MapStepData)[]
+}
+
+/** Of `mode: mapreduce`. */
+export interface MapReduceData extends Omit<DocumentData, 'steps'> {
+  readonly mode: 'mapreduce'
+  readonly setup?: readonly (StepData | MapStepData)[]
+  readonly map: MapData
+  readonly reduce?: readonly (StepData | MapStepData)[]
+  readonly merge?: readonly (StepData | MapStepData)[]
+  readonly error_policy?: ErrorPolicyData
+}
+
+export interface MapStepData {
+  readonly id?: string
+  readonly name?: string
+  readonly when?: string
+  readonly on_failure?: 'stop' | 'continue'
+  readonly map: MapData
+}
+
+export interface MapData {
+  readonly input: MapInputData
+  readonly json_path?: string
+  readonly filter?: string
+  readonly distinct?: string
+  readonly sort_by?: string | readonly string[]
+  readonly offset?: number
+  readonly max_items?: number
+  readonly max_parallel?: number
+  readonly rate?: string
+  readonly agent_timeout?: string
+  readonly checkpoint?: 'none' | 'step'
+  readonly on_interrupt?: StepData['on_interrupt']
+  readonly keep_logs?: 'all' | 'failures' | 'none'
+  readonly agent_template: readonly StepData[]
+  readonly on_item_error?: readonly StepData[]
+  readonly error_policy?: ErrorPolicyData
+}
+
+/** One of the keys beside `format` is there. */
+interface InputFields {
+  readonly file?: string
+  readonly command?: string
+  readonly run?: readonly string[]
+  readonly glob?: string | readonly string[]
+  readonly stdin?: true
+  readonly range?: readonly [number, number, number?]
+  readonly product?: readonly (readonly Json[])[]
+  readonly format?: InputFormat
+}
+
+export type MapInputData = string | readonly Json[] | InputFields
+
+export interface ErrorPolicyData {
+  readonly item_retry?: Json
+  readonly on_item_failure?: 'dlq' | 'skip' | 'stop' | 'retry'
+  readonly tolerate?: number | string
+  readonly max_failures?: number
+  readonly failure_threshold?: number | string
+  readonly halt?: 'soon' | 'now'
+  readonly halt_on?: readonly number[]
+  readonly max_retries?: number
+  readonly max_retries_per_item?: number
 }
 
 type Fields = Readonly<Record<string, Json>>
@@ -34,6 +100,7 @@ export interface StepData {
   readonly attempt_timeout?: string
   readonly capture?: string
   readonly capture_format?: CaptureFormat
+  readonly max_log?: string
   readonly when?: string
   readonly retry?: Json
   readonly on_interrupt?: 'rerun' | 'fail' | { readonly verify: string | readonly string[] }
@@ -45,6 +112,7 @@ export interface HttpData {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Json
   readonly expect?: { readonly status?: number | readonly number[] }
+  readonly redirect_origins?: readonly string[]
 }
 
 export interface ScriptData {

@@ -130,7 +130,7 @@ test('a problem of the defaults is told once, whatever the number of steps', () 
 
 test.each([
   ['two names of the policy', 'retry: 1\nretry_config: 2', 'retry_config: 2'],
-  ['two names of the steps', 'steps: [{shell: a}]\ntasks: []', 'tasks: []'],
+  ['two names of the steps', 'steps: [{shell: a}]\ntasks: [{shell: b}]', 'tasks: [{shell: b}]'],
   ['steps that are no list', 'steps: {a: 1}', 'steps: {a: 1}'],
   ['no steps', 'steps: []', 'steps: []'],
   ['a hedge in a workflow', 'steps:\n  - shell: x\n    retry: {hedge: {delay: 1s}}', 'hedge: {delay: 1s}}'],
@@ -204,6 +204,12 @@ test.each([
   ['retry_on: [503]', 'did you mean `5xx`?'],
   ['retry_on: [429]', 'did you mean `rate_limit`?'],
   [`retry_on: ${'x'.repeat(50)}`, 'write it as a list: `[…]`'],
+  ['backoff: {exponential: {base: 1s}}', 'write the delay beside `backoff`: `initial_delay: 1s`; `base` is the factor'],
+  [
+    'backoff: {type: exponential, base: 1s}',
+    'write the delay beside `backoff`: `initial_delay: 1s`; `base` is the factor',
+  ],
+  ['backoff: {Exponential: {base: 2}}', 'did you mean `exponential`?'],
   ['backoff: {custom: {delays: 5s}}', 'write it as a list: `[5s]`'],
   ['retry: true', POLICY_HELP],
   ['retry:', POLICY_HELP],
@@ -226,6 +232,7 @@ test.each([
   ['retries: 3', 'did you mean `attempts`? It counts the first execution as well'],
   ['maxRetries: 3', 'did you mean `attempts`? It counts the first execution as well'],
   ['max_attempts: 3', 'did you mean `attempts`?'],
+  ['circuit_breaker: {failure_threshold: 3}', 'did you mean `breaker`?'],
   ['delay: 1s', 'did you mean `initial_delay`?'],
   ['{"delay": "1s"}', 'did you mean `initialDelay`?'],
   ['delay: 1s\nmaxDelay: 1s', 'did you mean `initialDelay`?'],
@@ -238,6 +245,11 @@ test.each([
   ['breaker: {threshold: 3}', 'did you mean `failure_threshold`?'],
   ['hedge: {after: 3s}', 'did you mean `delay`?'],
   ['backoff: {exponential: {factor: 3}}', 'did you mean `base`?'],
+  ['backoff: {fixed: {delay: 5s}}', 'write the delay beside `backoff`: `initial_delay: 5s`'],
+  ['backoff: {linear: {base: 2s, increment: 1s}}', 'write the delay beside `backoff`: `initial_delay: 2s`'],
+  ['backoff: {type: linear, base: 2s}', 'write the delay beside `backoff`: `initial_delay: 2s`'],
+  ['backoff: {exponential: {multiplier: 3}}', 'did you mean `base`?'],
+  ['backoff: {exponential: {max: 30s}}', 'write the delay beside `backoff`: `max_delay: 30s`'],
   ['rety: 5', 'did you mean `retry`?'],
   ['setps: []', 'did you mean `steps`?'],
 ])('the unknown field of %j has a name here', (text, suggestion) => {
@@ -248,5 +260,122 @@ test('two problems of one value are told its cure once', () => {
   const suggestions = problemsOf('backoff: {base: 3}').map((problem) => problem.suggestion)
   expect(suggestions.filter((text) => text !== undefined)).toEqual([
     'did you mean `backoff: {exponential: {base: 3}}`?',
+  ])
+})
+
+// ── maps ─────────────────────────────────────────────────────────────────────────────────────────
+
+const inMap = (fields: string): PolicyFile =>
+  read(`
+retry_defaults: {attempts: 2}
+steps:
+  - {id: list, shell: x}
+  - id: resize
+    map:
+      ${fields}
+      agent_template: [{id: convert, shell: x, retry: 5, timeout: 3s}, {id: upload, shell: x}]
+      on_item_error: [{id: tell, shell: x, retry: false}]
+`)
+
+test('a map has the policy of its items and those of the steps that are done for each', () => {
+  const { policies, steps } = inMap('input: items.json')
+  expect(steps).toBe(2)
+  expect(policies.map(({ step, role, policy }) => [step, role, policy.attempts])).toEqual([
+    ['list', 'step', 2],
+    ['resize', 'item', 1],
+    ['resize/convert', 'template', 5],
+    ['resize/upload', 'template', 2],
+    ['resize/tell', 'template', 1],
+  ])
+  expect(policies[2]?.notes).toEqual([expect.stringContaining('is the limit of each of the 5 attempts')])
+})
+
+test.each<[string, readonly (readonly [perItem: number, total: number | null])[]]>([
+  [
+    'input: items.json',
+    [
+      [1, null],
+      [5, null],
+      [2, null],
+      [1, null],
+    ],
+  ],
+  [
+    'input: {range: [1, 100]}',
+    [
+      [1, 100],
+      [5, 500],
+      [2, 200],
+      [1, 100],
+    ],
+  ],
+  [
+    'input: {range: [1, 100, 10]}\n      offset: 4\n      max_items: 3',
+    [
+      [1, 3],
+      [5, 15],
+      [2, 6],
+      [1, 3],
+    ],
+  ],
+  [
+    'input: {product: [[1, 2], [a, b, c]]}\n      filter: item[0] > 1',
+    [
+      [1, 6],
+      [5, 30],
+      [2, 12],
+      [1, 6],
+    ],
+  ],
+  [
+    'input: [{a: 1}]\n      json_path: $[*].a',
+    [
+      [1, null],
+      [5, null],
+      [2, null],
+      [1, null],
+    ],
+  ],
+  [
+    'input: [1, 2]\n      error_policy: {item_retry: 3}',
+    [
+      [3, 6],
+      [15, 30],
+      [6, 12],
+      [1, 2],
+    ],
+  ],
+  // Two items, of which both or one take the three retries.
+  [
+    'input: [1, 2]\n      error_policy: {item_retry: 3, max_retries: 3}',
+    [
+      [3, 5],
+      [15, 25],
+      [6, 10],
+      [1, 2],
+    ],
+  ],
+  [
+    'input: [1, 2]\n      error_policy: {item_retry: 5, max_retries: 9, max_retries_per_item: 1}',
+    [
+      [2, 4],
+      [10, 20],
+      [4, 8],
+      [1, 2],
+    ],
+  ],
+])('with `%s` the starts for one item and for all are counted', (fields, expected) => {
+  const starts = inMap(fields)
+    .policies.slice(1)
+    .map((policy) => policy.starts)
+  expect(starts.map((one) => [one?.perItem, one?.total])).toEqual(expected)
+})
+
+test('gates of `retry_defaults` that a template does not pass are noted', () => {
+  const { policies } = read(
+    'budgets: {api: {type: adaptive}}\nretry_defaults: {budget: api}\nsteps: [{map: {input: [], agent_template: [{shell: x}]}}]',
+  )
+  expect(policies[0]?.notes).toEqual([
+    '`budget` of `retry_defaults` is for steps. A map names its own in `item_retry`.',
   ])
 })

@@ -1,26 +1,36 @@
 /**
- * The policies in a file, whichever kind of file it is: one, or one for each step of a workflow. A workflow is checked
- * as a whole. Imports plans and files of policies.
+ * The policies in a file, whichever kind of file it is: one, or those of the steps and the items of a
+ * workflow, which is checked as a whole. Imports plans and files of policies.
  */
 import { type NormalizedPolicy, normalizePolicy, type Policy } from 'reprise'
-import { WORKFLOW } from '../document/fields-document.js'
+import { GATE_KEYS } from '../document/fields-retry.js'
 import { isWorkflow, readPolicyFile } from '../document/policy-file.js'
-import { hasFields } from '../document/spot.js'
-import { spellingsOf } from '../document/shape.js'
+import { hasFields, wholeOf } from '../document/spot.js'
 import type { Source } from '../document/source.js'
-import { type Plan, stepsOf } from './plan.js'
+import type { MapPlan } from './map-plan.js'
+import { type MapStarts, startsOf } from './map-starts.js'
+import { type MapSpot, phaseSpots, type StepSpot } from './phase-spots.js'
+import type { Action, Plan, StepPlan } from './plan.js'
 import { planOf } from './plan-of.js'
 import type { Readers } from './readers.js'
 
+/** What a policy is of: a file with nothing else, a step, the items of a map, or a step that is done for each of them. */
+export type PolicyRole = 'alone' | 'step' | 'item' | 'template'
+
 export interface FoundPolicy extends NormalizedPolicy {
-  /** The id of the step; null for a policy that stands alone. */
+  /** The id of the step; `MAP/STEP` for a step of a template; null for a policy that stands alone. */
   readonly step: string | null
   /** What people call the step. */
   readonly name: string | null
+  readonly role: PolicyRole
+  /** How often it can be started; null where there are no items. */
+  readonly starts: MapStarts | null
 }
 
 export interface PolicyFile {
   readonly isWorkflow: boolean
+  /** Steps and maps, without the steps of templates. */
+  readonly steps: number
   readonly policies: readonly FoundPolicy[]
   /** Keys of the whole that nobody has looked at; of a workflow there are none. */
   readonly unread: readonly string[]
@@ -29,35 +39,72 @@ export interface PolicyFile {
 export function readPolicies(source: Source, readers: Readers): PolicyFile {
   if (!isWorkflow(source)) {
     const { unread, ...found } = readPolicyFile(source)
-    return { isWorkflow: false, policies: [{ step: null, name: null, ...found }], unread }
+    const only: FoundPolicy = { step: null, name: null, role: 'alone', starts: null, ...found }
+    return { isWorkflow: false, steps: 0, policies: [only], unread }
   }
-  return { isWorkflow: true, policies: policiesOf(source, planOf(source, readers)), unread: [] }
+  const plan = planOf(source, readers)
+  return { isWorkflow: true, steps: plan.phases.length, policies: policiesOf(source, plan, readers), unread: [] }
 }
 
-/** Those of the steps of a plan that was made of this source. */
-function policiesOf(source: Source, plan: Plan): readonly FoundPolicy[] {
-  const written = writtenSteps(source)
-  return stepsOf(plan).map(({ id, name, policy: input }, index) => {
-    const { policy, notes } = normalizePolicy(input)
-    return { step: id, name, policy, notes: [...notes, ...timeoutNotes(written[index], policy)] }
+/** Those of the steps of a plan that was made of this source, and of the items of its maps. */
+function policiesOf(source: Source, plan: Plan, readers: Readers): readonly FoundPolicy[] {
+  const written = phaseSpots(source, wholeOf(source))
+  return plan.phases.flatMap((phase, index) => {
+    const spot = written[index]
+    return phase.kind === 'map' ? mapPolicies(phase, spot?.map, plan, readers) : [stepPolicy(phase, spot, readers)]
   })
 }
 
+function stepPolicy(step: StepPlan, written: StepSpot | undefined, readers: Readers): FoundPolicy {
+  const { policy, notes } = normalizePolicy(step.policy)
+  const more = [...timeoutNotes(written?.spot.data, policy), ...shellNotes(step, readers)]
+  return { step: step.id, name: step.name, role: 'step', starts: null, policy, notes: [...notes, ...more] }
+}
+
+/** Of the items first, then of the steps that are done for each. */
+function mapPolicies(map: MapPlan, written: MapSpot | undefined, plan: Plan, readers: Readers): readonly FoundPolicy[] {
+  const { policy, notes } = normalizePolicy(map.policy)
+  const item: FoundPolicy = {
+    step: map.id,
+    name: map.name,
+    role: 'item',
+    starts: startsOf(map, 1),
+    policy,
+    notes: [...notes, ...defaultGateNotes(plan)],
+  }
+  const spots = [...(written?.template ?? []), ...(written?.onItemError ?? [])]
+  const steps = [...map.template, ...map.onItemError].map((step, index): FoundPolicy => {
+    const found = stepPolicy(step, spots[index], readers)
+    const starts = startsOf(map, found.policy.attempts, index >= map.template.length)
+    return { ...found, step: `${map.id}/${step.id}`, role: 'template', starts }
+  })
+  return [item, ...steps]
+}
+
+/** Steps of a template have the other fields of `retry_defaults`: an item passes the gates of its map. */
+function defaultGateNotes({ document }: Plan): string[] {
+  const defaults = (document as { readonly retry_defaults?: unknown }).retry_defaults
+  const gates = GATE_KEYS.filter((key) => hasFields(defaults) && Object.hasOwn(defaults, key))
+  return gates.map((key) => `\`${key}\` of \`retry_defaults\` is for steps. A map names its own in \`item_retry\`.`)
+}
+
 /** What is allowed but odd in a plan that was made of this source, in sentences that name the step. */
-export function notesOf(source: Source, plan: Plan): string[] {
-  return stepNotes(policiesOf(source, plan))
+export function notesOf(source: Source, plan: Plan, readers: Readers): string[] {
+  return stepNotes(policiesOf(source, plan, readers))
 }
 
 export function stepNotes(policies: readonly FoundPolicy[]): string[] {
   return policies.flatMap(({ step, notes }) => notes.map((note) => `Step ${step ?? ''}: ${note}`))
 }
 
-/** In the file's own spelling. */
-function writtenSteps({ value }: Source): readonly unknown[] {
-  if (!hasFields(value)) return []
-  const field = WORKFLOW.fields.find(({ name }) => name === 'steps')
-  const key = field && spellingsOf(field, WORKFLOW).find((name) => Object.hasOwn(value, name))
-  return key === undefined ? [] : (value[key] as readonly unknown[])
+/** Of all shell text that the step may run. */
+function shellNotes({ action, onFailure, onInterrupt }: StepPlan, { shell }: Readers): string[] {
+  const actions: readonly Action[] = [
+    action,
+    ...(typeof onFailure === 'string' ? [] : [onFailure.fallback]),
+    ...(typeof onInterrupt === 'string' ? [] : [onInterrupt.verify]),
+  ]
+  return actions.flatMap((one) => (one.kind === 'shell' ? [...(shell.notesOn?.(one.command) ?? [])] : []))
 }
 
 /** `timeout` of a policy is the limit of everything; that of a step is older, and is the limit of one attempt. */

@@ -1,4 +1,5 @@
 /** Whether the breakers and budgets that policies name are declared. Imports spots and findings. */
+import { normalizePolicy } from 'reprise'
 import { nearest } from 'reprise/internal'
 import type { Findings } from '../document/findings.js'
 import { fieldOf, hasFields, type Spot } from '../document/spot.js'
@@ -7,9 +8,12 @@ export class GateCheck {
   private readonly findings: Findings
   private readonly breakers: readonly string[]
   private readonly budgets: readonly string[]
+  /** Settings of breakers by key, as they were first met. */
+  private readonly settings = new Map<string, { readonly written: string; readonly place: string }>()
 
   constructor(findings: Findings, whole: Spot) {
     this.findings = findings
+    this.declaredSettings(whole)
     this.breakers = this.namesUnder(whole, 'breakers')
     this.budgets = this.namesUnder(whole, 'budgets')
   }
@@ -18,9 +22,31 @@ export class GateCheck {
   check(retry: Spot | undefined): void {
     const breaker = retry && fieldOf(this.findings.source, retry, 'breaker')
     if (breaker !== undefined) this.declared(breaker, 'breakers', this.breakers, '{failure_threshold: 5}')
+    if (breaker !== undefined) this.oneSetting(breaker)
     const budget = retry && fieldOf(this.findings.source, retry, 'budget')
     const named = (budget && fieldOf(this.findings.source, budget, 'name')) ?? budget
     if (named !== undefined) this.declared(named, 'budgets', this.budgets, '{type: adaptive}')
+  }
+
+  /** A breaker that is written twice under one key would have the settings of whoever asks it. */
+  private oneSetting(spot: Spot): void {
+    const key = hasFields(spot.data) ? spot.data['key'] : undefined
+    if (typeof key !== 'string') return
+    const written = settingsOf(spot.data)
+    const first = this.settings.get(key.trim())
+    if (first === undefined) this.settings.set(key.trim(), { written, place: spot.path })
+    else if (first.written !== written)
+      this.findings.fail(
+        spot,
+        `the breaker ${JSON.stringify(key.trim())} has other settings at ${first.place}`,
+        `declare it once under \`breakers\`, and write \`breaker: ${key.trim()}\``,
+      )
+  }
+
+  private declaredSettings(whole: Spot): void {
+    const declared = fieldOf(this.findings.source, whole, 'breakers')
+    for (const [key, settings] of hasFields(declared?.data) ? Object.entries(declared.data) : [])
+      this.settings.set(key.trim(), { written: settingsOf(settings), place: `breakers.${key.trim()}` })
   }
 
   private declared(spot: Spot, section: string, names: readonly string[], example: string): void {
@@ -44,5 +70,15 @@ export class GateCheck {
       names.add(key.trim())
     }
     return [...names]
+  }
+}
+
+/** The same for two that mean the same; whatever cannot be read is told of elsewhere. */
+function settingsOf(settings: unknown): string {
+  try {
+    const { key: _, ...others } = normalizePolicy({ breaker: hasFields(settings) ? settings : {} }).policy.breaker ?? {}
+    return JSON.stringify(others)
+  } catch {
+    return JSON.stringify(settings)
   }
 }

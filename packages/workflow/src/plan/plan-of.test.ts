@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ACTION_FIELDS } from '../document/fields-actions.js'
 import { InputError, type Problem } from '../document/problem.js'
 import { parseSource } from '../document/source.js'
-import { ACTION_KINDS, type Plan, type StepPlan } from './plan.js'
+import { ACTION_KINDS, type Plan, type StepPlan, stepsOf } from './plan.js'
 import { planFromDocument, planOf } from './plan-of.js'
 import { BLIND_READERS } from './readers.js'
 
@@ -11,7 +11,7 @@ const plan = (text: string, file = 'flows/nightly.yaml'): Plan => planOf(parseSo
 
 /** The only step of a document. */
 function step(text: string, before = ''): StepPlan {
-  const [only] = plan(`${before}\nsteps: [${text}]`).phases
+  const [only] = stepsOf(plan(`${before}\nsteps: [${text}]`))
   if (only === undefined) throw new Error('no step')
   return only
 }
@@ -58,6 +58,7 @@ test('a document becomes a plan with everything filled in', () => {
     secrets: ['API_TOKEN'],
     breakers: { warehouse: { key: 'warehouse', failureThreshold: 3, recoveryTimeout: '20s' } },
     budgets: { api: { type: 'adaptive', settings: { maxParked: 7 } } },
+    maxRunLogBytes: 1024 ** 3,
     phases: [
       {
         kind: 'step',
@@ -78,6 +79,7 @@ test('a document becomes a plan with everything filled in', () => {
         capture: { name: 'items', format: 'json' },
         env: {},
         workingDir: null,
+        maxLogBytes: 64 * 1024 ** 2,
       },
       {
         kind: 'step',
@@ -98,6 +100,7 @@ test('a document becomes a plan with everything filled in', () => {
         capture: null,
         env: {},
         workingDir: null,
+        maxLogBytes: 64 * 1024 ** 2,
       },
     ],
   })
@@ -201,15 +204,39 @@ test.each<[string, object]>([
   ['{run: [sleep, 5, true, 1.5]}', { kind: 'run', argv: ['sleep', '5', 'true', '1.5'] }],
   [
     '{http: {url: "https://a/b"}}',
-    { kind: 'http', method: 'GET', url: 'https://a/b', headers: {}, body: null, expect: { status: [] } },
+    {
+      kind: 'http',
+      method: 'GET',
+      url: 'https://a/b',
+      headers: {},
+      body: null,
+      expect: { status: [] },
+      redirectOrigins: [],
+    },
   ],
   [
     '{http: {url: "https://a", headers: {X: 5}, body: {a: 1}, expect: {status: 201}}}',
-    { kind: 'http', method: 'POST', url: 'https://a', headers: { X: '5' }, body: { a: 1 }, expect: { status: [201] } },
+    {
+      kind: 'http',
+      method: 'POST',
+      url: 'https://a',
+      headers: { X: '5' },
+      body: { a: 1 },
+      expect: { status: [201] },
+      redirectOrigins: [],
+    },
   ],
   [
     '{http: {url: "https://a", method: DELETE, expect: {status: [204, 404]}}}',
-    { kind: 'http', method: 'DELETE', url: 'https://a', headers: {}, body: null, expect: { status: [204, 404] } },
+    {
+      kind: 'http',
+      method: 'DELETE',
+      url: 'https://a',
+      headers: {},
+      body: null,
+      expect: { status: [204, 404] },
+      redirectOrigins: [],
+    },
   ],
   ['{script: ./x.mjs}', { kind: 'script', module: './x.mjs', export: 'default', with: null }],
   [
@@ -258,6 +285,28 @@ test.each<[string, string, object]>([
   ['budgets: {" b ": {type: ratio}}', '{shell: x, retry: {budget: b}}', { budget: 'b' }],
 ])('with %j the policy of %s', (before, text, policy) => {
   expect(step(text, before).policy).toEqual(policy)
+})
+
+test('a breaker under one key has one setting', () => {
+  const steps = (first: string, second: string): string =>
+    `steps: [{shell: x, retry: {breaker: ${first}}}, {shell: x, retry: {breaker: ${second}}}]`
+  expect(problemsOf(steps('{key: k, failure_threshold: 2}', '{key: k, failure_threshold: 3}'))).toMatchObject([
+    {
+      message: 'the breaker "k" has other settings at steps[0].retry.breaker',
+      suggestion: 'declare it once under `breakers`, and write `breaker: k`',
+    },
+  ])
+  const declared = 'breakers: {k: {failure_threshold: 2}}\n'
+  expect(problemsOf(declared + steps('k', '{key: k, failure_threshold: 3}'))).toMatchObject([
+    { message: 'the breaker "k" has other settings at breakers.k' },
+  ])
+  expect(() => plan(declared + steps('k', '{key: k, failure_threshold: 2}'))).not.toThrow()
+  expect(() => plan(steps('{key: k, recovery_timeout: 1m}', '{key: k, recovery_timeout: 60s}'))).not.toThrow()
+})
+
+test('what stands under a second name of `steps` is looked at as well', () => {
+  const problems = problemsOf('steps: [{shell: x}]\ntasks: [{id: "a b", shell: x, retry: {breaker: w}, bogus: 1}]')
+  expect(problems.map(({ path }) => path)).toEqual(['tasks', 'tasks[0].id', 'tasks[0].retry.breaker', 'tasks[0].bogus'])
 })
 
 test('a gate is known without the spaces around its name', () => {

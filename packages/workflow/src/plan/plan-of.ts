@@ -9,6 +9,7 @@ import { Findings } from '../document/findings.js'
 import { STDIN } from '../document/problem.js'
 import { sourceOfData, type Source } from '../document/source.js'
 import { buildPlan } from './build-plan.js'
+import { withSteps } from './map-reduce.js'
 import { checkMeaning } from './meaning-check.js'
 import type { Plan } from './plan.js'
 import type { Readers } from './readers.js'
@@ -31,5 +32,5 @@ function makePlan(source: Source, file: string | null, readers: Readers): Plan {
   checkDocument(findings)
   checkMeaning(findings, readers)
   findings.done()
-  return buildPlan(canonicalData(source.value, WORKFLOW), file)
+  return buildPlan(withSteps(canonicalData(source.value, WORKFLOW)), file)
 }

@@ -4,6 +4,7 @@
  */
 import type { BreakerInput, PolicyInput } from 'reprise'
 import type { Json } from 'reprise/durable'
+import type { MapPlan } from './map-plan.js'
 
 /** What a document means: steps with every default filled in, as plain data. */
 export interface Plan {
@@ -25,16 +26,23 @@ export interface Plan {
   readonly breakers: Readonly<Record<string, BreakerInput>>
   /** Settings of named budgets, as the section `budgets` of a document gives them. */
   readonly budgets: Readonly<Record<string, BudgetPlan>>
+  /** What all attempts of a run may log together, in bytes. */
+  readonly maxRunLogBytes: number
   /** In the order in which they run. */
   readonly phases: readonly PhasePlan[]
 }
 
-/** A part of a run that is begun, recorded and ended as a whole. Steps are the only kind so far. */
-export type PhasePlan = StepPlan
+/** A part of a run that is begun, recorded and ended as a whole. */
+export type PhasePlan = StepPlan | MapPlan
 
-/** The phases that are steps. */
+/** The phases that are steps; steps of a map's template are not among them. */
 export function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[] {
-  return phases
+  return phases.filter((phase) => phase.kind === 'step')
+}
+
+/** The phases that are maps. */
+export function mapsOf({ phases }: Pick<Plan, 'phases'>): readonly MapPlan[] {
+  return phases.filter((phase) => phase.kind === 'map')
 }
 
 export interface BudgetPlan {
@@ -68,6 +76,8 @@ export interface StepPlan {
   readonly env: Readonly<Record<string, string>>
   /** Where it runs, a template; null for the directory of the run. */
   readonly workingDir: string | null
+  /** What an attempt may log, in bytes. A change of it changes nothing that a resume depends on. */
+  readonly maxLogBytes: number
 }
 
 export type FailureAction =
@@ -122,6 +132,8 @@ export interface HttpAction {
   readonly body: Json
   /** Which answers are a success. */
   readonly expect: HttpExpectation
+  /** Other origins that get headers and body when a redirect leads there. */
+  readonly redirectOrigins: readonly string[]
 }
 
 interface HttpExpectation {

@@ -19,13 +19,21 @@ interface TextProblem {
 }
 
 export interface TextReader {
-  referencesIn(text: string): References
+  /** `local`: names that are known here and not in the whole document. */
+  referencesIn(text: string, local?: ReadonlySet<string>): References
+  /** What is allowed in the text, and better looked at; in sentences. */
+  notesOn?(text: string): readonly string[]
 }
 
 export interface Readers {
   readonly template: TextReader
   readonly shell: TextReader
+  /** Of an expression that is true or false. */
   checkExpression(text: string): References
+  /** Of an expression that may be any value. */
+  checkValue(text: string): References
+  /** What is wrong with a JSONPath; null if nothing is. */
+  jsonPath(text: string): TextProblem | null
   /** Nothing is ever found: whoever would look need not. */
   readonly isBlind?: boolean
 }
@@ -37,5 +45,7 @@ export const BLIND_READERS: Readers = {
   template: BLIND,
   shell: BLIND,
   checkExpression: () => ({ names: [] }),
+  checkValue: () => ({ names: [] }),
+  jsonPath: () => null,
   isBlind: true,
 }

@@ -4,13 +4,18 @@
  */
 import { nearest } from 'reprise/internal'
 import type { Reading } from '../document/shape.js'
+import { MAP_ID } from './map-reduce.js'
 
 /** What is known where a text stands. */
 export interface Scope {
+  /** Among the steps of the run, among those that are done for each item, or where items are selected. */
+  readonly place: 'run' | 'template' | 'selection'
   /** Parameters, and captures of earlier steps. */
   readonly values: ReadonlySet<string>
   /** Ids of earlier steps. */
   readonly steps: ReadonlySet<string>
+  /** Those of them that are maps. */
+  readonly maps: ReadonlySet<string>
   /** Captures of this step and of later ones, with the step. */
   readonly laterValues: ReadonlyMap<string, string>
   /** Ids of this step and of later ones. */
@@ -19,6 +24,8 @@ export interface Scope {
   readonly texts: ReadonlyMap<string, string>
   /** Variables that the document puts into the environment. */
   readonly variables: ReadonlySet<string>
+  /** Names that are known here and not in the whole document. */
+  readonly local?: ReadonlySet<string>
 }
 
 export interface ReferenceFault {
@@ -28,6 +35,21 @@ export interface ReferenceFault {
 
 /** @public `scripts/workflow-reference.mjs` lists them. */
 export const STEP_VALUES = ['exit_code', 'status', 'output', 'attempts'] as const
+/** What later steps see of a map. @public As `STEP_VALUES`. */
+export const MAP_VALUES = [
+  'total',
+  'succeeded',
+  'failed',
+  'skipped',
+  'dead',
+  'cancelled',
+  'undecided',
+  'pending',
+  'results',
+  'results_file',
+] as const
+/** Other names of theirs. */
+export const MAP_VALUE_ALIASES: Readonly<Record<string, (typeof MAP_VALUES)[number]>> = { successful: 'succeeded' }
 /** @public As `STEP_VALUES`. */
 export const RUN_VALUES = ['id', 'name'] as const
 
@@ -49,6 +71,15 @@ const CONSTANTS: Readonly<Record<string, string>> = {
 }
 
 const ROOTS = ['env', 'run', 'steps']
+/** What nothing else in a document may be called; `item` where there is one. */
+const ITEM_ROOTS = ['item', ...ROOTS]
+
+const NO_VALUE = 'no parameter and no earlier step has this name'
+const NOT_SELECTED_BY = 'where items are selected, `item`, parameters and `env` are known'
+const NO_ITEM: ReferenceFault = {
+  message: '`item` is unknown: there is one only where a map works on its items',
+  suggestion: 'refer to it in `agent_template`, `on_item_error`, `filter`, `distinct` or `sort_by` of a map',
+}
 
 /** Undefined if it is known, or is none of ours: in shell text `${HOME}` is the shell's. */
 export function faultOfReference(name: string, reading: Reading, scope: Scope): ReferenceFault | undefined {
@@ -59,6 +90,11 @@ export function faultOfReference(name: string, reading: Reading, scope: Scope): 
     return rest === '' ? { message: '`env` alone is nothing', suggestion: 'name a variable: `${env.HOME}`' } : undefined
   if (root === 'run') return faultOfField(name, 'run', firstOf(rest), RUN_VALUES)
   if (root === 'steps') return faultOfStep(name, rest, scope)
+  if (root === 'map' && rest !== '') return faultOfMap(name, rest, scope)
+  if (root === 'map' && reading === 'expression' && scope.maps.has(MAP_ID)) return undefined
+  if (root === 'item' && (scope.place !== 'run' || rest.startsWith('.') || reading !== 'shell')) {
+    return scope.place === 'run' ? NO_ITEM : undefined
+  }
   if (scope.values.has(root)) return undefined
   // `${a.b}` means nothing to a shell.
   if (reading === 'shell' && !rest.startsWith('.')) return undefined
@@ -97,17 +133,20 @@ function laterValue(name: string, step: string, more = ''): ReferenceFault {
   return { message, suggestion: `a reference is to an earlier step${more}` }
 }
 
-function unknownValue(root: string, rest: string, reading: Reading, { values, laterValues }: Scope): ReferenceFault {
+function unknownValue(root: string, rest: string, reading: Reading, scope: Scope): ReferenceFault {
+  const { place, values, laterValues } = scope
   const later = laterValues.get(root)
   if (later !== undefined) return laterValue(root, later)
   const word = reading === 'expression' ? CONSTANTS[root.toLowerCase()] : undefined
   if (word !== undefined) return unknown(root, `write \`${word}\``)
   const inner = firstOf(rest)
   if (root === 'params' && inner !== '') return unknown(`params.${inner}`, `write \`\${${inner}}\``)
-  const near = nearest(root, [...[...values].slice(0, MAX_COMPARED), ...ROOTS])
-  if (near !== undefined) return unknown(root, `did you mean \`${near}\`?`)
+  const near = nearest(root, [...[...values].slice(0, MAX_COMPARED), ...(place === 'run' ? ROOTS : ITEM_ROOTS)])
+  const why = place === 'selection' ? NOT_SELECTED_BY : NO_VALUE
+  if (near !== undefined) return unknown(root, `did you mean \`${near}\`?`, why)
   const known = values.size === 0 ? '' : `; known here: ${[...values].slice(0, MAX_LISTED).join(', ')}`
-  return unknown(root, `declare it under \`params:\`, or \`capture\` it in an earlier step${known}`)
+  const cure = place === 'selection' ? '' : ', or `capture` it in an earlier step'
+  return unknown(root, `declare it under \`params:\`${cure}${known}`, why)
 }
 
 function faultOfStep(name: string, rest: string, scope: Scope): ReferenceFault | undefined {
@@ -122,7 +161,25 @@ function faultOfStep(name: string, rest: string, scope: Scope): ReferenceFault |
   if (!scope.steps.has(id)) {
     return { message: `step ${id} has not run then`, suggestion: 'a reference is to an earlier step' }
   }
-  return faultOfField(name, `steps.${id}`, firstOf(path.slice(id.length)), STEP_VALUES)
+  const field = firstOf(path.slice(id.length))
+  return scope.maps.has(id)
+    ? faultOfMapField(name, `steps.${id}`, field)
+    : faultOfField(name, `steps.${id}`, field, STEP_VALUES)
+}
+
+/** `${map.total}` is short for `${steps.map.total}`. */
+function faultOfMap(name: string, rest: string, scope: Scope): ReferenceFault | undefined {
+  if (scope.maps.has(MAP_ID)) return faultOfMapField(name, 'map', firstOf(rest))
+  if (scope.place !== 'run' || scope.laterSteps.has(MAP_ID)) {
+    return { message: `\`${name}\` is known once the map has ended`, suggestion: 'refer to it in a later step' }
+  }
+  const [other] = [...scope.maps]
+  const cure = other === undefined ? 'there is no map before this step' : `did you mean \`steps.${other}${rest}\`?`
+  return unknown(name, cure, 'no map has the id `map`')
+}
+
+function faultOfMapField(name: string, owner: string, field: string): ReferenceFault | undefined {
+  return Object.hasOwn(MAP_VALUE_ALIASES, field) ? undefined : faultOfField(name, owner, field, MAP_VALUES)
 }
 
 /** An id may hold dots, so the longest that fits is meant. */
@@ -148,10 +205,6 @@ function firstOf(rest: string): string {
   return /^\.?([^.[]*)/.exec(rest)?.[1] ?? ''
 }
 
-function unknown(
-  name: string,
-  suggestion?: string,
-  why = 'no parameter and no earlier step has this name',
-): ReferenceFault {
+function unknown(name: string, suggestion?: string, why = NO_VALUE): ReferenceFault {
   return { message: `\`${name}\` is unknown: ${why}`, ...(suggestion !== undefined && { suggestion }) }
 }

@@ -18,6 +18,8 @@ const READERS: Readers = {
     ...find(text, /([A-Za-z_][\w.[\]"-]*)/g),
     numeric: find(text, /([A-Za-z_][\w.]*) > \d/g).names,
   }),
+  checkValue: (text) => find(text, /([A-Za-z_][\w.[\]"-]*)/g),
+  jsonPath: () => null,
 }
 
 function problemsOf(text: string): readonly Problem[] {

@@ -2,7 +2,7 @@
  * Parts of a plan as a document would say them, with every default filled in: what two plans are compared by. Pure.
  * Imports the library.
  */
-import { type BreakerInput, formatDuration, normalizePolicy, type Policy } from 'reprise'
+import { type BreakerInput, formatDuration, normalizePolicy, type Policy, type PolicyInput } from 'reprise'
 import type { Json } from 'reprise/durable'
 import { snakeCase } from '../document/spelling.js'
 import type { FailureAction, InterruptAction, Plan, StepPlan } from './plan.js'
@@ -27,7 +27,8 @@ function byName<T>(record: Readonly<Record<string, T>>, write: (value: T) => Jso
 
 /** Without its policy. */
 export function writtenStep({ name, action, when, capture, env, workingDir, onInterrupt }: StepPlan): Json {
-  const { kind, ...does } = action
+  const { kind, ...fields } = action
+  const does = Object.fromEntries(Object.entries(fields).map(([key, value]) => [snakeCase(key), value]))
   const [only, ...others] = Object.values(does)
   return {
     name,
@@ -40,13 +41,17 @@ export function writtenStep({ name, action, when, capture, env, workingDir, onIn
   } as Json
 }
 
-export function writtenPolicy({ policy, onFailure }: StepPlan, { breakers }: Plan): Json {
-  const { jitter, breaker, failIf: _, ...others } = normalizePolicy(policy).policy
+export function writtenPolicy({ policy, onFailure }: StepPlan, plan: Plan): Json {
+  return { ...(writtenItemPolicy(policy, plan) as object), on_failure: writtenFailure(onFailure) }
+}
+
+/** Of a policy that says nothing about what follows a failure. */
+export function writtenItemPolicy(input: PolicyInput, { breakers }: Plan): Json {
+  const { jitter, breaker, failIf: _, ...others } = normalizePolicy(input).policy
   return written({
     ...others,
     jitter: jitter === 'none' ? false : jitter,
     breaker: sharedName(breaker, breakers) ?? breaker,
-    onFailure: writtenFailure(onFailure),
   })
 }
 
@@ -59,7 +64,7 @@ function writtenFailure(action: FailureAction): Json {
   return typeof action === 'string' ? action : { fallback: { command: action.fallback.command } }
 }
 
-function writtenInterrupt(action: InterruptAction): Json {
+export function writtenInterrupt(action: InterruptAction): Json {
   if (typeof action === 'string') return action
   return { verify: action.verify.kind === 'shell' ? action.verify.command : action.verify.argv }
 }

@@ -29,13 +29,18 @@ export class ByteTail {
 
   /** Whole characters: half of one at the cut is dropped, bytes that are no UTF-8 become U+FFFD. */
   text(): string {
+    return this.bytes().toString('utf8')
+  }
+
+  /** In order; half of a character at the cut is dropped. */
+  bytes(): Buffer {
     const whole =
       this.filled < this.ring.length
         ? this.ring.subarray(0, this.filled)
         : Buffer.concat([this.ring.subarray(this.at), this.ring.subarray(0, this.at)])
     let start = 0
     if (this.dropped) while (start < 3 && isContinuation(whole[start])) start++
-    return whole.toString('utf8', start)
+    return whole.subarray(start)
   }
 
   private makeRoom(need: number): void {

@@ -69,7 +69,7 @@ describe('the message', () => {
     expect([error.message, error.code, error.exitCode]).toEqual([
       'could not start curl: no such program in PATH',
       'ENOENT',
-      null,
+      127,
     ])
     expect(failureOfCommand(end({ spawnError }), 'the shell').message).toBe(
       'could not start the shell: curl: no such program in PATH',
@@ -120,6 +120,24 @@ describe('the matchers', () => {
     expect(await isRetried(curl(75, 'x'), [{ exitCode: [1] }])).toBe(false)
     expect(await isRetried(curl(1, 'a\ndeadlock detected\nb'), [{ pattern: 'deadlock' }])).toBe(true)
     expect(await isRetried(curl(9, ''), [{ pattern: 'exit status 9$' }])).toBe(true)
+  })
+
+  test.each([
+    ['ENOENT', 127],
+    ['EACCES', 126],
+  ])('find a program that cannot be run (%s) only where they list it', async (code, exitCode) => {
+    const spawnError = Object.assign(new Error(`spawn x ${code}`), { code })
+    const error = failureOfCommand(end({ exitCode: null, spawnError }), 'x')
+    expect(await isRetried(error, [])).toBe(false)
+    expect(await isRetried(error, ['network'])).toBe(false)
+    expect(await isRetried(error, [{ exitCode: [exitCode] }])).toBe(true)
+    expect(await isRetried(error, [{ pattern: code }])).toBe(true)
+  })
+
+  test.each(['EAGAIN', 'ENOMEM', 'EMFILE'])('find a lack of %s as every failure', async (code) => {
+    const spawnError = Object.assign(new Error(`spawn x ${code}`), { code })
+    const error = failureOfCommand(end({ exitCode: null, spawnError }), 'x')
+    expect(await isRetried(error, [])).toBe(true)
   })
 
   test('find what was said far before the end', async () => {

@@ -13,11 +13,23 @@ import { lastWords } from './last-words.js'
 
 /** What the matchers look at. */
 const MOST_OUTPUT = 8192
-const HOPELESS: ReadonlySet<string> = new Set(['E2BIG', 'EINVAL', 'ENOENT', 'ENOTDIR', 'EACCES', 'EISDIR'])
+/** Nothing can be started with what it is given. */
+const HOPELESS: ReadonlySet<string> = new Set(['E2BIG', 'EINVAL'])
+/** There is no program, or it may not be executed; with the exit code that a shell has for that. */
+const NO_PROGRAM: ReadonlyMap<string, number> = new Map([
+  ['ENOENT', 127],
+  ['ENOTDIR', 127],
+  ['EACCES', 126],
+  ['EISDIR', 126],
+  ['ENOEXEC', 126],
+])
 
 export class CommandError extends Error {
   override readonly name = 'CommandError'
-  /** As a shell would say: 128 and the number of the signal, if one ended it. null: it was not started. */
+  /**
+   * As a shell would say: 128 and the number of the signal, if one ended it; 127 or 126, if there is no program that may
+   * be executed. null: it was not started for another reason.
+   */
   readonly exitCode: number | null
   readonly signal: string | null
   /** Of the system, if it was not started, such as `ENOENT`; the signal, if one ended it. */
@@ -25,16 +37,21 @@ export class CommandError extends Error {
   readonly stderr: string
   readonly stdout: string
   readonly timedOut: boolean
-  /** Only where no further attempt can be better: there is no such program, or it cannot be given what it is given. */
-  declare readonly retryable?: false
+  /**
+   * false where no further attempt can be better: it cannot be given what it is given. `if_listed` where a program is not
+   * there: somebody may be about to put it there, and then `retry_on` says so.
+   */
+  declare readonly retryable?: false | 'if_listed'
 
   constructor(message: string, end: CommandEnd, timedOut: boolean) {
     super(message, end.spawnError === null ? undefined : { cause: end.spawnError })
-    this.exitCode = end.exitCode ?? signalExitCode(end.signal)
+    const spawnCode = codeOf(end.spawnError) ?? ''
+    this.exitCode = end.exitCode ?? signalExitCode(end.signal) ?? NO_PROGRAM.get(spawnCode) ?? null
     this.signal = end.signal
     const code = end.signal ?? codeOf(end.spawnError)
     if (code !== undefined) this.code = code
-    if (HOPELESS.has(codeOf(end.spawnError) ?? '')) this.retryable = false
+    if (HOPELESS.has(spawnCode)) this.retryable = false
+    if (NO_PROGRAM.has(spawnCode)) this.retryable = 'if_listed'
     this.stderr = end.stderrTail.trim() === '' ? '' : end.stderrTail.slice(-MOST_OUTPUT)
     this.stdout = end.stdoutTail.slice(-MOST_OUTPUT)
     this.timedOut = timedOut

@@ -4,7 +4,7 @@
  */
 import { maskOutput, type MaskedOutput } from '../masking/masked-output.js'
 import type { Masker } from '../masking/masker.js'
-import type { AttemptLog } from '../state/attempt-log.js'
+import type { LimitedLog } from './limited-log.js'
 import { lastLine } from '../state/last-line.js'
 import { type OutputListener, ShownOutput, type StepAttempt } from './attempt-output.js'
 
@@ -12,14 +12,14 @@ import { type OutputListener, ShownOutput, type StepAttempt } from './attempt-ou
 const LINE_EVERY_MS = 250
 
 export interface SinkParts {
-  readonly log: AttemptLog
+  readonly log: LimitedLog
   readonly masker: Masker
   readonly output: OutputListener | undefined
   readonly onLine: (line: string) => void
 }
 
 export class AttemptSink {
-  private readonly log: AttemptLog
+  private readonly log: LimitedLog
   private readonly shown: ShownOutput
   private readonly masked: MaskedOutput
 

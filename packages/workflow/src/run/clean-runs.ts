@@ -3,16 +3,19 @@ import type { Ledger, RunRecord } from 'reprise/durable'
 import { ENDED_RUN_STATUSES, livingOwners } from 'reprise/internal'
 import type { StateDirectory } from '../state/state-directory.js'
 import { viewRecords } from '../view/read-runs.js'
+import { standingRuns } from '../view/run-pages.js'
 import type { RunView } from '../view/views.js'
 import type { PlanReader } from './control.js'
 import { ownGates } from './gates.js'
+import { errorScope, mapGates } from './map/map-names.js'
 
 /** Others write between two of them. */
 const TASKS_AT_ONCE = 500
 
 /** Runs that ended before this time, with those whose removal was interrupted; with ids, only these. Others stay. */
 export async function cleanableRuns(ledger: Ledger, beforeMs: number, ids: readonly string[] = []): Promise<RunView[]> {
-  const found = ids.length === 0 ? await ledger.runs({ statuses: [...ENDED_RUN_STATUSES] }) : await named(ledger, ids)
+  const found =
+    ids.length === 0 ? await standingRuns(ledger, { statuses: [...ENDED_RUN_STATUSES] }) : await named(ledger, ids)
   const ended = found.filter(({ status, endedAtMs }) => {
     return ENDED_RUN_STATUSES.has(status) && endedAtMs !== null && endedAtMs < beforeMs
   })
@@ -41,10 +44,17 @@ export async function removeRuns(
     if (record === undefined) continue
     const gates = ownGates(planOf(record, (await ledger.definition(run.id)) ?? null), run.id)
     state.removeRun(run.id)
+    for (const { id } of await ledger.runs({ idPrefix: `${run.id}/` })) await removeMapRun(ledger, id)
     while (!(await ledger.removeRun(run.id, TASKS_AT_ONCE, gates)).isDone);
     gone.push(run)
   }
   return gone
+}
+
+/** A map of the run, with what was done for its failed items and its gates. */
+async function removeMapRun(ledger: Ledger, mapRun: string): Promise<void> {
+  while (!(await ledger.removeRun(errorScope(mapRun), TASKS_AT_ONCE)).isDone);
+  while (!(await ledger.removeRun(mapRun, TASKS_AT_ONCE, mapGates(mapRun))).isDone);
 }
 
 /** Somebody may have taken it up again since it was listed: then it stays. From here on nobody can. */

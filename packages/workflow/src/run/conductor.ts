@@ -6,9 +6,12 @@
 import type { StopReason } from 'reprise'
 import { type Json, RecordedFailureError, TaskRefusedError } from 'reprise/durable'
 import type { DurableRun, StepHandle } from 'reprise/internal'
+import type { MapPlan } from '../plan/map-plan.js'
 import type { PhasePlan, Plan, StepPlan } from '../plan/plan.js'
+import type { Values } from '../steps/step-context.js'
 import type { RunState } from '../view/views.js'
 import { compileExpression } from '../values/expression.js'
+import { type MapEnd, NO_ITEMS } from './map/map-end.js'
 import type { Performer } from './performer.js'
 import type { FailedStep, RecordedStep } from './recorded-steps.js'
 import type { Scope, StepResult } from './scope.js'
@@ -25,6 +28,8 @@ export interface RunEnd {
   readonly failedStep: string | null
   /** Steps that were interrupted, and of which only a person can say whether they happened. */
   readonly undecided: readonly string[]
+  /** Items of a map that wait because only a part was asked for; absent if none do. */
+  readonly left?: number
 }
 
 export interface ConductorParts {
@@ -33,10 +38,26 @@ export interface ConductorParts {
   readonly scope: Scope
   readonly performer: Performer
   readonly events: RunEvents
+  /** Conducts a map to its end, or until the signal says to stop. `unfit`: what keeps it from being begun. */
+  readonly conductMap: (map: MapPlan, signal: AbortSignal, unfit?: Error) => Promise<MapEnd>
+  /** Whether all items of the map were recorded before. */
+  readonly isMapBegun: (map: MapPlan) => Promise<boolean>
   /** What is known of steps from before this process came, by id. */
-  readonly recorded: ReadonlyMap<string, RecordedStep>
+  readonly recorded: Map<string, RecordedStep>
   /** Whether somebody has cancelled the run meanwhile. */
   readonly isCancelled: () => Promise<boolean>
+  /** Only items are redriven: a step that has not ended stays as it is, and the run is left there. */
+  readonly isRedriveOnly?: boolean
+  /** The map after which every step runs once more. */
+  readonly repeat?: RepeatedSteps
+}
+
+/** Steps after a map that run again, since its items have changed. */
+export interface RepeatedSteps {
+  /** The id of the map. */
+  readonly after: string
+  /** Called once they are granted a fresh generation, all of them. */
+  readonly onGranted: () => Promise<void>
 }
 
 /** What a step means for the run. */
@@ -50,15 +71,19 @@ export class Conductor {
   private readonly parts: ConductorParts
   private readonly tasks: StepTasks
   private stopping = false
+  private isRedriveOnly: boolean
+  private readonly stopped = new AbortController()
 
   constructor(parts: ConductorParts) {
     this.parts = parts
     this.tasks = new StepTasks(parts.run, parts.plan)
+    this.isRedriveOnly = parts.isRedriveOnly === true
   }
 
   /** No step begins any more. */
   stop(): void {
     this.stopping = true
+    this.stopped.abort()
   }
 
   async conduct(): Promise<RunEnd> {
@@ -66,7 +91,7 @@ export class Conductor {
     for (const phase of this.parts.plan.phases) {
       if (this.stopping) return ended('interrupted')
       // Of very many that have succeeded before, none is waited for.
-      const verdict = this.takeRecorded(phase, phase.id) ?? (await this.phase(phase))
+      const verdict = await this.phase(phase)
       if (verdict.type === 'end') return verdict.end
       hasFailures ||= verdict.failed
     }
@@ -77,16 +102,99 @@ export class Conductor {
   private phase(phase: PhasePlan): Promise<Verdict> {
     switch (phase.kind) {
       case 'step':
+        if (this.isRedriveOnly && !this.isEnded(phase))
+          return Promise.resolve({ type: 'end', end: ended('interrupted') })
         return this.step(phase)
+      case 'map':
+        return this.conductMap(phase)
+    }
+  }
+
+  /** Whether nothing of it, or of its fallback, would run any more. */
+  private isEnded({ id, onFailure }: StepPlan): boolean {
+    const { recorded } = this.parts
+    const isOver = (one: string): boolean => {
+      const known = recorded.get(one)
+      return known?.result !== undefined || known?.failed !== undefined
+    }
+    return (
+      isOver(id) &&
+      (recorded.get(id)?.failed === undefined || typeof onFailure === 'string' || isOver(fallbackId({ id })))
+    )
+  }
+
+  /** Grants a fresh generation to every step after the map that has ended, and lets the run continue there. */
+  private async repeatAfter(map: MapPlan): Promise<void> {
+    const { plan, recorded, repeat } = this.parts
+    if (repeat?.after !== map.id) return
+    const later = plan.phases.slice(plan.phases.indexOf(map) + 1)
+    for (const step of later) {
+      if (step.kind !== 'step') continue
+      if (recorded.has(step.id)) await this.tasks.of(step).again()
+      const fallback = fallbackId(step)
+      if (recorded.has(fallback)) await this.parts.run.step(fallback, FALLBACK_POLICY, () => null).again()
+      recorded.delete(step.id)
+      recorded.delete(fallback)
+    }
+    await repeat.onGranted()
+    this.isRedriveOnly = false
+  }
+
+  /** The items of a map, and what they mean for the run. */
+  private async conductMap(map: MapPlan): Promise<Verdict> {
+    const { recorded, scope, isMapBegun } = this.parts
+    if (recorded.get(map.id)?.result !== undefined) return this.skipped(map)
+    // What has begun is not asked again: the environment may be another one by now.
+    const wanted = (await isMapBegun(map)) || (await this.isWanted(map, () => scope.values))
+    if (wanted === false) return this.skipMap(map)
+    const unfit = wanted === true ? [] : [wanted]
+    try {
+      const end = await this.parts.conductMap(map, this.stopped.signal, ...unfit)
+      scope.takeMap(map.id, end.figures)
+      if (end.state === 'succeeded' || end.state === 'completed_with_failures') await this.repeatAfter(map)
+      return await this.afterMap(map, end)
+    } catch (error) {
+      if (error instanceof TaskRefusedError) return this.afterRefusal(error)
+      throw error
+    }
+  }
+
+  private async skipMap(map: MapPlan): Promise<Verdict> {
+    const reason = `when: ${map.when ?? ''}`
+    await this.parts.run.skip(map.id, { exit_code: 0, attempts: 0, skipped: reason })
+    this.parts.events.skipped(map, reason)
+    return this.skipped(map)
+  }
+
+  /** Later steps see a map without items. */
+  private skipped(map: MapPlan): Verdict {
+    this.parts.scope.takeMap(map.id, NO_ITEMS)
+    return SUCCESS
+  }
+
+  private async afterMap(map: MapPlan, { state, left }: MapEnd): Promise<Verdict> {
+    switch (state) {
+      case 'succeeded':
+        return SUCCESS
+      case 'completed_with_failures':
+        return CONTINUED
+      case 'failed':
+        if (map.onFailure === 'continue') return CONTINUED
+        return { type: 'end', end: ended('failed', null, map.id) }
+      case 'interrupted':
+        return { type: 'end', end: { ...ended('interrupted'), left } }
     }
   }
 
   private async step(step: StepPlan): Promise<Verdict> {
-    const { recorded, events } = this.parts
+    const { recorded, events, performer } = this.parts
+    const before = this.takeRecorded(step, step.id)
+    if (before !== undefined) return before
     const known = recorded.get(step.id)
     if (known?.failed !== undefined) return this.follow(step, known.failed)
     try {
-      const wanted = known === undefined ? await this.isWanted(step) : true
+      const isAsked = known === undefined || known.isUntouched === true
+      const wanted = isAsked ? await this.isWanted(step, () => performer.valuesOf(step)) : true
       if (wanted === false) return await this.skip(step)
       const result = (await this.handleOf(step, wanted).run()) as unknown as StepResult
       events.finished(step, SUCCEEDED)
@@ -107,13 +215,12 @@ export class Conductor {
     return SUCCESS
   }
 
-  /** An expression that makes no sense of the values is the step's failure, recorded as such. */
-  private async isWanted(step: StepPlan): Promise<boolean | Error> {
-    const { when } = step
+  /** An expression that makes no sense of the values is the phase's failure, recorded as such. */
+  private async isWanted({ when }: PhasePlan, values: () => Values): Promise<boolean | Error> {
     if (when === null) return true
     try {
       const expression = await compileExpression(when)
-      return expression.evaluateBoolean(this.parts.performer.valuesOf(step))
+      return expression.evaluateBoolean(values())
     } catch (error) {
       return Object.assign(new Error(`when: ${(error as Error).message}`), { retryable: false })
     }
@@ -172,7 +279,7 @@ export class Conductor {
     const { onFailure } = step
     if (onFailure === 'stop') return { type: 'end', end: ended('failed', stopReason, step.id) }
     if (onFailure === 'continue') {
-      this.parts.scope.takeFailure(step, failure?.exitCode, attempts)
+      this.parts.scope.takeFailure(step, failure, attempts)
       return CONTINUED
     }
     return this.fallback(step, onFailure.fallback)

@@ -3,11 +3,13 @@
  * layer.
  */
 import { type Durable, type Json, openDurable, openLedger, type RunRecord, TaskRefusedError } from 'reprise/durable'
-import { type DurableRun, nearest } from 'reprise/internal'
-import { type Plan, stepsOf } from '../plan/plan.js'
+import { type DurableRun, nearest, sharedLedger } from 'reprise/internal'
+import { mapsOf, type Plan, stepsOf } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import type { StateDirectory } from '../state/state-directory.js'
 import { budgetsOf } from './gates.js'
+import { halt } from './map/map-halt.js'
+import { mapRunId } from './map/map-names.js'
 import { FALLBACK_POLICY, StepTasks } from './step-task.js'
 
 /** Gives the plan of a run from what is recorded of it. */
@@ -32,6 +34,7 @@ export async function cancelRun(
       const handle = step === undefined ? run.step(task.id, FALLBACK_POLICY, () => null) : tasks.of(step)
       await handle.cancel()
     }
+    for (const map of mapsOf(plan)) await cancelMap(durable, mapRunId(runId, map.id))
     // Whoever conducts it ends what he started; what nobody conducts has nobody to do so.
     const groupFiles = state.groupFilesOf(runId)
     if (conductor === undefined) await endLeftovers(run.record.correlationId, { isPrefix: true, groupFiles })
@@ -39,12 +42,24 @@ export async function cancelRun(
   })
 }
 
+/** Nothing of the map begins any more, in any process. Its items stay as they are: a resume may go on with them. */
+async function cancelMap(durable: Durable, mapRun: string): Promise<void> {
+  const ledger = sharedLedger(durable)
+  if ((await ledger.run(mapRun)) === undefined) return
+  await durable.runs.cancel(mapRun)
+  if ((await ledger.run(mapRun))?.status === 'cancelled') await halt(ledger, mapRun, { kind: 'cancelled' })
+}
+
 /** Ends the wait of a step: its next attempt starts now. */
 export async function retryStepNow(store: string, runId: string, stepId: string, planOf: PlanReader): Promise<void> {
   await withRun(store, runId, planOf, async ({ run, plan }) => {
     const step = stepsOf(plan).find(({ id }) => id === stepId)
+    if (mapsOf(plan).some(({ id }) => id === stepId)) {
+      const message = `Step ${stepId} of run ${runId} is a map: its items start again by themselves when they are due.`
+      throw new TaskRefusedError('not_waiting', message)
+    }
     if (step === undefined) {
-      const ids = plan.phases.map(({ id }) => id)
+      const ids = stepsOf(plan).map(({ id }) => id)
       const near = nearest(stepId, ids)
       const hint = near === undefined ? `its steps are ${ids.slice(0, 10).join(', ')}` : `did you mean ${near}?`
       throw new TaskRefusedError('not_found', `Run ${runId} has no step ${stepId}: ${hint}`)

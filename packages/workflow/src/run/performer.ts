@@ -10,9 +10,10 @@ import type { DurableContext, Json, VerifyAnswer } from 'reprise/durable'
 import type { Masker } from '../masking/masker.js'
 import type { Action, Plan, StepPlan } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
+import { LimitedLog, LogAllowance } from './limited-log.js'
 import type { StateDirectory } from '../state/state-directory.js'
 import { StateError } from '../state/state-error.js'
-import { placeName, type StepPlace } from '../state/step-place.js'
+import { type ItemPlace, placeName, type StepPlace } from '../state/step-place.js'
 import { performAction } from '../steps/perform.js'
 import type { StepContext, StepOutput, Values } from '../steps/step-context.js'
 import type { StepTools } from '../steps/step-tools.js'
@@ -24,6 +25,9 @@ import type { Scope, StepResult } from './scope.js'
 
 /** What a value may be that the ledger keeps. */
 const CAPTURE_BYTES = 1024 * 1024
+const HOLDS_SECRET = Buffer.from(
+  '[reprise: the captured output holds a secret: later steps get *** instead; they can take it from their environment]\n',
+)
 
 export interface PerformerParts {
   readonly runId: string
@@ -47,13 +51,40 @@ export interface PerformerParts {
   readonly onStateFailure: (error: StateError) => void
 }
 
+/** Where a step works: for the run itself, or for one item of a map. */
+export interface StepSite {
+  readonly scope: Scope
+  /** Absent for a step of the run. */
+  readonly item?: ItemPlace
+  /** Further variables of its commands. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** Hears what its commands write, not masked; what it returns is waited for. */
+  readonly onBytes?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void | Promise<void>
+}
+
+interface PlacedStep {
+  readonly place: StepPlace
+  readonly step: StepPlan
+  readonly site: StepSite
+}
+
+/** What is known of the attempt that a step is a part of. */
+export type AttemptContext = Pick<
+  DurableContext,
+  'attempt' | 'execution' | 'generation' | 'taskId' | 'idempotencyKey' | 'signal'
+>
+
 export class Performer {
   private readonly parts: PerformerParts
+  private readonly allowance: LogAllowance
   /** By place: settled when nothing of its last attempt is left, and gone then. */
   private readonly endings = new Map<string, Promise<void>>()
 
   constructor(parts: PerformerParts) {
     this.parts = parts
+    const { plan, state, runId } = parts
+    const bytesOnDisk = (): number => state.logsOf(runId).reduce((sum, { bytes }) => sum + bytes, 0)
+    this.allowance = new LogAllowance(plan.maxRunLogBytes, bytesOnDisk)
   }
 
   /** Resolves when no attempt has left anything behind. */
@@ -62,15 +93,20 @@ export class Performer {
   }
 
   /** What the texts of a step mean: `env` is what its commands get. */
-  valuesOf(step: StepPlan): Values {
-    return this.parts.scope.withVariables(this.variablesOf(step))
+  valuesOf(step: StepPlan, { scope }: StepSite = this.parts): Values {
+    return scope.withVariables(this.variablesOf(step, scope))
   }
 
-  async perform(step: StepPlan, action: Action, context: DurableContext): Promise<StepResult> {
-    const place: StepPlace = { run: this.parts.runId, step: step.id }
+  async perform(
+    step: StepPlan,
+    action: Action,
+    context: AttemptContext,
+    site: StepSite = this.parts,
+  ): Promise<StepResult> {
+    const place: StepPlace = { run: this.parts.runId, step: step.id, ...(site.item && { item: site.item }) }
     const name = placeName(place)
     await this.endings.get(name)
-    const work = this.attempt(place, step, action, context).catch((error: unknown) => {
+    const work = this.attempt({ place, step, site }, action, context).catch((error: unknown) => {
       if (error instanceof StateError) this.parts.onStateFailure(error)
       throw error
     })
@@ -94,35 +130,37 @@ export class Performer {
   }
 
   private async attempt(
-    place: StepPlace,
-    step: StepPlan,
+    { place, step, site }: PlacedStep,
     action: Action,
-    context: DurableContext,
+    context: AttemptContext,
   ): Promise<StepResult> {
     const { masker, state, correlationId, output, onLine } = this.parts
     const { attempt, execution, generation, taskId } = context
     const tag = `${correlationId}/${placeName(place)}`
     // A fallback has files of its own, and the processes of its step.
-    const files: StepPlace = { ...place, step: taskId }
+    const files: StepPlace = place.item === undefined ? { ...place, step: taskId } : place
     // The process that began it before is gone; what it had started may not be.
     if (execution > 1) await endLeftovers(tag, { groupFiles: state.groupFilesOf(place.run, files) })
     const name = { generation, attempt, execution }
-    const log = state.openLog(files, name)
+    const log = new LimitedLog(state.openLog(files, name), step.maxLogBytes, this.allowance)
+    const told = place.item === undefined ? taskId : placeName(place)
     const sink = new AttemptSink(
-      { step: taskId, attempt, execution },
-      { log, masker, output, onLine: (line) => onLine(taskId, attempt, line) },
+      { step: told, attempt, execution },
+      { log, masker, output, onLine: (line) => onLine(told, attempt, line) },
     )
     try {
       const given: StepContext = {
-        ...this.contextOf(step, context, tag, sink),
+        ...this.contextOf({ place, step, site }, context, tag, sink),
         // Its directory is made for those that start processes.
         get groupFile() {
           return state.groupFile(files, name)
         },
       }
-      const performed = await performAction(action, given, this.parts.tools)
-      const result = masker.maskJson(resultOf(step, performed, attempt) as unknown as Json)
-      return result as unknown as StepResult
+      const performed = await performAction(action, given, this.toolsFor(site))
+      const result = resultOf(step, performed, attempt)
+      const masked = masker.maskJson(result as unknown as Json) as unknown as StepResult
+      if (JSON.stringify(masked.output) !== JSON.stringify(result.output)) await sink.write('stderr', HOLDS_SECRET)
+      return masked
     } catch (error) {
       throw this.masked(error)
     } finally {
@@ -130,15 +168,24 @@ export class Performer {
     }
   }
 
+  /** Names in shell text are those that the step sees: an item adds some. */
+  private toolsFor({ scope }: StepSite): StepTools {
+    const { tools } = this.parts
+    if (scope === this.parts.scope) return tools
+    return { ...tools, isKnown: (name) => Object.hasOwn(scope.values, name) }
+  }
+
   private contextOf(
-    step: StepPlan,
-    context: DurableContext,
+    { step, site }: PlacedStep,
+    context: AttemptContext,
     tag: string,
     sink: AttemptSink,
   ): Omit<StepContext, 'groupFile'> {
     const { runId, cwd, documentDir, graceMs } = this.parts
     const { attempt, execution, idempotencyKey, signal } = context
-    const values = this.valuesOf(step)
+    const env = this.environmentOf(step, site, context, tag)
+    // As the step has them: our own `REPRISE_…` as well.
+    const values = site.scope.withVariables(env)
     return {
       runId,
       stepId: step.id,
@@ -147,34 +194,41 @@ export class Performer {
       idempotencyKey,
       signal,
       values,
-      env: this.environmentOf(step, context, tag),
+      env,
       cwd: step.workingDir === null ? cwd : resolve(cwd, fillText(step.workingDir, values)),
       documentDir,
       tag,
       graceMs,
       captureBytes: step.capture === null ? 0 : CAPTURE_BYTES,
       log: async (stream, bytes) => {
-        await Promise.all([sink.write(stream, bytes), this.parts.onOutput?.(stream, bytes, attempt)])
+        const heard = [this.parts.onOutput?.(stream, bytes, attempt), site.onBytes?.(stream, bytes)]
+        await Promise.all([sink.write(stream, bytes), ...heard])
       },
     }
   }
 
-  private environmentOf(step: StepPlan, context: DurableContext, tag: string): Record<string, string> {
+  private environmentOf(
+    step: StepPlan,
+    { scope, variables }: StepSite,
+    context: AttemptContext,
+    tag: string,
+  ): Record<string, string> {
     const { env, runId } = this.parts
     return {
       ...env,
-      ...this.variablesOf(step),
+      ...this.variablesOf(step, scope),
       REPRISE_RUN_ID: runId,
       REPRISE_TASK_ID: context.taskId,
       REPRISE_ATTEMPT: String(context.attempt),
       REPRISE_IDEMPOTENCY_KEY: context.idempotencyKey,
       REPRISE_TAG: tag,
+      ...variables,
     }
   }
 
   /** Those that the document and the step add. They refer to what the process has. */
-  private variablesOf(step: StepPlan): Record<string, string> {
-    const { plan, scope } = this.parts
+  private variablesOf(step: StepPlan, scope: Scope): Record<string, string> {
+    const { plan } = this.parts
     const given = Object.entries({ ...plan.env, ...step.env })
     return Object.fromEntries(given.map(([name, text]) => [name, fillText(text, scope.values)]))
   }

@@ -9,6 +9,7 @@ import { attemptsOf } from '../plan/attempts.js'
 import { type Difference, differencesOf } from '../plan/differences.js'
 import { fallbackId } from '../plan/fallback.js'
 import { type InterruptAction, type Plan, stepsOf } from '../plan/plan.js'
+import { mapRefusals, type RecordedMap, recordedMaps } from './map/map-resume.js'
 import { isOlder, retryStateOf } from '../view/retry-state.js'
 import { allTasksOfRun } from '../view/run-pages.js'
 import type { ResumePreview } from '../view/views.js'
@@ -28,6 +29,18 @@ export interface ResumeChoices {
   readonly rerun: readonly string[]
   /** Whether the run is taken from a process that still holds its lease. @default false @example { force: true } */
   readonly force: boolean
+  /**
+   * In place of `max_failures` of the maps of the document, from now on.
+   * @default that of the document
+   * @example { maxFailures: 50 }
+   */
+  readonly maxFailures?: number
+  /**
+   * In place of `max_parallel` of the maps of the document, from now on.
+   * @default that of the document
+   * @example { maxParallel: 4 }
+   */
+  readonly maxParallel?: number
 }
 
 type RefusalReason = 'locked' | 'definition_changed' | 'exhausted' | 'inconsistent' | 'undecided' | 'not_possible'
@@ -39,6 +52,8 @@ export interface Refusal {
   readonly message: string
   /** Choices with which the resume would not be refused for this reason; several are alternatives. Empty: none helps. */
   readonly answers: readonly Partial<ResumeChoices>[]
+  /** Retrying the dead letters of the run is another way; absent if it is none. */
+  readonly hasLetters?: boolean
   /** What has changed in the document; absent if that is not why. */
   readonly differences?: readonly Difference[]
   /** What is inconsistent in the records; absent if that is not why. */
@@ -79,14 +94,16 @@ export async function checkResume(
   // What is recorded of the document is masked; of what it was, the fingerprint tells.
   const isChanged = run.fingerprint !== plans.now.fingerprint
   const differences = isChanged ? differencesOf(plans.before(), plans.now) : []
+  const maps = await recordedMaps(ledger, run.id, plans.now, choices.resetRetries)
   const checks = [
     await lockRefusal(ledger, run, choices),
     changeRefusal(run, differences, choices),
     endRefusal(run, plans.now, failed, choices),
+    ...(await mapRefusals(ledger, run, maps, choices)),
     ...(await faultRefusals(ledger, run, open)),
     ...undecidedRefusals(open, choices),
   ]
-  const found = { open, failed, kept: counts.succeeded ?? 0, nowMs: await ledger.now() }
+  const found = { open, failed, kept: counts.succeeded ?? 0, maps, nowMs: await ledger.now() }
   const preview = previewOf(run, plans.now, found, choices)
   const refusals = checks.filter((refusal) => refusal !== undefined)
   return { run, preview, refusals, isDone: run.status === 'succeeded', isChanged, differences }
@@ -197,13 +214,14 @@ interface FoundTasks {
   readonly open: readonly TaskRecord[]
   readonly failed: readonly TaskRecord[]
   readonly kept: number
+  readonly maps: readonly RecordedMap[]
   readonly nowMs: number
 }
 
 function previewOf(
   run: RunRecord,
   plan: Plan,
-  { open, failed, kept, nowMs }: FoundTasks,
+  { open, failed, kept: succeeded, maps, nowMs }: FoundTasks,
   { resetRetries, done, rerun }: ResumeChoices,
 ): ResumePreview {
   const allowed = new Map(stepsOf(plan).map((step) => [step.id, attemptsOf(step)]))
@@ -216,14 +234,18 @@ function previewOf(
   // What the plan does not have any more is cancelled.
   const planned = new Set(plan.phases.flatMap((step) => [step.id, fallbackId(step)]))
   const going = open.filter(({ id }) => planned.has(id))
-  const again = going.filter(isAgain)
   const resting = going.filter((task) => !isInterrupted(task) && task.status !== 'undecided')
-  const denied = resting.flatMap((task) => {
+  // Also an attempt that was interrupted: past the expiry of its budget or its deadline it is not run again.
+  const interrupted = going.filter((task) => isInterrupted(task) && isAgain(task))
+  const denied = [...interrupted, ...resting].flatMap((task) => {
     const reason = denialOf(task, allowed.get(task.id) ?? 1, nowMs)
     return reason === undefined ? [] : { step: task.id, reason }
   })
-  const waiting = resting.filter(({ id }) => !denied.some(({ step }) => step === id))
-  const known = new Set([...open, ...failed].map(({ id }) => id))
+  const isDenied = ({ id }: TaskRecord): boolean => denied.some(({ step }) => step === id)
+  const again = going.filter((task) => isAgain(task) && !isDenied(task))
+  const waiting = resting.filter((task) => !isDenied(task))
+  const known = new Set([...open, ...failed, ...openMaps(maps)].map(({ id }) => id))
+  const kept = succeeded + maps.length - openMaps(maps).length
   return {
     run: run.id,
     kept: kept + done.length,
@@ -245,11 +267,19 @@ function previewOf(
       const { expiresAtMs } = retryStateOf(task)
       return expiresAtMs === null ? [] : { step: task.id, expiresAtMs }
     }),
+    maps: maps.map(({ preview }) => preview),
     warnings: [
       ...open.filter(isOlder).map(({ id }) => `step ${id} was recorded without a retry state: it gets a fresh one`),
       ...open.filter(isInterrupted).flatMap(({ id }) => warningOf(id, rules.get(id))),
     ],
   }
+}
+
+/** Maps that the resume goes on with. */
+function openMaps(maps: readonly RecordedMap[]): { readonly id: string }[] {
+  const isEnded = ({ record, preview }: RecordedMap): boolean =>
+    (record.status === 'succeeded' || record.status === 'completed_with_failures') && preview.reset === 0
+  return maps.filter((one) => !isEnded(one)).map(({ map }) => ({ id: map.id }))
 }
 
 /** What becomes of an attempt in flight, where it is not simply run again. */

@@ -7,11 +7,14 @@ import type { DurableRun } from 'reprise/internal'
 import type { Difference } from '../plan/differences.js'
 import { type Plan, stepsOf } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
+import type { MapSettings } from './map/map-settings.js'
+import { partsOfMapRun } from './map/map-names.js'
 import type { ResumeCheck, ResumeChoices } from './resume-check.js'
 import { placeOf, withPlace } from './places.js'
 import { notesAsJson, notesOf, type RunNotes, type RunPlace } from './run-record.js'
 import type { StepResult } from './scope.js'
 import { type RunSettings, Session } from './session.js'
+import { mapNotes } from './start-run.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
 
 export interface ResumeInput {
@@ -23,7 +26,14 @@ export interface ResumeInput {
 /** `plan`: what goes on. Whoever calls has checked that nothing stands against it. */
 export async function resumeRun(plan: Plan, runId: string, input: ResumeInput, settings: RunSettings): Promise<RunEnd> {
   const { choices, check } = input
-  const session = await Session.open(plan, runId, settings, check.isChanged)
+  const { force, resetRetries, maxFailures, maxParallel } = choices
+  const maps: MapSettings = {
+    ...settings.maps,
+    ...{ force, resetRetries },
+    ...(maxFailures !== undefined && { maxFailures }),
+    ...(maxParallel !== undefined && { maxParallel }),
+  }
+  const session = await Session.open(plan, runId, { ...settings, maps }, check.isChanged)
   try {
     const run = await session.durable.runs.take(runId, {
       ...session.conductWith,
@@ -46,7 +56,7 @@ export async function resumeRun(plan: Plan, runId: string, input: ResumeInput, s
 }
 
 /** Before anything is written there: should this process be killed, it is known where to look. */
-async function notePlace(run: DurableRun, session: Session, place: RunPlace): Promise<RunNotes> {
+export async function notePlace(run: DurableRun, session: Session, place: RunPlace): Promise<RunNotes> {
   const notes = notesOf(run.record)
   const places = withPlace(notes.places, place)
   if (places === notes.places) return notes
@@ -55,8 +65,8 @@ async function notePlace(run: DurableRun, session: Session, place: RunPlace): Pr
   return moved
 }
 
-/** Steps that the plan does not have any more do not go on. */
-async function acceptChanges(
+/** Steps and maps that the plan does not have any more do not go on. */
+export async function acceptChanges(
   run: DurableRun,
   plan: Plan,
   session: Session,
@@ -65,6 +75,7 @@ async function acceptChanges(
   const notes = {
     ...notesOf(run.record),
     steps: plan.phases.length,
+    ...mapNotes(plan),
     params: { ...plan.params, ...notesOf(run.record).params },
   }
   await run.change({
@@ -77,6 +88,8 @@ async function acceptChanges(
   for (const task of await run.tasks(['waiting', 'running', 'parked', 'undecided'])) {
     if (!known.has(task.id)) await run.step(task.id, FALLBACK_POLICY, () => null).cancel()
   }
+  const maps = await session.durable.runs.list({ idPrefix: `${run.id}/` })
+  for (const { id } of maps) if (!known.has(partsOfMapRun(id)?.map ?? '')) await session.durable.runs.cancel(id)
 }
 
 async function decide(run: DurableRun, plan: Plan, { done, rerun }: ResumeChoices): Promise<void> {

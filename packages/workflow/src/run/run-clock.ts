@@ -36,6 +36,10 @@ export class RunClock {
         this.running.delete(event.step)
         this.waiting.add(event.step)
         return this.note(timeMs)
+      case 'map_started':
+        this.running.add(event.step)
+        return this.note(timeMs)
+      case 'map_finished':
       case 'step_finished':
       case 'step_skipped':
         this.running.delete(event.step)

@@ -5,6 +5,7 @@
 import type { FailureRecord } from 'reprise/durable'
 import type { StopReason } from 'reprise'
 import type { RunState, RunTimes, StepState } from '../view/views.js'
+import type { HaltReason, MapCounts, MapProgressView } from '../view/map-views.js'
 
 /** What happens in a run, told after it is recorded. */
 export type RunEvent =
@@ -114,6 +115,51 @@ export type RunEvent =
       /** The budget's word for its denial. */
       readonly reason: string
     }
+  /** A map begins, or continues: its items are recorded. */
+  | (MapBase & {
+      readonly type: 'map_started'
+      /** Items in each state. */
+      readonly counts: MapCounts
+    })
+  /** How far a map is; not more often than twice a second. */
+  | (MapBase & {
+      readonly type: 'map_progress'
+    } & MapProgressView)
+  /** An item has failed for good, or is undecided; of very many not each is told. */
+  | (MapBase & {
+      readonly type: 'item_failed'
+      /** The id of the item's task. */
+      readonly item: string
+      /** The key of the item. */
+      readonly key: string
+      /** Attempts that were made. */
+      readonly attemptsMade: number
+      /** Why it was not retried. */
+      readonly stopReason: StopReason
+      /** What its last attempt failed with; null if it is not known. */
+      readonly failure: FailureRecord | null
+    })
+  | (MapBase & {
+      readonly type: 'map_finished'
+      /** How the map ended; `interrupted`: it can be continued. */
+      readonly state: RunState
+      /** Items in each state. */
+      readonly counts: MapCounts
+      /** Items that succeeded after a failure. */
+      readonly recovered: number
+      /** Why it was stopped; null if it was not. */
+      readonly halted: HaltReason | null
+      /** Why its items could not be read; null if they could. */
+      readonly failure: FailureRecord | null
+      /** The file with the results; null if it was not written. */
+      readonly resultsFile: string | null
+    })
+  /** Something that people should know of a map, such as an input that has changed since its items were recorded. */
+  | (MapBase & {
+      readonly type: 'map_note'
+      /** A sentence. */
+      readonly message: string
+    })
   /** The last line that a step has said; not more often than a few times a second. */
   | (StepBase & {
       readonly type: 'output'
@@ -143,4 +189,13 @@ interface StepBase {
   readonly attempt: number
   /** Attempts that the policy allows. */
   readonly attempts: number
+}
+
+interface MapBase {
+  /** When it happened: milliseconds since the epoch. */
+  readonly timeMs: number
+  /** The id of the run. */
+  readonly run: string
+  /** The id of the map. */
+  readonly step: string
 }

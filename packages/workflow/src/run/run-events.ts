@@ -81,7 +81,7 @@ export class RunEvents implements Observer {
     })
   }
 
-  skipped({ id }: StepPlan, reason: string): void {
+  skipped({ id }: Pick<StepPlan, 'id'>, reason: string): void {
     this.listener({ ...this.base(id, 0), type: 'step_skipped', reason })
   }
 

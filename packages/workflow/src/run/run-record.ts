@@ -17,6 +17,10 @@ export interface RunNotes {
   readonly failedStep: string | null
   /** Steps of the document. */
   readonly steps: number
+  /** Ids of its maps; absent if it has none, and in older records. */
+  readonly maps?: readonly string[]
+  /** The map after which every step runs once more, until they are granted a fresh generation; absent otherwise. */
+  readonly repeatAfter?: string
   /** What its time went into, until a process last ended or left it; absent before, and in older records. */
   readonly times?: RunTimes & { readonly resumes: number }
   /** Where it was conducted, the last places; absent in older records. */

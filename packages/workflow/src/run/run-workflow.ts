@@ -106,6 +106,7 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 const isTruth = (value: unknown): boolean => typeof value === 'boolean'
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 1
 const isDurable = (value: unknown): boolean => isText(value) || (isObject(value) && 'runs' in (value as object))
 
 const CHECKS: Readonly<Record<keyof WorkflowOptions, OptionCheck>> = {
@@ -125,6 +126,8 @@ const RESUME_CHECKS = {
   done: [isTexts, 'a list of ids of steps'],
   rerun: [isTexts, 'a list of ids of steps'],
   force: [isTruth, 'true or false'],
+  maxFailures: [isCount, 'a whole number of 1 or more'],
+  maxParallel: [isCount, 'a whole number of 1 or more'],
 } as const
 
 /**
@@ -153,7 +156,12 @@ export async function resumeWorkflow(plan: Plan, runId: string, options: ResumeW
   if (!isText(runId)) throw new TypeError('The second argument of resumeWorkflow must be the id of a run')
   expectWorkflowOptions('resumeWorkflow', options, RESUME_CHECKS)
   const { resetRetries = false, acceptChanges = false, done = [], rerun = [], force = false } = options
-  const choices: ResumeChoices = { resetRetries, acceptChanges, done, rerun, force }
+  const { maxFailures, maxParallel } = options
+  const limits = {
+    ...(maxFailures !== undefined && { maxFailures }),
+    ...(maxParallel !== undefined && { maxParallel }),
+  }
+  const choices: ResumeChoices = { resetRetries, acceptChanges, done, rerun, force, ...limits }
   const check = await lookAt(plan, runId, options, choices)
   if (check.isDone) return { state: 'succeeded', stopReason: null, failedStep: null, undecided: [] }
   if (check.refusals.length > 0) throw new ResumeRefusedError(runId, check.refusals)

@@ -4,7 +4,7 @@
  *
  * Invariant: names are own keys of objects without a prototype, so that no name reaches one.
  */
-import type { Json } from 'reprise/durable'
+import type { FailureRecord, Json } from 'reprise/durable'
 import type { StepPlan } from '../plan/plan.js'
 import type { Values } from '../steps/step-context.js'
 import type { StepResult } from './run-record.js'
@@ -18,6 +18,16 @@ export interface ScopeInput {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** An item as its steps see it. */
+export interface ScopeItem {
+  readonly key: string
+  readonly index: number
+  readonly value: Json
+}
+
+/** The id of the map of `mode: mapreduce`. */
+const MAP_NAME = 'map'
+
 export class Scope {
   readonly values: Values
   private readonly names: Record<string, Json>
@@ -30,6 +40,20 @@ export class Scope {
     this.names['run'] = Object.assign(bare(), { id: runId, name: workflow })
     this.names['steps'] = this.steps
     this.values = this.names
+  }
+
+  /** What the steps of a template see for one item: what they add is the item's alone. */
+  forItem({ key, index, value }: ScopeItem): Scope {
+    const scope = new Scope({ runId: '', workflow: '', params: {}, env: {} })
+    Object.assign(scope.names, this.names, { item: value, item_key: key, item_index: index, steps: scope.steps })
+    Object.assign(scope.steps, this.steps)
+    return scope
+  }
+
+  /** The map has ended: later steps read its figures, as `steps.ID` and, for the id `map`, as `map`. */
+  takeMap(id: string, figures: Readonly<Record<string, Json>>): void {
+    this.steps[id] = Object.assign(bare(), figures)
+    if (id === MAP_NAME) this.names[MAP_NAME] = this.steps[id]
   }
 
   /** The same, with these variables of the environment over those of the process. */
@@ -46,8 +70,9 @@ export class Scope {
   }
 
   /** The run goes on although the step failed. */
-  takeFailure(step: StepPlan, exitCode: number | undefined, attempts: number): void {
-    this.take(step, { exit_code: exitCode ?? 1, attempts })
+  takeFailure(step: StepPlan, failure: Pick<FailureRecord, 'exitCode' | 'status'> | null, attempts: number): void {
+    const { exitCode = 1, status } = failure ?? {}
+    this.take(step, { exit_code: exitCode, attempts, ...(status !== undefined && { status }) })
   }
 }
 

@@ -10,7 +10,7 @@ import { type ConductOptions, type DurableRun, sharedLedger } from 'reprise/inte
 import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
 import type { Command } from '../process/command.js'
-import { type Action, type Plan, stepsOf } from '../plan/plan.js'
+import { type Action, mapsOf, type Plan, stepsOf } from '../plan/plan.js'
 import { expectOwnStore, secretAddress } from '../state/own-store.js'
 import { StateDirectory } from '../state/state-directory.js'
 import type { StateError } from '../state/state-error.js'
@@ -20,8 +20,16 @@ import { preparePipes } from '../process/pipes.js'
 import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
 import type { OutputListener } from './attempt-output.js'
-import { Conductor, type RunEnd } from './conductor.js'
+import { Conductor, type RepeatedSteps, type RunEnd } from './conductor.js'
 import { budgetsOf } from './gates.js'
+import type { InputSources } from '../items/open-entries.js'
+import type { MapPlan } from '../plan/map-plan.js'
+import { inputSources } from './map/input-sources.js'
+import { MapConductor } from './map/map-conductor.js'
+import type { MapSettings } from './map/map-settings.js'
+import type { MapEnd } from './map/map-end.js'
+import { mapRunId } from './map/map-names.js'
+import { mapNotesOf } from './map/map-record.js'
 import { Performer } from './performer.js'
 import { type RecordedStep, recordedSteps } from './recorded-steps.js'
 import { RunClock } from './run-clock.js'
@@ -50,6 +58,8 @@ export interface RunSettings {
   readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>
   /** Looks at what was written, before the ledger is closed. */
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>
+  /** How its maps are conducted this time. */
+  readonly maps?: MapSettings
   /** Stop and save. */
   readonly signal?: AbortSignal
 }
@@ -74,7 +84,18 @@ interface Given {
   readonly run: DurableRun
   readonly notes: RunNotes
   readonly scripts: ScriptPool
-  readonly recorded: ReadonlyMap<string, RecordedStep>
+  readonly recorded: Map<string, RecordedStep>
+  readonly repeat: RepeatedSteps | undefined
+  readonly onStateFailure: (error: StateError) => void
+}
+
+/** What a map needs of the run that it is a part of. */
+interface MapGiven {
+  readonly run: DurableRun
+  readonly scope: Scope
+  readonly performer: Performer
+  readonly notes: RunNotes
+  readonly signal: AbortSignal
   readonly onStateFailure: (error: StateError) => void
 }
 
@@ -88,6 +109,8 @@ interface TimesBefore {
 const GRACE = '5s'
 /** A ledger that fails is told to whoever uses it next, and by the close at the latest. */
 const OWN_DURABLE = { onFailure: () => undefined, identity: { role: 'conductor' } } as const
+/** Of a process that conducts maps: `max_parallel` of each map decides, which may be raised while it runs. */
+const MOST_PARALLEL = 10_000
 const STARTS_PROCESSES: ReadonlySet<Action['kind']> = new Set(['run', 'shell', 'claude'])
 
 const CANCELLED: RunEnd = { state: 'cancelled', stopReason: 'aborted', failedStep: null, undecided: [] }
@@ -117,8 +140,10 @@ export class Session {
     const secrets = Object.fromEntries(plan.secrets.map((name) => [name, settings.env[name] ?? '']))
     const masker = new Masker({ ...secrets, '--store': typeof store === 'string' ? secretAddress(store) : '' })
     // They are made by another process while this one opens the ledger.
-    if (stepsOf(plan).some(({ action }) => STARTS_PROCESSES.has(action.kind))) preparePipes()
-    const durable = typeof store === 'string' ? await openDurable(store, OWN_DURABLE) : store
+    const steps = [...stepsOf(plan), ...mapsOf(plan).flatMap(({ template }) => template)]
+    if (steps.some(({ action }) => STARTS_PROCESSES.has(action.kind))) preparePipes()
+    const options = mapsOf(plan).length === 0 ? OWN_DURABLE : { ...OWN_DURABLE, concurrency: MOST_PARALLEL }
+    const durable = typeof store === 'string' ? await openDurable(store, options) : store
     const conductWith: ConductOptions = {
       budgets: budgetsOf(plan, runId),
       observer: events,
@@ -149,7 +174,8 @@ export class Session {
   }
 
   /** Conducts the run to its end, or until it is asked to stop. */
-  async conduct(run: DurableRun, notes: RunNotes): Promise<RunEnd> {
+  async conduct(run: DurableRun, given: RunNotes): Promise<RunEnd> {
+    let notes = given
     const { ledger, settings } = this.parts
     const recorded = run.record.resumes > 0 ? await recordedSteps(run) : new Map<string, RecordedStep>()
     const scripts = new ScriptPool()
@@ -165,7 +191,13 @@ export class Session {
       failure ??= error
       stop()
     }
-    const { performer, conductor } = this.handsOf({ run, notes, scripts, recorded, onStateFailure })
+    const onGranted = async (): Promise<void> => {
+      const { repeatAfter: _repeatAfter, ...rest } = notes
+      notes = rest
+      await run.change({ detail: this.mask(notesAsJson(notes)) })
+    }
+    const repeat = notes.repeatAfter === undefined ? undefined : { after: notes.repeatAfter, onGranted }
+    const { performer, conductor } = this.handsOf({ run, notes, scripts, recorded, repeat, onStateFailure })
     await this.tellStart(run, recorded)
     settings.signal?.addEventListener('abort', stop, { once: true })
     if (settings.signal?.aborted === true) stop()
@@ -207,7 +239,7 @@ export class Session {
   }
 
   private handsOf(given: Given): { performer: Performer; conductor: Conductor } {
-    const { run, notes, scripts, recorded, onStateFailure } = given
+    const { run, notes, scripts, recorded, repeat, onStateFailure } = given
     const { plan, settings, state, masker, events } = this.parts
     const { env, grace = GRACE, onOutput, output } = settings
     const { cwd, documentDir, params } = notes
@@ -226,8 +258,33 @@ export class Session {
     const heard = { onLine, onOutput, output, onStateFailure }
     const performer = new Performer({ ...where, ...heard, plan, scope, state, masker, tools })
     const isCancelled = (): Promise<boolean> => this.isCancelled(run)
-    const conductor = new Conductor({ run, plan, scope, performer, events, recorded, isCancelled })
+    const conductMap = (map: MapPlan, signal: AbortSignal, unfit?: Error): Promise<MapEnd> => {
+      const conducting = this.mapConductor(map, { run, scope, performer, notes, signal, onStateFailure })
+      return unfit === undefined ? conducting.conduct() : conducting.fail(unfit)
+    }
+    const isMapBegun = (map: MapPlan): Promise<boolean> => this.isMapBegun(runId, map)
+    const isRedriveOnly = settings.maps?.redrive?.isOnly === true
+    const known = { run, plan, scope, performer, events, conductMap, isMapBegun, recorded, isCancelled }
+    const conductor = new Conductor({ ...known, isRedriveOnly, ...(repeat && { repeat }) })
     return { performer, conductor }
+  }
+
+  private async isMapBegun(runId: string, map: MapPlan): Promise<boolean> {
+    const record = await this.parts.ledger.run(mapRunId(runId, map.id))
+    return record !== undefined && mapNotesOf(record).isEnumerated
+  }
+
+  private mapConductor(map: MapPlan, given: MapGiven): MapConductor {
+    const { run, scope, performer, notes, signal, onStateFailure } = given
+    const { durable, ledger, plan, state, tell, settings } = this.parts
+    const parts = { run, durable, ledger, plan, scope, performer, state, tell, signal, onStateFailure }
+    const { maps = {} } = settings
+    const { correlationId } = run.record
+    const where = { runId: run.id, correlationId, state, documentDir: notes.documentDir }
+    const from = { ...where, performer, scope, signal, stdin: maps.stdin }
+    const sources = (of: MapPlan): InputSources => inputSources(from, of)
+    const mask = (value: Json): Json => this.mask(value)
+    return new MapConductor({ ...parts, mask, sources, settings: maps }, map)
   }
 
   private async conclude(run: DurableRun, end: RunEnd, notes: RunNotes): Promise<void> {

@@ -1,7 +1,7 @@
 /** Begins a run of a plan. Imports the library and its own layer. */
 import { randomBytes } from 'node:crypto'
 import type { Json } from 'reprise/durable'
-import type { Plan } from '../plan/plan.js'
+import { mapsOf, type Plan } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
 import { placeOf } from './places.js'
 import { notesAsJson, type RunNotes, WORKFLOW_KIND } from './run-record.js'
@@ -27,6 +27,7 @@ export async function startRun(plan: Plan, input: NewRunInput, settings: RunSett
       stopReason: null,
       failedStep: null,
       steps: plan.phases.length,
+      ...mapNotes(plan),
       places: [placeOf(settings)],
     }
     const run = await session.durable.runs.start(
@@ -48,6 +49,12 @@ export async function startRun(plan: Plan, input: NewRunInput, settings: RunSett
   } finally {
     await session.close()
   }
+}
+
+/** What is noted of the maps of a plan. */
+export function mapNotes(plan: Plan): Pick<RunNotes, 'maps'> {
+  const maps = mapsOf(plan).map(({ id }) => id)
+  return maps.length === 0 ? {} : { maps }
 }
 
 /** Of the workflow's name, the day, and chance: readable, and nobody else's. */

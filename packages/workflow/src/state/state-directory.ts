@@ -85,6 +85,22 @@ export class StateDirectory {
     return path.join(directory, `${start}${stemOf(attempt)}.group`)
   }
 
+  /** Where the files of a map are; it is there. */
+  mapDirectory(run: string, map: string): string {
+    const directory = this.stepPath(run, map)
+    return this.inside(directory, () => (lstatSync(directory), directory))
+  }
+
+  /** Removes the log of an item's attempt, if there is one. */
+  removeLog(place: StepPlace, attempt: AttemptName): void {
+    const file = this.logFile(place, attempt)
+    try {
+      rmSync(file, { force: true })
+    } catch (error) {
+      throw stateErrorOf(file, error)
+    }
+  }
+
   /** Of a run, or of one of its steps: steps by name, attempts as they were made. */
   logsOf(run: string, step?: string): LogEntry[] {
     return this.stepsOf(run, step).flatMap((name) => this.logsIn(run, name))

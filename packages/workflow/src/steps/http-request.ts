@@ -10,9 +10,16 @@ import { fillJson, fillText } from '../values/template.js'
 import type { StepContext } from './step-context.js'
 
 export interface HttpRequest {
-  readonly request: Request
-  /** For people: the method and where it goes, without credentials and query. */
-  readonly shown: string
+  readonly method: string
+  /** Without credentials. */
+  readonly url: URL
+  readonly headers: Headers
+  readonly body: string | null
+}
+
+/** For people: the method and where it goes, without credentials and query. */
+export function shownOf({ method, url }: Pick<HttpRequest, 'method' | 'url'>): string {
+  return `${method} ${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`
 }
 
 /** Nothing happens a second time with these. */
@@ -34,12 +41,16 @@ export function requestOf(action: HttpAction, { values, idempotencyKey }: StepCo
   if (!SAFE.has(method) && !headers.has('idempotency-key')) setHeader(headers, 'idempotency-key', idempotencyKey)
   url.username = ''
   url.password = ''
-  const query = url.search === '' ? '' : '?…'
-  const shown = `${method} ${url.origin}${url.pathname}${query}`
+  return { method, url, headers, body }
+}
+
+/** What `fetch` takes; a method that it refuses is told of. */
+export function fetchable(request: HttpRequest): Request {
+  const { url, method, headers, body } = request
   try {
-    return { request: new Request(url, { method, headers, body }), shown }
+    return new Request(url, { method, headers, body, redirect: 'manual' })
   } catch (error) {
-    throw new SetupError('unusable_value', `${shown}: ${(error as Error).message}`)
+    throw new SetupError('unusable_value', `${shownOf(request)}: ${(error as Error).message}`)
   }
 }
 

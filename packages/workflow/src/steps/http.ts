@@ -1,11 +1,14 @@
 /**
  * `http:` a request. The answer goes to the log as it comes, and as far as it may be captured into memory.
- * Imports Node's `fetch`, and what a request and its failure are.
+ * Redirects are followed
+ * here, not by `fetch`, which would send the step's headers and body to any origin. Imports Node's `fetch`, and what a
+ * request, a redirect and its failure are.
  */
 import type { HttpAction } from '../plan/plan.js'
 import { captureExceeded } from '../values/capture.js'
-import { failureOfAnswer, failureOfNetwork } from './http-error.js'
-import { requestOf } from './http-request.js'
+import { failureOfAnswer, failureOfNetwork, HttpError } from './http-error.js'
+import { MOST_REDIRECTS, type RedirectAnswer, redirected } from './http-redirect.js'
+import { fetchable, type HttpRequest, requestOf, shownOf } from './http-request.js'
 import type { StepContext, StepOutput } from './step-context.js'
 
 /** Of an answer that was not expected, so much is logged; the rest is not waited for. */
@@ -14,11 +17,20 @@ const MAX_FAILURE_SHOWN = 4096
 
 export async function runHttp(action: HttpAction, context: StepContext): Promise<StepOutput> {
   const { signal, captureBytes } = context
-  const { request, shown } = requestOf(action, context)
+  let request = requestOf(action, context)
+  let shown = shownOf(request)
   try {
-    const response = await fetch(request, { signal })
-    const { status, statusText } = response
-    await context.log('stderr', Buffer.from(`${shown} → ${status} ${statusText}\n`))
+    let response = await ask(request, context)
+    for (let count = 0; !action.expect.status.includes(response.status); count++) {
+      const next = redirected(request, answerOf(response), action.redirectOrigins)
+      if (next === undefined) break
+      if (count === MOST_REDIRECTS) throw new HttpError(`${shown}: more than ${MOST_REDIRECTS} redirects`, {})
+      await response.body?.cancel()
+      request = next
+      shown = shownOf(request)
+      response = await ask(request, context)
+    }
+    const { status } = response
     if (!isExpected(action, status)) {
       const { text } = await read(response, context, { keep: MAX_FAILURE_SHOWN, most: MAX_FAILURE_BYTES })
       throw failureOfAnswer(shown, response, text)
@@ -33,6 +45,16 @@ export async function runHttp(action: HttpAction, context: StepContext): Promise
     if (error instanceof TypeError) throw failureOfNetwork(shown, error)
     throw error
   }
+}
+
+async function ask(request: HttpRequest, { signal, log }: StepContext): Promise<Response> {
+  const response = await fetch(fetchable(request), { signal })
+  await log('stderr', Buffer.from(`${shownOf(request)} → ${response.status} ${response.statusText}\n`))
+  return response
+}
+
+function answerOf({ status, headers }: Response): RedirectAnswer {
+  return { status, location: headers.get('location') }
 }
 
 function isExpected({ expect }: HttpAction, status: number): boolean {

@@ -5,7 +5,8 @@
 import { statSync } from 'node:fs'
 import { type ScriptAnswer, type ScriptCall, ScriptWorker } from './script-worker.js'
 
-const MAX_IDLE = 8
+/** As many as a map may have run at a time: with fewer, most threads of a larger map would be made for one item each. */
+const MAX_IDLE = 64
 
 interface Idle {
   readonly key: string

@@ -56,7 +56,7 @@ function parseJson(text: string): Json {
   } catch {
     throw new CaptureError(`the output is not JSON: ${faultIn(text)}`)
   }
-  const problem = problemIn(value, MAX_DEPTH)
+  const problem = problemIn(value)
   if (problem !== undefined) throw new CaptureError(`the output is JSON, but ${problem}`)
   return value
 }
@@ -72,7 +72,7 @@ function faultIn(text: string): string {
 }
 
 /** What JSON can say, and a ledger cannot keep. */
-function problemIn(value: Json, depth: number): string | undefined {
+export function problemIn(value: Json, depth = MAX_DEPTH): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'it has a number that is too large'
   if (typeof value !== 'object' || value === null) return undefined
   if (depth === 0) return `it is nested deeper than ${MAX_DEPTH} levels`

@@ -6,6 +6,9 @@ import { loadReaders } from './readers.js'
 /** What every step can refer to. */
 const ROOTS = ['env', 'steps', 'run']
 
+/** Keys of lists of steps. What a map's own steps capture is known within the map only. */
+const STEP_LISTS = ['steps', 'tasks', 'commands', 'setup', 'reduce', 'merge']
+
 export function readersFor({ value, text }: Pick<Source, 'value' | 'text'>): Promise<Readers> {
   const names = new Set([...ROOTS, ...namesIn(value)])
   return loadReaders((name) => names.has(name), text)
@@ -15,8 +18,8 @@ export function readersFor({ value, text }: Pick<Source, 'value' | 'text'>): Pro
 function namesIn(document: unknown): string[] {
   if (!isRecord(document)) return []
   const { params } = document
-  const steps = [document['steps'], document['tasks'], document['commands']].find(Array.isArray) ?? []
-  const captures = steps.flatMap((step: unknown) =>
+  const steps = STEP_LISTS.flatMap((key): unknown[] => (Array.isArray(document[key]) ? document[key] : []))
+  const captures = steps.flatMap((step) =>
     isRecord(step) && typeof step['capture'] === 'string' ? step['capture'] : [],
   )
   return [...(isRecord(params) ? Object.keys(params) : []), ...captures]

@@ -1,6 +1,6 @@
 import type { Json } from 'reprise/durable'
 import { describe, expect, it } from 'vitest'
-import { compileExpression } from './expression.js'
+import { compileExpression, loadExpressions } from './expression.js'
 import { TextError } from './setup-error.js'
 
 const values = {
@@ -163,4 +163,31 @@ describe('a condition', () => {
     const flat = await compileExpression('list.all(a, a >= 0) && 4999 in list')
     expect(flat.evaluateBoolean({ list })).toBe(true)
   })
+})
+
+it.each([
+  ['item.a', { a: 1 }, 1],
+  ['item.a.b', { a: { b: [1, { c: 1.5 }] } }, [1, { c: 1.5 }]],
+  ['item.a.b', { a: 1 }, undefined],
+  ['item.a', 'text', undefined],
+  ['item[0]', [], undefined],
+  ['item.count', [1, 2], 2],
+  ['size(item)', 'abc', 3],
+  ['item', null, null],
+  ['{"a": [item, item + 1]}', 3, { a: [3, 4] }],
+] as const)('the value of `%s` for %j is %j; a key that is missing has none', async (text, item, expected) => {
+  const expressions = await loadExpressions()
+  expect(expressions.compileValue(text).evaluate({ item })).toEqual(expected)
+})
+
+it('a value that fails, or is no JSON, is refused', async () => {
+  const expressions = await loadExpressions()
+  expect(() => expressions.compileValue('item + 1').evaluate({ item: 'x' })).toThrow(
+    '`+` does not go with text and a whole number',
+  )
+  expect(() => expressions.compileValue('duration("3s")').evaluate({})).toThrow(
+    '`duration("3s")` is neither text, a number',
+  )
+  expect(() => expressions.compileValue('itm').evaluate({ item: 1 })).toThrow('did you mean `item`?')
+  expect(() => expressions.compileValue('item +')).toThrow('the expression ends where a value is expected')
 })

@@ -26,9 +26,20 @@ export interface Expression {
   evaluateBoolean(values: Values): boolean
 }
 
+/** An expression that may be of any type, such as `item.priority`. */
+export interface ValueExpression {
+  readonly text: string
+  /** As written: `item.priority`. */
+  readonly names: readonly string[]
+  /** Undefined if a key that it names is missing; throws a `SetupError` for every other failure. */
+  evaluate(values: Values): Json | undefined
+}
+
 export interface Expressions {
   /** Throws a `TextError` with the offset of what is wrong. */
   compile(text: string): Expression
+  /** The same for an expression whose answer need not be true or false. */
+  compileValue(text: string): ValueExpression
 }
 
 const MAX_TEXT = 2000
@@ -41,7 +52,10 @@ let loading: Promise<Expressions> | undefined
 export function loadExpressions(): Promise<Expressions> {
   loading ??= import('@marcbachmann/cel-js').then((cel) => {
     const environment = environmentOf(cel)
-    return { compile: (text) => compile(environment, text) }
+    return {
+      compile: (text) => compile(environment, text),
+      compileValue: (text) => compileValue(environment, text),
+    }
   })
   return loading
 }
@@ -78,7 +92,14 @@ function lengthOf(holder: unknown, word: string): unknown {
   throw new SetupError('missing_value', `No such key: ${word}${cure}`)
 }
 
-function compile(environment: Environment, text: string): Expression {
+interface Program {
+  readonly parsed: ParseResult
+  readonly facts: ExpressionFacts
+  /** As the language calls it; `dyn` if it depends on the values. */
+  readonly type: string
+}
+
+function programOf(environment: Environment, text: string): Program {
   if (text.length > MAX_TEXT) {
     throw new TextError(`an expression has at most ${MAX_TEXT} characters; let a step work out the rest`, MAX_TEXT)
   }
@@ -91,14 +112,36 @@ function compile(environment: Environment, text: string): Expression {
   const parsed = parse(environment, edited(text, facts))
   const { valid, type, error } = parsed.check()
   if (!valid) throw textErrorOf(text, error!)
+  return { parsed, facts, type: type ?? 'dyn' }
+}
+
+function compile(environment: Environment, text: string): Expression {
+  const program = programOf(environment, text)
+  const { facts, type } = program
   if (type !== 'bool' && type !== 'dyn') {
-    throw new TextError(`this is ${typeInWords(type ?? 'dyn')}, not true or false`, 0, 'compare it, as in `… > 0`')
+    throw new TextError(`this is ${typeInWords(type)}, not true or false`, 0, 'compare it, as in `… > 0`')
   }
   return {
     text,
     names: [...facts.names],
     numeric: [...facts.numeric],
-    evaluateBoolean: (values) => evaluate(text, parsed, facts, values),
+    evaluateBoolean: (values) => booleanOf(text, answerOf(text, program, values)),
+  }
+}
+
+function compileValue(environment: Environment, text: string): ValueExpression {
+  const program = programOf(environment, text)
+  return {
+    text,
+    names: [...program.facts.names],
+    evaluate: (values) => {
+      try {
+        return jsonOf(text, answerOf(text, program, values))
+      } catch (error) {
+        if (isMissingKey(error)) return undefined
+        throw error
+      }
+    },
   }
 }
 
@@ -120,7 +163,7 @@ function edited(text: string, { edits }: ExpressionFacts): string {
   return written + text.slice(at)
 }
 
-function evaluate(text: string, parsed: ParseResult, facts: ExpressionFacts, values: Values): boolean {
+function answerOf(text: string, { parsed, facts }: Program, values: Values): unknown {
   const context = new Map<string, unknown>()
   const sizes = { longest: 1 }
   for (const root of facts.roots) {
@@ -133,14 +176,16 @@ function evaluate(text: string, parsed: ParseResult, facts: ExpressionFacts, val
       `\`${text}\` goes through ${sizes.longest} items ${facts.loopDepth} loops deep: ${cure}`,
     )
   }
-  let answer: unknown
   try {
-    answer = parsed(context)
+    return parsed(context)
   } catch (error) {
     throw new SetupError('invalid_expression', `\`${text}\`: ${failure(error as EvaluationError, values)}`, {
       cause: error,
     })
   }
+}
+
+function booleanOf(text: string, answer: unknown): boolean {
   if (typeof answer === 'boolean') return answer
   const what = wordFor(typeof answer === 'bigint' ? Number(answer) : plainValue(answer))
   throw new SetupError('invalid_expression', `\`${text}\` is ${what}, not true or false: compare it, as in \`… > 0\``)
@@ -157,6 +202,30 @@ function celValue(value: Json, sizes: { longest: number }): unknown {
   const entries = Object.entries(value)
   sizes.longest = Math.max(sizes.longest, entries.length)
   return new Map(entries.map(([key, item]) => [key, celValue(item, sizes)]))
+}
+
+/** What the language answers as JSON: its integers are numbers, its maps objects. */
+function jsonOf(text: string, answer: unknown): Json {
+  if (typeof answer === 'bigint') return Number(answer)
+  if (Array.isArray(answer)) return answer.map((item) => jsonOf(text, item))
+  if (answer === null || ['string', 'number', 'boolean'].includes(typeof answer)) return answer as Json
+  const entries = answer instanceof Map ? [...answer] : isPlain(answer) ? Object.entries(answer) : undefined
+  if (entries) return Object.fromEntries(entries.map(([key, item]) => [String(key), jsonOf(text, item)]))
+  const what = 'text, a number, true or false, null, a list nor an object'
+  throw new SetupError('invalid_expression', `\`${text}\` is neither ${what}`)
+}
+
+/** A map that is written in the expression itself. */
+function isPlain(answer: unknown): answer is object {
+  if (typeof answer !== 'object' || answer === null) return false
+  const prototype: unknown = Object.getPrototypeOf(answer)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** Whether an evaluation failed because a value has no such field. */
+export function isMissingKey(error: unknown): boolean {
+  const cause: unknown = error instanceof SetupError ? error.cause : undefined
+  return cause instanceof Error && /^No such key\b/.test((cause as Partial<ParseError>).summary ?? cause.message)
 }
 
 function plainValue(value: unknown): Json {

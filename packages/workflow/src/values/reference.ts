@@ -85,9 +85,21 @@ export function lookUp(values: Values, reference: Reference): Json {
   return value
 }
 
+/** `item.key` and `item.index`, unless the item has fields of these names. */
+const ITEM_NAMES: Readonly<Record<string, string>> = { key: 'item_key', index: 'item_index' }
+
+function itemPath(values: Values, path: Reference['path']): readonly (string | number)[] {
+  const [root, key = ''] = path
+  const item = Object.hasOwn(values, root) ? values[root]! : null
+  const isOwn = typeof item === 'object' && item !== null && Object.hasOwn(item, key)
+  const name = isOwn || path.length > 2 ? undefined : ITEM_NAMES[key]
+  return name !== undefined && Object.hasOwn(values, name) ? [name] : path
+}
+
 /** A step's id may hold dots: `steps.v1.2.exit_code` is of the longest id that fits. */
 function pathIn(values: Values, { path }: Reference): readonly (string | number)[] {
   const [root, ...keys] = path
+  if (root === 'item') return itemPath(values, path)
   const steps = root === 'steps' && Object.hasOwn(values, root) ? values[root]! : null
   if (typeof steps !== 'object' || steps === null || isList(steps)) return path
   for (let length = keys.length; length > 1; length--) {

@@ -23,3 +23,12 @@ export interface ShellFind {
   /** Why no value can be put there; null: it can. */
   refusal: string | null
 }
+
+/** Why no value can be there, whatever the command is. */
+export const REFUSALS: Readonly<Partial<Record<ShellContext, string>>> = {
+  arithmetic: 'in arithmetic, where bash executes what the value names; use `expr "${…}" + 1`',
+  backticks: 'within backticks; write `$(…)` instead of them',
+  parameter: "within the shell's own `${…}`; write `value=${…}` first, and use `$value` there",
+  quoted_heredoc:
+    'in a here-document with a quoted end, where nothing is filled in; leave the quotes out, or write `$${` for the text itself',
+}

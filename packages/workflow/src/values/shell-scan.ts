@@ -8,11 +8,19 @@
  * Imports references and the rules about words.
  */
 import { TextError } from './setup-error.js'
-import { type Commands, type HereDocument, isTest } from './shell-commands.js'
+import { Commands, type HereDocument, isTest } from './shell-commands.js'
 import { arithmeticEnd, delimiterAt, documentExtent } from './shell-extent.js'
-import type { ShellContext, ShellFind } from './shell-find.js'
+import { REFUSALS, type ShellContext, type ShellFind } from './shell-find.js'
 import { type IsKnown, LITERAL, ourReference, workedOn } from './shell-reference.js'
-import { EXPANDED, refuseEvaluated, refuseStdin, refuseSubscripts, type ShellWord } from './shell-words.js'
+import {
+  assignedNames,
+  EXPANDED,
+  refuseEvaluated,
+  refuseRead,
+  refuseStdin,
+  refuseSubscripts,
+  type ShellWord,
+} from './shell-words.js'
 
 const MAX_DEPTH = 40
 /** Each may have to be looked at from each. */
@@ -21,6 +29,8 @@ const MAX_WORDS = 5000
 const ORDINARY = /[^\s;&|<>()"'`$\\]*/y
 const PLAIN_NAME = /\$\{([A-Za-z_]\w*)\}/y
 const KEYWORDS: ReadonlySet<string> = new Set('if then elif else fi do done while until ! { } time coproc'.split(' '))
+const OPENS: ReadonlySet<string> = new Set('if while until for select case {'.split(' '))
+const CLOSES: ReadonlySet<string> = new Set('fi done esac }'.split(' '))
 
 /** Throws a `TextError` where a quote or a bracket never ends. */
 export function scanShell(text: string, isKnown: IsKnown): readonly ShellFind[] {
@@ -36,48 +46,51 @@ export function shellNamesIn(text: string, isKnown: IsKnown): readonly string[] 
   return [...scan.names]
 }
 
+/** The names of the shell's variables that the text gives one of our values. Throws as `scanShell` does. */
+export function assignedNamesIn(text: string, isKnown: IsKnown): readonly string[] {
+  const scan = new ShellScan(text, isKnown)
+  scan.commands(null, false)
+  return [...scan.assigned]
+}
+
 class ShellScan {
-  readonly finds: ShellFind[]
-  readonly names: Set<string>
+  readonly finds: ShellFind[] = []
+  readonly assigned = new Set<string>()
+  readonly names = new Set<string>()
   readonly #text: string
   readonly #isKnown: IsKnown
   readonly #lastBracket: number
-  #at: number
+  #at = 0
   /** Nothing behind it is read: the end of the text, or of what is being read as one. */
   #limit: number
-  #depth: number
+  #depth = 0
   /** The word that is being read, and up to where it has been taken in. */
-  #word: ShellWord | null
-  #taken: number
+  #word: ShellWord | null = null
+  #taken = 0
   /** They begin behind the next newline. */
-  #documents: HereDocument[]
+  #documents: HereDocument[] = []
 
   constructor(text: string, isKnown: IsKnown) {
-    this.finds = []
-    this.names = new Set()
     this.#text = text
     this.#isKnown = isKnown
     this.#lastBracket = text.lastIndexOf(']')
-    this.#at = 0
     this.#limit = text.length
-    this.#depth = 0
-    this.#word = null
-    this.#taken = 0
-    this.#documents = []
   }
 
-  /** Up to the closing parenthesis, or to the end of the text. */
-  commands(close: ')' | null, isWords: boolean): void {
+  /** Up to the closing parenthesis, or to the end of the text. `read`: what the commands read; returns what they print. */
+  commands(close: ')' | null, isWords: boolean, read: readonly ShellFind[] = []): readonly ShellFind[] {
     const opened = this.#at - 1
     // Commands within a word are not of the word.
     const outer = this.#word
     this.#word = null
     this.#deeper()
-    const list: Commands = { words: [], word: null, cases: [], isWords, target: null }
+    const list = new Commands(isWords, read)
     while (!this.#isClosed(list, close, opened)) this.#plain(list, this.#peek())
     this.#endCommand(list)
+    list.endPipeline()
     this.#depth--
     this.#returnTo(outer)
+    return list.printed
   }
 
   #isClosed(list: Commands, close: ')' | null, opened: number): boolean {
@@ -157,15 +170,18 @@ class ShellScan {
     list.target = null
     const where = cases.at(-1)
     const keyword = word.isQuoted || list.isWords || target !== null ? '' : word.text
+    const isFirst = words.length === 0 || (keyword === '{' && words[0]!.text === 'function')
+    if (isFirst && where !== 'pattern' && where !== 'subject') {
+      if (OPENS.has(keyword)) list.open()
+      else if (CLOSES.has(keyword)) list.close()
+    }
     if (where === 'subject') {
       if (keyword === 'in') cases[cases.length - 1] = 'pattern'
     } else if (keyword === 'esac' && words.length === 0 && where !== undefined) cases.pop()
     else if (keyword === 'case' && words.length === 0 && where !== 'pattern') cases.push('subject')
-    else if (target === 'text')
-      refuseStdin(
-        words,
-        word.finds.map(({ find }) => find),
-      )
+    else if (target === 'text') list.stdin.push(...word.finds.map(({ find }) => find))
+    // The name of a function is no command.
+    else if (isFirst && keyword === '{') list.words = []
     else if (target === null && !(words.length === 0 && KEYWORDS.has(keyword))) words.push(word)
     if (words.length > MAX_WORDS) throw new TextError(`a command has more than ${MAX_WORDS} words`, this.#at)
   }
@@ -174,22 +190,28 @@ class ShellScan {
     this.#endWord(list)
     refuseSubscripts(list.words)
     if (!list.isWords) refuseEvaluated(list.words)
-    list.words = []
+    for (const name of assignedNames(list.words, list.stdin)) this.assigned.add(name)
+    list.endWords()
+  }
+
+  #endPipeline(list: Commands): void {
+    this.#endCommand(list)
+    list.endPipeline()
   }
 
   #endLine(list: Commands): void {
     this.#endWord(list)
-    if (!isTest(list) && !list.isWords) this.#endCommand(list)
+    if (!isTest(list) && !list.isWords) this.#endPipeline(list)
     const documents = this.#documents
     this.#documents = []
     for (const document of documents) {
       const { end, next } = documentExtent(this.#text, this.#at, this.#limit, document)
       const first = this.finds.length
       this.#within(end, document.isQuoted ? 'quoted_heredoc' : 'heredoc', next)
-      refuseStdin(
-        document.words,
-        this.finds.slice(first).filter(({ context }) => context === 'heredoc'),
-      )
+      const read = this.finds.slice(first).filter(({ context }) => context === 'heredoc')
+      refuseStdin(document.words, read)
+      document.pipeline.addDocument(document.stage, read)
+      list.printed.push(...read)
     }
   }
 
@@ -197,9 +219,13 @@ class ShellScan {
     this.#endWord(list)
     this.#at++
     if (isTest(list) || (char === '&' && this.#peek() === '>')) return
+    const isPipe = char === '|' && this.#peek() !== '|'
     // Alternatives of a pattern are no commands.
     if (list.cases.at(-1) === 'pattern') list.words = []
-    else this.#endCommand(list)
+    else if (isPipe) this.#endCommand(list)
+    else this.#endPipeline(list)
+    // `||` and `|&` are one sign.
+    if (char === '|' && /[|&]/.test(this.#peek())) this.#at++
     if (char !== ';' || list.cases.at(-1) !== 'body' || !/[;&]/.test(this.#peek())) return
     while (/[;&]/.test(this.#peek())) this.#at++
     list.cases[list.cases.length - 1] = 'pattern'
@@ -210,8 +236,10 @@ class ShellScan {
     if (this.#text[this.#at + 1] === '(') {
       this.#word = list.word ??= { text: '', isQuoted: true, finds: [] }
       this.#taken = this.#at
+      const isInput = this.#peek() === '<'
       this.#at += 2
-      this.#substituted()
+      const printed = this.#substituted(isInput ? [] : list.words.flatMap(({ finds }) => finds.map(({ find }) => find)))
+      if (isInput) refuseRead(list.words, printed)
       this.#word = null
       return
     }
@@ -223,7 +251,8 @@ class ShellScan {
       list.target = 'text'
     } else if (this.#text.startsWith('<<', this.#at)) {
       const { end, ...delimiter } = delimiterAt(this.#text, this.#at, this.#limit)
-      this.#documents.push({ ...delimiter, words: list.words })
+      const { words, pipeline } = list
+      this.#documents.push({ ...delimiter, words, pipeline, stage: pipeline.stage })
       this.#at = end
     } else {
       this.#at++
@@ -251,7 +280,8 @@ class ShellScan {
     const isPart = word !== null && !word.isQuoted && /[=?*+@!]$/.test(word.text)
     if (!isPart) this.#endCommand(list)
     this.#at++
-    return this.commands(')', isPart)
+    const printed = this.commands(')', isPart, list.pipeline.flow)
+    if (!isPart) list.take(printed)
   }
 
   /** Reads up to `end` as one context, and goes on at `next`. */
@@ -306,7 +336,7 @@ class ShellScan {
       if (!isText) this.#parameter(context)
     } else if (next === '{') this.#brace(context)
     else if (isText) this.#at++
-    else if (next === '(') this.#substitution()
+    else if (next === '(') this.#substitution(context)
     else if (next === '[') this.#oldArithmetic()
     else if (next === "'" && context === 'plain') {
       this.#at++
@@ -352,21 +382,25 @@ class ShellScan {
     this.#depth--
   }
 
-  #substitution(): void {
+  #substitution(context: ShellContext): void {
     const isDouble = this.#text[this.#at + 2] === '('
     const end = isDouble ? arithmeticEnd(this.#text, this.#at + 1, this.#limit) : -1
     this.#take(this.#at)
     this.#at += end === -1 ? 2 : 3
-    if (end === -1) this.#substituted()
-    else this.#within(end - 2, 'arithmetic', end)
+    if (end !== -1) return this.#within(end - 2, 'arithmetic', end)
+    const printed = this.#substituted()
+    // What is printed becomes a part of the word, or of the arithmetic, around it.
+    this.#word?.finds.push(...printed.map((find) => ({ find, at: this.#word!.text.length - 1 })))
+    if (context === 'arithmetic') for (const find of printed) find.refusal ??= REFUSALS.arithmetic!
   }
 
   /** Commands whose newlines begin no here-documents of the line around them. */
-  #substituted(): void {
+  #substituted(read: readonly ShellFind[] = []): readonly ShellFind[] {
     const outer = this.#documents
     this.#documents = []
-    this.commands(')', false)
+    const printed = this.commands(')', false, read)
     this.#documents.unshift(...outer)
+    return printed
   }
 
   #oldArithmetic(): void {

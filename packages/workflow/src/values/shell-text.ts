@@ -9,7 +9,7 @@
  */
 import type { Reference } from './reference.js'
 import { TextError } from './setup-error.js'
-import type { ShellContext, ShellFind } from './shell-find.js'
+import { REFUSALS, type ShellContext, type ShellFind } from './shell-find.js'
 import type { IsKnown } from './shell-reference.js'
 import { scanShell } from './shell-scan.js'
 
@@ -37,14 +37,6 @@ const PLACED: Readonly<Partial<Record<ShellContext, (variable: string) => string
   heredoc: (variable) => variable,
   single: (variable) => `'"${variable}"'`,
   dollar_single: (variable) => `'"${variable}"$'`,
-}
-
-const REFUSALS: Readonly<Partial<Record<ShellContext, string>>> = {
-  arithmetic: 'in arithmetic, where bash executes what the value names; use `expr "${…}" + 1`',
-  backticks: 'within backticks; write `$(…)` instead of them',
-  parameter: "within the shell's own `${…}`; write `value=${…}` first, and use `$value` there",
-  quoted_heredoc:
-    'in a here-document with a quoted end, where nothing is filled in; leave the quotes out, or write `$${` for the text itself',
 }
 
 /** The program to run, or the first reference that cannot be in its place. */

@@ -2,9 +2,19 @@
  * Commands whose arguments are program text, names of variables or arithmetic: there a value would be executed however
  * it is quoted. Bash expands subscripts wherever it takes a variable's name: `unset 'a[$(reboot)]'` reboots.
  *
- * What a program that we do not know does with its arguments is its own affair. Imports types only.
+ * What a program that we do not know does with its arguments is its own affair. Imports the table of interpreters.
  */
 import type { ShellFind } from './shell-find.js'
+import {
+  type Interpreter,
+  INTERPRETERS,
+  type Script,
+  SCRIPTS,
+  SOURCES,
+  STDIN_FILE,
+  STDIN_INTERPRETERS,
+  WRAPPERS,
+} from './shell-interpreters.js'
 
 /** A word of a simple command: quotes removed, and `\uFFFC` for everything that is expanded. */
 export interface ShellWord {
@@ -22,35 +32,58 @@ const QUOTE_CURE = 'quote it for the other shell with `$(printf %q "${…}")`'
 const NAME_PLACE = 'bash takes it for the name of a variable, and evaluates what is in its brackets'
 const ARITHMETIC = /^-(?:eq|ne|lt|le|gt|ge)$/
 
-/** Programs that run the argument behind this option, by the last part of their path. */
-const INTERPRETERS: readonly (readonly [program: RegExp, option: RegExp])[] = [
-  [/^(?:ba|da|a|k|mk|z)?sh$/, /^-[A-Za-z]*c[A-Za-z]*$/],
-  [/^(?:su|runuser|flock|script)$/, /^-[A-Za-z]*c$|^--command$/],
-  [/^python[\d.]*$/, /^-[A-Za-z]*c$/],
-  [/^(?:node|nodejs|bun|deno)$/, /^(?:-e|-p|-pe|--eval|--print|eval)$/],
-  [/^(?:perl|ruby)$/, /^-[A-Za-z]*[eE]$/],
-  [/^php[\d.]*$/, /^-r$/],
-]
-/** Those that take their program from stdin when they are given none. */
-const STDIN_INTERPRETERS = /^(?:(?:ba|da|a|k|mk|z)?sh|python[\d.]*|node|nodejs|perl|ruby|php[\d.]*)$/
 const SSH_OPTION_WITH_VALUE = /^-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]$/
+/** Stand before a command without being one, with their options. */
+const PREFIX = /^(?:command|builtin|exec|!|-.*)$/
 
 /** Marks what would be executed. `words` are those of one simple command, in order. */
 export function refuseEvaluated(words: readonly ShellWord[]): void {
   if (words.every(({ finds }) => finds.length === 0)) return
-  const start = words.findIndex(
-    (word) => !ASSIGNMENT.test(word.text) && !/^(?:command|builtin)$/.test(lastPart(word.text)),
-  )
+  const start = commandAt(words)
   if (start === -1) return
-  const args = words.slice(start + 1)
-  refuseBuiltin(lastPart(words[start]!.text), args)
+  const name = lastPart(words[start]!.text)
+  refuseBuiltin(name, words.slice(start + 1))
+  const programs = programsAt(words)
   words.forEach((word, index) => {
     const program = lastPart(word.text)
-    for (const [name, option] of INTERPRETERS) {
-      if (name.test(program)) refuseCode(program, option, words.slice(index + 1))
-    }
-    if (program === 'ssh') refuseRemote(words.slice(index + 1))
+    const rest = words.slice(index + 1)
+    const interpreter = INTERPRETERS.find(({ names }) => names.test(program))
+    if (interpreter !== undefined) refuseCode(program, interpreter, rest)
+    if (program === 'ssh') refuseRemote(rest)
+    const script = programs.includes(index) ? SCRIPTS.find(({ names }) => names.test(program)) : undefined
+    if (script !== undefined) refuseScript(program, script, rest)
   })
+}
+
+/** Variables that a command gives a value of ours. `stdin`: values that it reads. */
+export function assignedNames(words: readonly ShellWord[], stdin: readonly ShellFind[]): string[] {
+  const assigned = words.flatMap(({ text, finds }) => {
+    const equals = ASSIGNMENT.exec(text)?.[0].length ?? Infinity
+    return finds.some(({ at }) => at >= equals) ? [/^\w+/.exec(text)![0]] : []
+  })
+  const [first, second] = words
+  if (first?.text === 'for' && words.some(({ finds }) => finds.length > 0)) assigned.push(second?.text ?? '')
+  const isRead = /^(?:read|mapfile|readarray)$/.test(programOf(words)) && stdin.length > 0
+  const read = isRead ? words.slice(commandAt(words) + 1).map(({ text }) => text) : []
+  return [...assigned, ...read].filter((name) => /^[A-Za-z_]\w{0,99}$/.test(name))
+}
+
+/** Where the command's own name stands; -1 if there is none. */
+function commandAt(words: readonly ShellWord[]): number {
+  return words.findIndex(({ text }) => !ASSIGNMENT.test(text) && !PREFIX.test(lastPart(text)))
+}
+
+/** Places of words that may be the program: the command, and all others behind one that runs programs. */
+function programsAt(words: readonly ShellWord[]): number[] {
+  const start = commandAt(words)
+  if (start === -1) return []
+  if (!WRAPPERS.test(lastPart(words[start]!.text))) return [start]
+  return words.slice(start).map((_, index) => start + index)
+}
+
+/** The name of the command, without its path; empty if there is none. */
+export function programOf(words: readonly ShellWord[]): string {
+  return lastPart(words[commandAt(words)]?.text ?? '')
 }
 
 /** The same for `list[…]=`, which stands in any place. */
@@ -76,19 +109,51 @@ export function refuseStdin(words: readonly ShellWord[], finds: readonly ShellFi
   }
 }
 
+/** Marks what `<(…)` prints if it stands where a program is read from. `words`: those before it. */
+export function refuseRead(words: readonly ShellWord[], printed: readonly ShellFind[]): void {
+  const last = words.at(-1)
+  const isSourced = last !== undefined && SOURCES.test(last.text) && commandAt(words) === words.length - 1
+  const at = programsAt(words).find((index) => STDIN_INTERPRETERS.test(lastPart(words[index]!.text))) ?? -1
+  const isRun = at !== -1 && operandsOf(words.slice(at + 1)).length === 0
+  if (!isSourced && !isRun) return
+  for (const find of printed) {
+    find.refusal ??= `in what \`${lastPart((isSourced ? last : words[at]!).text)}\` reads as its program, which would execute it; pass it as an argument`
+  }
+}
+
 /** Whether what comes in by stdin is a program to the command, which names it; undefined if it is data. */
-function runsStdin(words: readonly ShellWord[]): string | undefined {
-  for (const [index, word] of words.entries()) {
+export function runsStdin(words: readonly ShellWord[]): string | undefined {
+  for (const index of programsAt(words)) {
+    const word = words[index]!
     const program = lastPart(word.text)
-    if (program === 'ssh' && sshOperands(words.slice(index + 1)).length === 1) return 'ssh'
-    if (STDIN_INTERPRETERS.test(program) && readsItsProgram(words.slice(index + 1))) return program
+    const rest = words.slice(index + 1)
+    if (program === 'ssh' && sshOperands(rest).length === 1) return 'ssh'
+    if (STDIN_INTERPRETERS.test(program) && readsItsProgram(rest)) return program
+    if (SOURCES.test(word.text) && STDIN_FILE.test(rest[0]?.text ?? '')) return word.text
+    if (/^(?:xargs|parallel)$/.test(program) && fillsProgram(rest)) return program
   }
   return undefined
 }
 
 function readsItsProgram(args: readonly ShellWord[]): boolean {
-  const operands = args.filter((word, index) => isOperand(word) && !isOptionValue(args, index))
-  return operands.length === 0 || operands[0]!.text === '-' || args.some(({ text }) => /^-[A-Za-z]*s$/.test(text))
+  const operands = operandsOf(args)
+  const first = operands[0]?.text
+  return (
+    first === undefined ||
+    first === '-' ||
+    STDIN_FILE.test(first) ||
+    args.some(({ text }) => /^-[A-Za-z]*s$/.test(text))
+  )
+}
+
+/** `xargs -I{} sh -c 'ls {}'` puts what it reads into the program. */
+function fillsProgram(args: readonly ShellWord[]): boolean {
+  const isShell = args.some(({ text }) => INTERPRETERS.some(({ names }) => names.test(lastPart(text))))
+  return isShell && args.some(({ text }) => text.includes('{}') && /[\s;|&$"']/.test(text))
+}
+
+function operandsOf(args: readonly ShellWord[]): ShellWord[] {
+  return args.filter((word, index) => isOperand(word) && !isOptionValue(args, index))
 }
 
 function refuseBuiltin(name: string, args: readonly ShellWord[]): void {
@@ -165,18 +230,38 @@ function refuseTested(name: string, args: readonly ShellWord[]): void {
   })
 }
 
-function refuseCode(program: string, option: RegExp, rest: readonly ShellWord[]): void {
+function refuseCode(program: string, { option, glued }: Interpreter, rest: readonly ShellWord[]): void {
+  const why = (shown: string): string => {
+    const cure = program.endsWith('sh')
+      ? `pass it behind the program: \`${shown} '… "$1" …' _ "\${…}"\``
+      : 'pass it as an argument behind the program text, or in the environment'
+    return `in the program text of \`${shown}\`, which would execute it; ${cure}`
+  }
+  for (const word of rest) {
+    const written = glued?.exec(word.text)?.[0]
+    if (written !== undefined) refuse(word, why(`${program} ${written}`))
+  }
   const flag = rest.findIndex(({ text }) => option.test(text))
   if (flag === -1) return
   // Shells take further options between: `sh -c -e TEXT`.
-  const behind = rest.slice(flag + 1)
-  const code = behind.find((word, index) => isOperand(word) && !isOptionValue(behind, index))
-  if (!code) return
-  const shown = `${program} ${rest[flag]!.text}`
-  const cure = program.endsWith('sh')
-    ? `pass it behind the program: \`${shown} '… "$1" …' _ "\${…}"\``
-    : 'pass it as an argument behind the program text, or in the environment'
-  refuse(code, `in the program text of \`${shown}\`, which would execute it; ${cure}`)
+  const [code] = operandsOf(rest.slice(flag + 1))
+  if (code) refuse(code, why(`${program} ${rest[flag]!.text}`))
+}
+
+/** Of `awk` and `sed`, whose first argument is a program unless an option gives one. */
+function refuseScript(program: string, script: Script, rest: readonly ShellWord[]): void {
+  const why = `in the program of \`${program}\`, which can run commands; ${script.cure}`
+  const given = rest.filter((word, index) => {
+    const before = rest[index - 1]?.text ?? ''
+    return script.option.test(before) || script.glued.test(word.text)
+  })
+  given.forEach((word) => refuse(word, why))
+  const hasProgram = rest.some(
+    ({ text }) => script.option.test(text) || script.glued.test(text) || script.file.test(text),
+  )
+  if (hasProgram) return
+  const first = rest.find((word, index) => isOperand(word) && !script.withValue.test(rest[index - 1]?.text ?? ''))
+  if (first) refuse(first, why)
 }
 
 function refuseRemote(rest: readonly ShellWord[]): void {

@@ -4,11 +4,10 @@
  */
 import type { AttemptRow, Ledger, StoredEvent, TaskRecord } from 'reprise/durable'
 import { retryStateOf } from './retry-state.js'
+import { allAttemptsOfRun, allEventsOf, allEventsOfRun, tasksOfRun } from './run-pages.js'
 import { attemptMs, sessionsOf, type TimeSpan } from './run-times.js'
 import { taskState } from './step-look.js'
 import type { EventView } from './views.js'
-
-const PAGE = 1000
 
 /**
  * What happened to a run, in order of time: attempts, waits, resumes and changes. Empty if there is no such run.
@@ -16,36 +15,51 @@ const PAGE = 1000
  */
 export async function viewEvents(ledger: Ledger, run: string): Promise<EventView[]> {
   const [stored, all, record] = [
-    await storedEvents(ledger, run),
-    await ledger.attemptsOfRun(run),
+    await allEventsOfRun(ledger, run),
+    await allAttemptsOfRun(ledger, run),
     await ledger.run(run),
   ]
   const sessions = record === undefined ? [] : sessionsOf(record, stored, all, Infinity)
-  const events: EventView[] = stored.map(storedView)
+  const events: EventView[] = [...stored.map(storedView), ...(await mapEvents(ledger, run))]
   const rows = grouped(all)
-  for (const task of await ledger.list({ scopeKind: 'run', scope: run })) {
-    const attempts = rows.get(task.id) ?? []
-    events.push(
-      ...attempts.flatMap((row, index) => attemptViews(row, attempts[index - 1], task.correlationId, sessions)),
-    )
-    events.push(...currentViews(task), ...endViews(task))
+  for await (const page of tasksOfRun(ledger, run)) {
+    for (const task of page) {
+      const attempts = rows.get(task.id) ?? []
+      for (const [index, row] of attempts.entries())
+        events.push(...attemptViews(row, attempts[index - 1], task.correlationId, sessions))
+      events.push(...currentViews(task), ...endViews(task))
+    }
   }
   return events.toSorted((a, b) => a.timeMs - b.timeMs || order(a) - order(b))
 }
 
 function grouped(rows: readonly AttemptRow[]): Map<string, AttemptRow[]> {
   const byTask = new Map<string, AttemptRow[]>()
-  for (const row of rows) byTask.set(row.id, [...(byTask.get(row.id) ?? []), row])
+  for (const row of rows) {
+    const known = byTask.get(row.id)
+    if (known === undefined) byTask.set(row.id, [row])
+    else known.push(row)
+  }
   return byTask
 }
 
-async function storedEvents(ledger: Ledger, run: string): Promise<StoredEvent[]> {
-  const all: StoredEvent[] = []
-  for (;;) {
-    const page = await ledger.events(all.at(-1)?.seq ?? 0, PAGE, { scopeKind: 'run', scope: run })
-    all.push(...page)
-    if (page.length < PAGE) return all
+/** What concerns the maps of the run as a whole: resumes, ends, and changes by hand; items are in pages of their own. */
+async function mapEvents(ledger: Ledger, run: string): Promise<EventView[]> {
+  const maps = await ledger.runs({ idPrefix: `${run}/` })
+  if (maps.length === 0) return []
+  const own: EventView[] = []
+  for (const { id } of maps) {
+    const [, map = ''] = id.split('/')
+    const stored = (await allEventsOfRun(ledger, id)).filter((event) => event.id === '')
+    own.push(...stored.map((event) => ({ ...storedView(event), type: event.type.replace(/^run_/, 'map_'), step: map })))
   }
+  const changed = await allEventsOf(ledger, { scopeKind: '', scope: '' })
+  const byHand = changed.flatMap((event): EventView[] => {
+    const { gate } = event.detail as { readonly gate?: unknown }
+    const [of, map] = String(gate).split('/')
+    return of === `queue:${run}` && map !== undefined ? [{ ...storedView(event), step: map }] : []
+  })
+  return [...own, ...byHand]
 }
 
 function storedView({ type, id, atMs, correlationId, detail }: StoredEvent): EventView {

@@ -1,7 +1,9 @@
 import { type Ledger, MemoryLedger, type RunRecord } from 'reprise/durable'
 import { expect, test } from 'vitest'
 import { cleanableRuns } from '../run/clean-runs.js'
-import { viewRuns } from './read-runs.js'
+import { sampleTask } from '../../../reprise/src/testing/sample-task.js'
+import { recordedPlan } from '../run/recorded-plan.js'
+import { viewRun, viewRuns } from './read-runs.js'
 import { clockReading } from '../../../../test/clock-reading.js'
 
 const NOW = 1_000_000
@@ -74,4 +76,31 @@ test('history is read only of runs that are shown, and of a few at once', async 
   expect(runs.read).toHaveLength(3)
   expect(await viewRuns(runs.ledger, { state: 'interrupted' })).toHaveLength(40)
   expect(runs.most()).toBeLessThanOrEqual(8)
+})
+
+test('a list of runs counts steps as the page of a run does, and no fallback', async () => {
+  const ledger = new MemoryLedger({ clock: clockReading(() => NOW) })
+  const definition = { steps: ['a', 'b', 'c', 'd'].map((id) => ({ id, run: ['true'] })) }
+  const run = { ...RUN, id: 'r', correlationId: 'r', status: 'failed', endedAtMs: 9, detail: { steps: 4 } } as const
+  await ledger.transact({ tasks: [], runs: ['r'] }, () => ({ runs: [{ run, definition }], result: undefined }))
+  const { progress } = sampleTask()
+  const recovered = { ...progress, retry: { ...progress.retry, failures: 1, launched: 2 } }
+  const ended = { scopeKind: 'run', scope: 'r', status: 'succeeded', dueAtMs: null } as const
+  const tasks = [
+    sampleTask({ ...ended, id: 'a', progress: recovered, result: { exit_code: 0, attempts: 2 } }),
+    sampleTask({ ...ended, id: 'b', result: { exit_code: 0, attempts: 0, skipped: 'when' } }),
+    sampleTask({ ...ended, id: 'c', status: 'failed', stopReason: 'attempts_exhausted' }),
+    sampleTask({ ...ended, id: 'c.fallback', result: { exit_code: 0, attempts: 1 } }),
+  ]
+  await ledger.create(tasks.map((task) => ({ task, policy: { hash: 'p1', policy: {} }, payloadHash: '' })))
+  const expected = { recovered: 1, skipped: 1, failed: 1, pending: 1 }
+  expect((await viewRuns(ledger))[0]?.counts).toEqual(expected)
+  const reader = {
+    ledger,
+    planOf: () => recordedPlan(run, definition),
+    logsOf: () => () => null,
+    lastLineIn: () => '',
+    viewMap: () => Promise.reject(new Error('no map is expected')),
+  }
+  expect((await viewRun(reader, 'r'))?.counts).toEqual(expected)
 })

@@ -3,14 +3,17 @@
  * Imports the library, the plan and the shapes.
  */
 import type { Ledger, RunRecord, TaskRecord, TaskStatus } from 'reprise/durable'
-import { expectOptions, livingOwners, type OptionCheck, type OtherOwner } from 'reprise/internal'
+import { childId, expectOptions, livingOwners, type OptionCheck, type OtherOwner } from 'reprise/internal'
 import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
-import { type Plan, type StepPlan, stepsOf } from '../plan/plan.js'
+import type { MapPlan } from '../plan/map-plan.js'
+import type { PhasePlan, Plan } from '../plan/plan.js'
 import { notesOf } from '../run/run-record.js'
+import type { MapCounts } from './map-views.js'
+import { countsOf as countsOfItems, type ItemClasses, readClasses } from './item-counts.js'
 import { readTimes, runEvents, timesFrom } from './read-times.js'
 import { retryStateOf, waitedMsOf } from './retry-state.js'
-import { allAttemptsOfRun, allTasksOfRun, tasksOfRun } from './run-pages.js'
-import { type LogFinder, Policies, STATE_OF, StepLook } from './step-look.js'
+import { allAttemptsOfRun, allTasksOfRun, standingRuns, tasksOfRun } from './run-pages.js'
+import { type LogFinder, Policies, STATE_OF, StepLook, taskState } from './step-look.js'
 import type { TimeSpan } from './run-times.js'
 import {
   type OwnerView,
@@ -32,6 +35,17 @@ export interface RunReader {
   readonly logsOf: (run: string) => LogFinder
   /** Of a log; empty if there is none. */
   readonly lastLineIn: (log: string) => string
+  /** A map of a run as a row among its steps. */
+  readonly viewMap: (run: string, map: MapPlan, look: MapLook) => Promise<StepView>
+}
+
+/** How a map is looked at. */
+export interface MapLook {
+  /** Of the run that the map is a part of: no process conducts it, and it has not ended. */
+  readonly isInterrupted: boolean
+  /** Kinds of failures that are told; 0 for none, which is cheaper. */
+  readonly failures: number
+  readonly nowMs: number
 }
 
 /** Which runs are listed: those that fit every field. */
@@ -68,7 +82,7 @@ export async function viewRuns(ledger: Ledger, selection: RunSelection = {}): Pr
   const { state, sinceMs, limit } = selection
   // Whether a run is running or interrupted depends on its process, which the ledger does not know: counted below.
   const isOpen = state === 'running' || state === 'interrupted'
-  const found = await ledger.runs({
+  const found = await standingRuns(ledger, {
     ...(state !== undefined && { statuses: isOpen ? OPEN : [state] }),
     ...(sinceMs !== undefined && { sinceMs }),
     ...(!isOpen && limit !== undefined && { limit }),
@@ -90,14 +104,23 @@ export async function viewRecords(
   const views: RunView[] = []
   for (let from = 0; from < runs.length; from += RUNS_AT_ONCE) {
     const some = runs.slice(from, from + RUNS_AT_ONCE).map(async (run) => {
-      return runView(run, living, await countsOf(ledger, run, living), await readTimes(ledger, run, living))
+      const { counts, items } = await countsOf(ledger, run, living)
+      return { ...runView(run, living, counts, await readTimes(ledger, run, living)), items }
     })
     views.push(...(await Promise.all(some)))
   }
   return views
 }
 
-export async function viewRun(reader: RunReader, id: string): Promise<RunDetail | undefined> {
+/** Kinds of failures that are told of each map. */
+const MOST_FAILURES = 10
+
+/** `failures`: kinds of failures that are told of each map; 0 is cheaper. */
+export async function viewRun(
+  reader: RunReader,
+  id: string,
+  { failures = MOST_FAILURES }: { readonly failures?: number } = {},
+): Promise<RunDetail | undefined> {
   const { ledger, planOf } = reader
   const run = await ledger.run(id)
   if (run === undefined) return undefined
@@ -111,12 +134,14 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
   const { times, sessions } = await timesFrom(ledger, run, { events, attempts, open }, living)
   const isInterrupted = stateOf(run, ownerOf(run, living)) === 'interrupted'
   const look = new StepLook({ attempts, sessions, logOf: reader.logsOf(id), isInterrupted })
-  const steps = await stepViews(ledger, id, plan, look)
-  const counts: Partial<Record<StepState, number>> = {}
-  for (const { state } of steps) counts[state] = (counts[state] ?? 0) + 1
+  const maps = { isInterrupted, failures, nowMs: await ledger.now() }
+  const viewMap = (map: MapPlan): Promise<StepView> => reader.viewMap(id, map, maps)
+  const steps = await stepViews(ledger, id, plan, look, viewMap)
+  const counts = countsIn(steps.filter(({ id: step }) => !isFallbackId(step)).map(({ state }) => state))
   const resumedAtMs = events.filter(({ type }) => type === 'run_resumed').map(({ atMs }) => atMs)
   return {
     ...runView(run, living, counts, times),
+    items: sumOf(steps.flatMap(({ map }) => (map ? [map.counts] : []))),
     params: notesOf(run).params,
     steps,
     resumedAtMs,
@@ -127,8 +152,14 @@ export async function viewRun(reader: RunReader, id: string): Promise<RunDetail 
 const OPEN_TASKS = ['waiting', 'parked', 'running'] as const
 
 /** In the order of the plan, each with its fallback; then what the document does not have any more. */
-async function stepViews(ledger: Ledger, run: string, plan: Plan, look: StepLook): Promise<StepView[]> {
-  const planned = new Map<string, StepPlan>(stepsOf(plan).map((step) => [step.id, step]))
+async function stepViews(
+  ledger: Ledger,
+  run: string,
+  plan: Plan,
+  look: StepLook,
+  viewMap: (map: MapPlan) => Promise<StepView>,
+): Promise<StepView[]> {
+  const planned = new Map<string, PhasePlan>(plan.phases.map((phase) => [phase.id, phase]))
   const views = new Map<string, StepView>()
   const fallbacks = new Map<string, TaskRecord>()
   const others: TaskRecord[] = []
@@ -136,14 +167,16 @@ async function stepViews(ledger: Ledger, run: string, plan: Plan, look: StepLook
     await look.know(ledger, page)
     for (const task of page) {
       const step = planned.get(task.id)
-      if (step !== undefined) views.set(task.id, look.step(step, task))
+      if (step?.kind === 'map') views.set(task.id, look.task(task, 'map', step.name))
+      else if (step !== undefined) views.set(task.id, look.step(step, task))
       else if (isFallbackId(task.id)) fallbacks.set(task.id, task)
       else others.push(task)
     }
   }
   const steps: StepView[] = []
   for (const step of planned.values()) {
-    steps.push(views.get(step.id) ?? look.step(step, undefined))
+    const known = views.get(step.id)
+    steps.push(known ?? (step.kind === 'map' ? await viewMap(step) : look.step(step, undefined)))
     // Looked for only where there are any: a run may have very many steps.
     const fallback = fallbacks.size === 0 ? undefined : fallbacks.get(fallbackId(step))
     if (fallback === undefined) continue
@@ -219,6 +252,7 @@ function runView(
     stopReason: notes.stopReason ?? null,
     failedStep: notes.failedStep ?? null,
     counts,
+    items: null,
     owner: owner === undefined ? null : ownerView(owner, run),
   }
 }
@@ -241,18 +275,84 @@ function ownerView({ host, pid }: OtherOwner, { updatedAtMs }: RunRecord): Owner
   return { host, pid, takenAtMs: updatedAtMs }
 }
 
+/** Of runs with more steps than this, a list counts by status only: skipped and recovered steps have succeeded. */
+const COUNTED_BY_STATE = 1000
+
+/** A fallback belongs to its step, and is not counted. */
 async function countsOf(
   ledger: Ledger,
   run: RunRecord,
   living: ReadonlyMap<string, OtherOwner>,
-): Promise<RunView['counts']> {
+): Promise<Pick<RunView, 'counts' | 'items'>> {
   const isInterrupted = stateOf(run, ownerOf(run, living)) === 'interrupted'
-  const byStatus = Object.entries(await ledger.countTasks(run.id))
-  const counts: Partial<Record<StepState, number>> = {}
-  for (const [status, count] of byStatus) {
-    const state = STATE_OF[status as TaskStatus]
-    counts[isInterrupted && state === 'running' ? 'interrupted' : state] = count
+  const maps = await mapRecords(ledger, run)
+  const mapStates = maps.map((record) => mapStepState(record, isInterrupted))
+  const counted: MapCounts[] = []
+  for (const { id } of maps) counted.push(unlabelled(await readClasses(ledger, id)))
+  const items = sumOf(counted)
+  const byStatus = Object.entries(await ledger.countTasks(run.id)) as [TaskStatus, number][]
+  const all = byStatus.reduce((sum, [, count]) => sum + count, 0)
+  if (all > COUNTED_BY_STATE) {
+    const counts: Partial<Record<StepState, number>> = countsIn(mapStates)
+    for (const [status, count] of byStatus) {
+      const state = isInterrupted && status === 'running' ? 'interrupted' : STATE_OF[status]
+      counts[state] = (counts[state] ?? 0) + count
+    }
+    return { counts: withPending(counts, run, all + maps.length), items }
   }
-  const pending = (notesOf(run).steps ?? 0) - byStatus.reduce((sum, [, count]) => sum + count, 0)
+  const tasks = await ledger.list({ scopeKind: 'run', scope: run.id, withInput: false, limit: COUNTED_BY_STATE })
+  const steps = tasks.filter(({ id }) => !isFallbackId(id))
+  const states = steps.map((task) => (isInterrupted && isInFlight(task) ? 'interrupted' : taskState(task)))
+  return { counts: withPending(countsIn([...states, ...mapStates]), run, steps.length + maps.length), items }
+}
+
+function countsIn(states: readonly StepState[]): Partial<Record<StepState, number>> {
+  const counts: Partial<Record<StepState, number>> = {}
+  for (const state of states) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}
+
+/** `begun`: steps that have a task. */
+function withPending(counts: RunView['counts'], run: RunRecord, begun: number): RunView['counts'] {
+  const pending = (counts.pending ?? 0) + Math.max(0, (notesOf(run).steps ?? 0) - begun)
   return pending > 0 ? { ...counts, pending } : counts
+}
+
+const MAP_STATES: Readonly<Record<RunRecord['status'], StepState>> = {
+  running: 'running',
+  interrupted: 'interrupted',
+  succeeded: 'succeeded',
+  completed_with_failures: 'failed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  removing: 'cancelled',
+}
+
+/** The state of a map as a row among the steps. */
+export function mapStepState({ status }: RunRecord, isInterrupted: boolean): StepState {
+  return status === 'running' && isInterrupted ? 'interrupted' : MAP_STATES[status]
+}
+
+/** The maps of the run that have begun. */
+async function mapRecords(ledger: Ledger, run: RunRecord): Promise<RunRecord[]> {
+  const found = (notesOf(run).maps ?? []).map((map) => ledger.run(childId(run.id, map)))
+  return (await Promise.all(found)).filter((record) => record !== undefined)
+}
+
+/** A list of runs does not know the rules of a map: what failed for good is dead, and what runs is not told apart. */
+function unlabelled(classes: ItemClasses): MapCounts {
+  return countsOfItems(classes, { fresh: 0, retrying: 0 }, { onItemFailure: 'dlq' })
+}
+
+function sumOf(all: readonly MapCounts[]): MapCounts | null {
+  const [first, ...others] = all
+  if (first === undefined) return null
+  const sum = { ...first }
+  for (const counts of others) for (const key of Object.keys(sum) as (keyof MapCounts)[]) sum[key] += counts[key]
+  return sum
+}
+
+/** Whether an attempt of it was running when its process was stopped or killed. */
+function isInFlight({ status, progress }: TaskRecord): boolean {
+  return status === 'running' || (status === 'waiting' && (progress.current ?? null) !== null)
 }

@@ -2,43 +2,103 @@
  * Rows of a run page by page: a run may have very many, and what is made of a page is smaller than the page. Imports the
  * library.
  */
-import type { AttemptRow, Ledger, TaskRecord, TaskStatus } from 'reprise/durable'
+import type {
+  AttemptRow,
+  EventScope,
+  Ledger,
+  RunFilter,
+  RunRecord,
+  StoredEvent,
+  TaskFilter,
+  TaskRecord,
+  TaskStatus,
+} from 'reprise/durable'
 
-const PAGE = 2000
+/** At most this many rows are read at once. */
+export const PAGE = 2000
 
-/** The tasks of a run without their inputs, in the order of their ids. */
-export async function* tasksOfRun(
-  ledger: Ledger,
-  run: string,
-  statuses?: readonly TaskStatus[],
-): AsyncGenerator<readonly TaskRecord[]> {
-  const filter = { scopeKind: 'run', scope: run, withInput: false, limit: PAGE, ...(statuses && { statuses }) } as const
-  let after: TaskRecord | undefined
+/** What names the tasks of a run, or of a map within it. */
+export function scopeOf(run: string): { readonly scopeKind: 'run'; readonly scope: string } {
+  return { scopeKind: 'run', scope: run }
+}
+
+/** Runs that are no part of another one, in the order of `Ledger.runs`: a map is a part of its run. */
+export async function standingRuns(ledger: Pick<Ledger, 'runs'>, filter: RunFilter): Promise<RunRecord[]> {
+  const { limit } = filter
+  const isStanding = ({ id }: RunRecord): boolean => !id.includes('/')
+  if (limit === undefined) return (await ledger.runs(filter)).filter(isStanding)
+  const found: RunRecord[] = []
+  let after = filter.after
+  for (;;) {
+    const page = await ledger.runs({ ...filter, ...(after && { after }) })
+    found.push(...page.filter(isStanding))
+    if (page.length < limit || found.length >= limit) return found.slice(0, limit)
+    after = page.at(-1)
+  }
+}
+
+/** Pages of a list; `read` gives at most `PAGE` rows that follow the given one. `from`: the row to begin after. */
+export async function* pagesOf<T>(
+  read: (after: T | undefined) => Promise<readonly T[]>,
+  from?: T,
+): AsyncGenerator<readonly T[]> {
+  let after = from
   do {
-    const page = await ledger.list({ ...filter, ...(after && { after }) })
+    const page = await read(after)
     yield page
     after = page.length < PAGE ? undefined : page.at(-1)
   } while (after !== undefined)
 }
 
-/** All of them: for statuses that few tasks have. */
-export async function allTasksOfRun(
-  ledger: Ledger,
-  run: string,
-  statuses: readonly TaskStatus[],
-): Promise<TaskRecord[]> {
-  const all: TaskRecord[] = []
-  for await (const page of tasksOfRun(ledger, run, statuses)) all.push(...page)
+async function joined<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {
+  const all: T[] = []
+  for await (const page of pages) for (const row of page) all.push(row)
   return all
 }
 
+/** The tasks of a run without their inputs, in the order of their ids. */
+export function tasksOfRun(
+  ledger: Ledger,
+  run: string,
+  which: Pick<TaskFilter, 'statuses' | 'sinceMs'> = {},
+): AsyncGenerator<readonly TaskRecord[]> {
+  return taskPages(ledger, { ...scopeOf(run), withInput: false, ...which })
+}
+
+/** Tasks in the order of their keys, after a given one. */
+export function taskPages(
+  ledger: Pick<Ledger, 'list'>,
+  filter: Omit<TaskFilter, 'limit' | 'after'>,
+  from?: TaskRecord,
+): AsyncGenerator<readonly TaskRecord[]> {
+  const read = (after: TaskRecord | undefined): Promise<readonly TaskRecord[]> =>
+    ledger.list({ ...filter, limit: PAGE, ...(after && { after }) })
+  return pagesOf(read, from)
+}
+
+/** All of them: for statuses that few tasks have. */
+export function allTasksOfRun(ledger: Ledger, run: string, statuses: readonly TaskStatus[]): Promise<TaskRecord[]> {
+  return joined(tasksOfRun(ledger, run, { statuses }))
+}
+
+/** Tasks that changed at this time or later. */
+export function changedTasksOfRun(ledger: Ledger, run: string, sinceMs: number): Promise<TaskRecord[]> {
+  return joined(tasksOfRun(ledger, run, { sinceMs }))
+}
+
 /** All attempts of a run, in the order of their tasks. */
-export async function allAttemptsOfRun(ledger: Ledger, run: string): Promise<AttemptRow[]> {
-  const all: AttemptRow[] = []
-  for (;;) {
-    const after = all.at(-1)
-    const page = await ledger.attemptsOfRun(run, { limit: PAGE, ...(after && { after }) })
-    all.push(...page)
-    if (page.length < PAGE) return all
-  }
+export function allAttemptsOfRun(ledger: Ledger, run: string): Promise<AttemptRow[]> {
+  return joined(
+    pagesOf((after: AttemptRow | undefined) => ledger.attemptsOfRun(run, { limit: PAGE, ...(after && { after }) })),
+  )
+}
+
+/** All events that were recorded of a run and its steps. */
+export function allEventsOfRun(ledger: Ledger, run: string): Promise<StoredEvent[]> {
+  return allEventsOf(ledger, scopeOf(run))
+}
+
+/** The same of any scope; of the empty one, what concerns no task and no run. */
+export function allEventsOf(ledger: Ledger, scope: EventScope): Promise<StoredEvent[]> {
+  return joined(pagesOf((after: StoredEvent | undefined) => ledger.events(after?.seq ?? 0, PAGE, scope)))
 }

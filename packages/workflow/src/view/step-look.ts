@@ -111,8 +111,9 @@ export class StepLook {
   private activeMs({ status, progress }: TaskRecord, rows: readonly AttemptRow[]): number {
     const { current } = progress
     const isRunning = status === 'running' && current !== null && current !== undefined
-    const running = isRunning ? [{ startedAtMs: current.startedAtMs, endedAtMs: Infinity }] : []
-    return [...rows, ...running].reduce((sum, row) => sum + attemptMs(row, this.sessions), 0)
+    let sumMs = isRunning ? attemptMs({ startedAtMs: current.startedAtMs, endedAtMs: Infinity }, this.sessions) : 0
+    for (const row of rows) sumMs += attemptMs(row, this.sessions)
+    return sumMs
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import type { StopReason } from 'reprise'
 import type { FailureRecord, Json } from 'reprise/durable'
+import type { HaltReason, ItemState, MapCounts } from './map-views.js'
 
 export const RUN_STATES = [
   'running',
@@ -70,6 +71,8 @@ export interface RunView extends RunTimes {
   readonly failedStep: string | null
   /** Steps in each state; a state that no step has is absent. */
   readonly counts: Readonly<Partial<Record<StepState, number>>>
+  /** Items of its maps in each state, all maps together; null if it has no map, or none has begun. */
+  readonly items: MapCounts | null
   /** The process that conducts it; null if none does. */
   readonly owner: OwnerView | null
 }
@@ -122,6 +125,104 @@ export interface StepView {
   readonly log: string | null
   /** Of all generations, in order; with executions that were interrupted. */
   readonly history: readonly AttemptView[]
+  /** Of a map: its items; null if it has not begun. Absent for a step. */
+  readonly map?: MapView | null
+}
+
+/** The items of a map, in figures: however many there are, this stays small. */
+export interface MapView {
+  /** How the map as a whole is; `interrupted`: it can be continued. */
+  readonly state: RunState
+  /** Items in each state; they add up to the total. */
+  readonly counts: MapCounts
+  /** Items that succeeded after a failure; null while the map has not ended. */
+  readonly recovered: number | null
+  /** Items that ended in a second, since the map began; null unless it runs. */
+  readonly perSecond: number | null
+  /** Items at a time, over all processes. */
+  readonly maxParallel: number
+  /** Items that may start in a second; null for no limit. */
+  readonly perSecondAllowed: number | null
+  /** The failed item that stops the map; null for no limit. */
+  readonly maxFailures: number | null
+  /** Whether somebody has paused it. */
+  readonly isPaused: boolean
+  /** Whether only a part of the items was asked for when the run began. */
+  readonly isPart: boolean
+  /** Why it was stopped; null if it was not. */
+  readonly halted: HaltReason | null
+  /** Items that run, the longest first; at most twenty. */
+  readonly running: readonly MapRunningItem[]
+  /** Kinds of failures, the most frequent first; a few of them. */
+  readonly failures: readonly FailureGroup[]
+  /** The file with the results; null if it was not written. */
+  readonly resultsFile: string | null
+}
+
+/** An item that runs, in any process. */
+export interface MapRunningItem {
+  /** The id of the item. */
+  readonly item: string
+  /** The key of the item. */
+  readonly key: string
+  /** 1..attempts of the policy. */
+  readonly attempt: number
+  readonly startedAtMs: number
+}
+
+/** Items that failed in one way at least once. */
+export interface FailureGroup {
+  /** The kind of failure: its name and message without what varies. */
+  readonly signature: string
+  readonly items: number
+  /** Of these, items that failed for good. */
+  readonly failed: number
+  /** Of these, items that have succeeded since. */
+  readonly recovered: number
+  readonly example: { readonly item: string; readonly message: string } | null
+}
+
+/** An item of a map, as a row of a list. */
+export interface ItemView {
+  /** The id of the item, which is unique in the map. */
+  readonly item: string
+  /** The key of the item, for people. */
+  readonly key: string
+  /** Its position, from 0. */
+  readonly index: number
+  readonly state: ItemState
+  readonly generation: number
+  /** Made, in this generation. */
+  readonly attempts: number
+  readonly attemptsAllowed: number
+  readonly nextAttemptAtMs: number | null
+  readonly stopReason: StopReason | null
+  readonly failure: FailureRecord | null
+  readonly updatedAtMs: number
+}
+
+/** Items of a map, as many as were asked for. */
+export interface ItemPage {
+  readonly run: string
+  readonly map: string
+  /** Items in each state. */
+  readonly counts: MapCounts
+  /** The state that the items have; null for items in every state. */
+  readonly state: ItemState | null
+  readonly items: readonly ItemView[]
+  /** The id after which the next page begins; null if there is none. */
+  readonly next: string | null
+}
+
+/** One item of a map, as a step with its attempts. */
+export interface ItemDetail extends StepView {
+  readonly run: string
+  readonly key: string
+  readonly index: number
+  /** What its steps are given. */
+  readonly value: Json
+  /** What it gave; null unless it succeeded. */
+  readonly result: Json
 }
 
 export interface AttemptView {
@@ -167,9 +268,33 @@ export interface ResumePreview {
   readonly reset: readonly string[]
   /** Steps that nothing is recorded of yet. */
   readonly pending: number
+  /** Maps that were begun; their items are in none of the other fields. */
+  readonly maps: readonly MapPreview[]
   /** Time budgets that run on: no retry after this. */
   readonly budgetLeft: readonly { readonly step: string; readonly expiresAtMs: number }[]
   readonly warnings: readonly string[]
+}
+
+/** What a resume would do with the items of a map. */
+export interface MapPreview {
+  /** The id of the map. */
+  readonly map: string
+  /** Whether all items were recorded; else they are read again. */
+  readonly isRead: boolean
+  readonly total: number
+  /** Succeeded: they do not run again. */
+  readonly kept: number
+  /** Not begun. */
+  readonly pending: number
+  /** After a failed attempt, waiting for the next one. */
+  readonly retrying: number
+  /** In flight when the process was lost or stopped: they run again under their number. */
+  readonly interrupted: number
+  readonly failed: number
+  readonly undecided: number
+  readonly cancelled: number
+  /** Granted a fresh set of attempts. */
+  readonly reset: number
 }
 
 interface PreviewStep {

@@ -9,13 +9,14 @@ export const FILE_COMMANDS: readonly CommandEntry[] = [
     options: [
       {
         flags: '--template <name>',
-        text: 'shell: a workflow of commands; library: a program that calls the library (default: shell)',
-        choices: ['shell', 'library'],
+        text: 'shell: a workflow of commands; mapreduce: one over many items; library: a program that calls the library (default: shell)',
+        choices: ['shell', 'mapreduce', 'library'],
       },
     ],
     examples: [
       ['init', 'a workflow in the working directory'],
       ['init demo', 'the same in a directory of its own'],
+      ['init demo --template mapreduce', 'a workflow over many items'],
       ['init demo --template library', 'a program that uses the library'],
     ],
     more: `No file is overwritten: if one exists, the command is refused with exit code 4

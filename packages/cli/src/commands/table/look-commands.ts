@@ -1,5 +1,6 @@
 /** Commands that show what was and is. Imports types only. */
 import type { RunState } from '@reprise/workflow'
+import type { ItemState } from '@reprise/workflow/internal'
 import type { CommandEntry } from '../../command.js'
 
 /** Written again rather than imported: every start would load what they are part of. */
@@ -11,6 +12,17 @@ export const STATE_CHOICES = [
   'failed',
   'cancelled',
 ] as const satisfies readonly RunState[]
+
+const ITEM_CHOICES = [
+  'pending',
+  'running',
+  'retrying',
+  'succeeded',
+  'skipped',
+  'dead',
+  'cancelled',
+  'undecided',
+] as const satisfies readonly ItemState[]
 
 const RUN_TEXT = 'an id, the beginning of one, a workflow, or latest (default: the last run)'
 
@@ -47,11 +59,19 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
     summary: 'show a run: its steps, attempts and waits across resumes, and why it stopped',
     values: [
       ['[run]', RUN_TEXT],
-      ['[step]', 'one step, with every attempt'],
+      ['[step]', 'one step, with every attempt; or a map, with a page of its items'],
+      ['[item]', 'one item of the map, by its key or id, with every attempt'],
+    ],
+    options: [
+      { flags: '--state <state>', text: 'only items in this state', choices: ITEM_CHOICES },
+      { flags: '--limit <n>', text: 'at most this many items, up to 1000 (default: 20)' },
+      { flags: '--after <item>', text: 'continue after the item with this id' },
     ],
     examples: [
       ['show nightly-7', 'its steps'],
       ['show nightly-7 fetch', 'every attempt of one step'],
+      ['show import-7 map --state dead --limit 50', 'items that failed for good'],
+      ['show import-7 map order-17', 'every attempt of one item'],
       ["show nightly-7 --json | jq '.steps[] | [.id, .state, .attempts]'", ''],
     ],
     load: () => import('../show.js'),
@@ -72,6 +92,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
     values: [
       ['[run]', RUN_TEXT],
       ['[step]', 'only this step (default: all steps)'],
+      ['[item]', 'an item of a map, by its key or id'],
     ],
     options: [
       { flags: '-f, --follow', text: 'keep printing until the run ends' },
@@ -81,6 +102,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
       ['logs nightly-7', 'of all steps, in order'],
       ['logs nightly-7 fetch --attempt 2', ''],
       ['logs nightly-7 -f', 'and keep printing until it ends'],
+      ['logs import-7 map order-17', 'of one item of a map'],
     ],
     load: () => import('../logs.js'),
   },

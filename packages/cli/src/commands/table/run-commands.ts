@@ -13,6 +13,19 @@ const SHOWN: readonly CommandOption[] = [
   { flags: '--junit <file>', text: 'write a JUnit report: a test case for each step' },
 ]
 
+/** Options for the maps of a run. */
+const MAPS = 'Options for maps'
+const JOB_LOG: CommandOption = {
+  flags: '--joblog <file>',
+  text: 'append a line to this file for each attempt of an item',
+  group: MAPS,
+}
+const MAX_PARALLEL: CommandOption = {
+  flags: '--max-parallel <n>',
+  text: 'items at a time, in place of `max_parallel` of the file',
+  group: MAPS,
+}
+
 const OUTPUT_HELP = `--output says how much of the output of steps is shown, on stderr:
   grouped  the whole output of an attempt, when the attempt has ended
   stream   each line at once, with the name of its step
@@ -32,7 +45,12 @@ export const RUN_COMMANDS: readonly CommandEntry[] = [
       { flags: '--param <name=value>', text: 'a parameter of the workflow', repeats: true },
       { flags: '--run-id <id>', text: 'the id of the run; an id that exists is refused (default: a new id)' },
       ...SHOWN,
-      { flags: '--dry-run', text: 'show what would be run, and run nothing' },
+      { flags: '--dry-run', text: 'show what would be run, with the items of maps, and run nothing' },
+      MAX_PARALLEL,
+      { flags: '--sample <n>', text: 'run the first items only, at most this many', group: MAPS },
+      { flags: '--only <key>', text: 'run the item with this key only', repeats: true, group: MAPS },
+      { flags: '--where <cel>', text: 'run the items only for which this holds, such as item.size > 10', group: MAPS },
+      JOB_LOG,
     ],
     examples: [
       ['run workflow.yaml', 'every step, in order'],
@@ -42,9 +60,18 @@ export const RUN_COMMANDS: readonly CommandEntry[] = [
       ['run workflow.yaml --output stream', 'show the output of steps, line by line'],
       ['run workflow.yaml --junit reports/reprise.xml', 'a report for CI'],
       ['run workflow.yaml --ndjson | jq .type', 'events while they happen'],
+      ['run import.yaml --sample 10', 'the first 10 items of its map; `reprise resume` runs the rest'],
+      ['run import.yaml --only order-17 --only order-18', 'these items'],
+      ["run import.yaml --where 'item.size > 10' --dry-run", 'list the items, and run nothing'],
+      ['run import.yaml --max-parallel 2 --joblog jobs.tsv', 'two items at a time, a line for each attempt'],
+      ['run import.yaml < ids.txt', 'a map with `input: {stdin: true}` reads its items'],
     ],
     more: `Ctrl-C stops the running attempt, records it and prints the command to resume.
 After a crash or kill -9, \`reprise resume\` continues where the run stopped.
+
+With --sample, --only or --where a part of the items of a map runs. The others
+wait, the steps after the map do not run, and the run can be resumed; the exit
+code is 0.
 
 ${OUTPUT_HELP}
 
@@ -96,11 +123,18 @@ under its --durable id is not run again: it writes nothing, and exits with 0.`,
     values: [['[run]', 'an id, the beginning of one, a workflow, or latest (default: the only interrupted run)']],
     options: [
       { flags: '--dry-run', text: 'show what would be done, and do nothing' },
-      { flags: '--reset-retries', text: 'grant failed steps a fresh set of attempts; it is recorded' },
+      { flags: '--reset-retries', text: 'grant failed steps and items a fresh set of attempts; it is recorded' },
       { flags: '--accept-changes', text: 'continue although the workflow file has changed' },
       { flags: '--done <step>', text: 'an undecided step took effect: do not run it again', repeats: true },
       { flags: '--rerun <step>', text: 'an undecided step did not take effect: run it again', repeats: true },
       { flags: '--force', text: 'take the run over without waiting for the lease of its last owner' },
+      MAX_PARALLEL,
+      {
+        flags: '--max-failures <n>',
+        text: 'the failed item that stops a map, in place of the limit of the file',
+        group: MAPS,
+      },
+      JOB_LOG,
       ...SHOWN,
     ],
     examples: [
@@ -109,6 +143,7 @@ under its --durable id is not run again: it writes nothing, and exits with 0.`,
       ['resume nightly-7 --dry-run', 'what it would do'],
       ['resume nightly-7 --reset-retries', 'with a fresh set of attempts for failed steps'],
       ['resume nightly-7 --done charge', 'you checked: the step took effect'],
+      ['resume import-7 --max-failures 50', 'continue a map that was stopped at its limit'],
     ],
     more: OUTPUT_HELP,
     load: () => import('../resume.js'),

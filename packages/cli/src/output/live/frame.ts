@@ -8,6 +8,7 @@ import type { Look } from '../look.js'
 import { coarseDuration, elapsed } from '../relative-time.js'
 import { countParts, stepWord } from '../state-words.js'
 import { cutText, textWidth } from '../width.js'
+import { drawBar, mapRows } from './map-rows.js'
 import { ACTIVE_STATES, type ActiveState, type EndedStep, type RunModel } from './run-model.js'
 import { activeCells, endedCells, layOut, type StepCells } from './step-cells.js'
 
@@ -26,6 +27,8 @@ const NARROW = 64
 const MIN_NAME = 8
 /** Shorter waits and downtimes are not worth a word. */
 const LEAST_APART_MS = 100
+/** Lines of a map without its running items. */
+const MAP_HEAD = 2
 /** A rate of fewer says nothing. */
 const MIN_FOR_RATE = 10
 
@@ -36,10 +39,11 @@ export function composeFrame(model: RunModel, nowMs: number, window: Window, loo
   const progress = progressLine(model, nowMs, cells, look)
   if (height < 3) return [progress]
   const space = height - 2
-  const few = Math.min(MAX_SHOWN, Math.max(Math.min(FEW, space >> 2), space - model.activeCount))
+  const few = Math.min(MAX_SHOWN, Math.max(Math.min(FEW, space >> 2), space - model.activeCount - model.mapLines))
   const ended = few === 0 ? [] : model.ended.slice(-few).map((step) => cellsOf(model, step))
-  const { rows, hidden } = activeRows(model, nowMs, space - ended.length)
-  const lines = layOut([...ended, ...rows], cells, look)
+  const maps = rowsOfMaps(model, nowMs, cells, space - ended.length, look)
+  const { rows, hidden } = activeRows(model, nowMs, space - ended.length - maps.length)
+  const lines = [...layOut([...ended, ...rows], cells, look), ...maps]
   return [titleLine(model, cells, look), ...lines, ...hiddenLine(hidden, cells, look), progress]
 }
 
@@ -52,9 +56,18 @@ export function composeEnd(model: RunModel, nowMs: number, columns: number, look
     titleLine(model, cells, look),
     ...hiddenLine(before > 0 ? `${plural(before, 'step')} before these` : '', cells, look),
     ...layOut([...model.ended.map((step) => cellsOf(model, step)), ...rows], cells, look),
+    ...rowsOfMaps(model, nowMs, cells, MAP_HEAD, look),
     ...hiddenLine(hidden, cells, look),
     progressLine(model, nowMs, cells, look),
   ]
+}
+
+/** Of each map its bar, its states and the items that run, as many as there is space for. */
+function rowsOfMaps(model: RunModel, nowMs: number, cells: number, space: number, look: Look): string[] {
+  const rows: string[] = []
+  for (const [id, map] of model.maps)
+    rows.push(...mapRows(map, model.nameOf(id), { nowMs, cells, space: space - rows.length }, look))
+  return rows
 }
 
 function cellsOf(model: RunModel, step: EndedStep): StepCells {
@@ -145,12 +158,6 @@ function progressLine(model: RunModel, nowMs: number, cells: number, look: Look)
     if (text !== '') line += gap + painted
   }
   return line
-}
-
-function drawBar(share: number, cells: number, { blocks }: Look): string {
-  const full = Math.floor(share * cells)
-  const [solid, open] = blocks ? ['█', '░'] : ['#', '.']
-  return `[${solid.repeat(full)}${open.repeat(cells - full)}]`
 }
 
 /** How fast steps end, and how long the others will take; only where there are many. */

@@ -5,9 +5,10 @@
  * so that memory is that of the steps in hand and of the list the run began with. Imports the clock of a run, words and types.
  */
 import type { RunEvent, RunState, StepState } from '@reprise/workflow'
-import { isFallbackId, RunClock, skipText } from '@reprise/workflow/internal'
+import { isFallbackId, type MapProgressView, RunClock, skipText } from '@reprise/workflow/internal'
 import type { StopReason } from 'reprise'
 import type { FailureRecord } from 'reprise/durable'
+import { countsText } from '../map-lines.js'
 
 export const ACTIVE_STATES = ['running', 'retrying', 'parked'] as const satisfies readonly StepState[]
 export type ActiveState = (typeof ACTIVE_STATES)[number]
@@ -30,6 +31,11 @@ export interface ActiveStep {
   readonly output: string | null
 }
 
+/** A map that runs. */
+export interface ActiveMap extends MapProgressView {
+  readonly sinceMs: number
+}
+
 export interface EndedStep {
   readonly step: string
   readonly state: StepState
@@ -48,6 +54,7 @@ type Finished = Extract<RunEvent, { readonly type: 'step_finished' }>
 
 /** Of the steps that have ended, so many are known by name. */
 export const MAX_ENDED = 20
+const NO_PROGRESS = { recovered: 0, perSecond: null, etaMs: null, running: [], heldBy: null, isPaused: false } as const
 const ENDED: ReadonlySet<StepState> = new Set(['succeeded', 'recovered', 'skipped', 'failed', 'cancelled', 'undecided'])
 
 export class RunModel {
@@ -65,6 +72,8 @@ export class RunModel {
     retrying: new Map(),
     parked: new Map(),
   }
+  /** Maps that run, by id. */
+  readonly maps = new Map<string, ActiveMap>()
   /** Of all that have ended, those before a resume included. */
   counts: Partial<Record<StepState, number>> = {}
   /** Ended since this began to look. */
@@ -91,6 +100,11 @@ export class RunModel {
 
   get activeCount(): number {
     return ACTIVE_STATES.reduce((sum, state) => sum + this.active[state].size, 0)
+  }
+
+  /** Lines that the maps need: the bar, the states, and the items that run. */
+  get mapLines(): number {
+    return [...this.maps.values()].reduce((sum, { running }) => sum + 2 + running.length, 0)
   }
 
   nameOf(step: string): string {
@@ -125,6 +139,21 @@ export class RunModel {
         return this.finish(event)
       case 'step_skipped':
         return this.end({ ...UNKNOWN_END, ...stepOf(event), state: 'skipped', note: skipText(event.reason) })
+      case 'map_started':
+        this.maps.set(event.step, { ...NO_PROGRESS, counts: event.counts, sinceMs: event.timeMs })
+        return
+      case 'map_progress': {
+        const { counts, recovered, perSecond, etaMs, running, heldBy, isPaused } = event
+        const sinceMs = this.maps.get(event.step)?.sinceMs
+        // What was on its way when the map ended.
+        if (sinceMs === undefined) return
+        this.maps.set(event.step, { counts, recovered, perSecond, etaMs, running, heldBy, isPaused, sinceMs })
+        return
+      }
+      case 'map_finished':
+        return this.endMap(event)
+      case 'map_note':
+      case 'item_failed':
       case 'breaker_changed':
       case 'budget_denied':
         return
@@ -139,6 +168,7 @@ export class RunModel {
     this.startedAtMs = timeMs
     this.state = null
     for (const state of ACTIVE_STATES) this.active[state].clear()
+    this.maps.clear()
     this.ended.length = 0
     this.endedHere = 0
     this.names = new Map(steps.map((step) => [step.id, step.name]))
@@ -177,6 +207,20 @@ export class RunModel {
     // A success after a failure says what had failed.
     const cause = failure ?? (state === 'recovered' ? (before?.failure ?? null) : null)
     this.end({ ...stepOf(event), state, durationMs, waitedMs, stopReason, failure: cause, note: null })
+  }
+
+  /** One that was interrupted has not ended, and stays as it was last seen. */
+  private endMap({ step, state, counts, timeMs }: Extract<RunEvent, { readonly type: 'map_finished' }>): void {
+    const before = this.maps.get(step)
+    if (state === 'interrupted' || state === 'running') {
+      if (before !== undefined) this.maps.set(step, { ...before, counts, running: [], perSecond: null, etaMs: null })
+      return
+    }
+    this.maps.delete(step)
+    const durationMs = before === undefined ? null : timeMs - before.sinceMs
+    const became = state === 'succeeded' || state === 'cancelled' ? state : 'failed'
+    const about = { step, attempt: 0, attempts: 1, durationMs, note: countsText(counts) }
+    this.end({ ...UNKNOWN_END, ...about, state: became })
   }
 
   private end(ended: EndedStep): void {

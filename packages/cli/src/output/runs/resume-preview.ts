@@ -1,5 +1,5 @@
 /** What a resume is about to do: what is kept, run again and waited for. Imports words and types. */
-import { plural, type ResumePreview, roundedDuration } from '@reprise/workflow/internal'
+import { type MapPreview, plural, type ResumePreview, roundedDuration } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import type { Look } from '../look.js'
 import { countdown } from '../relative-time.js'
@@ -10,7 +10,7 @@ const MAX_NAMED = 12
 
 export function resumePreview(preview: ResumePreview, nowMs: number, look: Look): string[] {
   const { style } = look
-  const { run, kept, rerun, waiting, denied, reset, pending, budgetLeft, warnings } = preview
+  const { run, kept, rerun, waiting, denied, reset, pending, maps, budgetLeft, warnings } = preview
   const limited = budgetLeft.map(({ step, expiresAtMs }) => `${name(step)} ${leftText(expiresAtMs - nowMs)}`)
   const rows: readonly (readonly [lead: string, text: string])[] = [
     ['kept', kept === 0 ? '' : `${plural(kept, 'step')} that succeeded`],
@@ -37,6 +37,7 @@ export function resumePreview(preview: ResumePreview, nowMs: number, look: Look)
       ),
     ],
     ['pending', pending === 0 ? '' : plural(pending, 'step')],
+    ...maps.map((map) => [`items of ${name(map.map)}`, mapText(map)] as const),
     ['retry budget', named(limited, look)],
   ]
   const shown = rows.filter(([, text]) => text !== '')
@@ -47,6 +48,24 @@ export function resumePreview(preview: ResumePreview, nowMs: number, look: Look)
     ...(shown.length === 0 ? ['  nothing is left to do'] : []),
     ...warnings.flatMap((warning) => wrapText(`  ${style.yellow('warning:')} `, plainText(warning, 1000), look.width)),
   ]
+}
+
+/** `30 items: 8 kept, 20 pending, 2 run again`. */
+function mapText(map: MapPreview): string {
+  if (!map.isRead) return 'they were not all recorded, and are read again'
+  const { total, kept, pending, retrying, interrupted, failed, undecided, cancelled, reset } = map
+  const counts: readonly (readonly [count: number, word: string])[] = [
+    [kept, 'kept'],
+    [pending, 'pending'],
+    [retrying, 'retrying'],
+    [interrupted, 'interrupted, run again'],
+    [reset, 'with fresh attempts'],
+    [reset > 0 ? 0 : failed, 'failed'],
+    [reset > 0 ? 0 : cancelled, 'cancelled'],
+    [undecided, 'undecided'],
+  ]
+  const parts = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`)
+  return parts.length === 0 ? plural(total, 'item') : `${plural(total, 'item')}: ${parts.join(', ')}`
 }
 
 /** After that no retry is begun any more. */

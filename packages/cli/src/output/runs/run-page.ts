@@ -2,6 +2,7 @@
 import {
   failureReason,
   failureText,
+  type MapView,
   roundedDuration,
   type RunDetail,
   type StepView,
@@ -17,6 +18,7 @@ import { coarseDuration, countdown, relativeTime } from '../relative-time.js'
 import { countWords, runLabel, runPaint, stepLabel, stepPaint } from '../state-words.js'
 import { titleLines, wrapText } from '../wrap.js'
 import { errorLines, resumeLines } from './last-lines.js'
+import { mapFacts, mapNextLines } from './map-facts.js'
 import { runAxis } from './run-axis.js'
 import { drawStep, paintStep } from './waterfall.js'
 
@@ -34,7 +36,9 @@ export function runPage(run: RunDetail, nowMs: number, look: Look, command: Comm
     ...factLines(run, nowMs, look),
     '',
     ...table,
+    ...run.steps.flatMap((step) => (step.map ? ['', ...mapFacts(step, look)] : [])),
     ...runError(run, table, look),
+    ...mapNextLines({ id: run.id, isRunning: run.state === 'running' }, run.steps, look, command),
     ...resumeLines(run, look, command),
   ]
 }
@@ -90,8 +94,17 @@ function columns(run: RunDetail, nowMs: number, look: Look): FittedColumn<StepVi
 }
 
 /** `3/5`; nothing of a step that was not begun. */
-function attempts({ attempts: made, attemptsAllowed, state }: StepView): string {
+function attempts({ attempts: made, attemptsAllowed, state, map }: StepView): string {
+  if (map) return ''
   return state === 'pending' || state === 'skipped' ? '' : `${made}/${attemptsAllowed}`
+}
+
+/** `29/30 items, 1 dead`. */
+function itemsText({ counts }: MapView): string {
+  const { total, pending, running, retrying, skipped, dead, undecided } = counts
+  const bad = Object.entries({ dead, skipped, undecided }).filter(([, count]) => count > 0)
+  const ended = `${total - pending - running - retrying}/${total} items`
+  return [ended, ...bad.map(([word, count]) => `${count} ${word}`)].join(', ')
 }
 
 function took({ activeMs, state }: StepView): string {
@@ -100,7 +113,9 @@ function took({ activeMs, state }: StepView): string {
   return state === 'interrupted' && activeMs === 0 ? '-' : roundedDuration(activeMs)
 }
 
-function lastWords({ state, failure, nextAttemptAtMs, stopReason, history }: StepView, nowMs: number): string {
+function lastWords(step: StepView, nowMs: number): string {
+  const { state, failure, nextAttemptAtMs, stopReason, history, map } = step
+  if (map && failure === null) return itemsText(map)
   if (state === 'recovered') return ''
   const cause = failureText(failure ?? history.findLast((attempt) => attempt.failure !== null)?.failure ?? null)
   if (state === 'retrying' && nextAttemptAtMs !== null) return `next in ${countdown(nextAttemptAtMs, nowMs)}: ${cause}`

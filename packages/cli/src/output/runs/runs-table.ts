@@ -35,6 +35,9 @@ function runColumns(runs: readonly RunView[], nowMs: number, look: Look): Fitted
     { title: 'state', cell: (run) => runLabel(run.state, look), paint: (run) => runPaint(run.state, look), least: 13 },
     { title: 'workflow', cell: (run) => plainText(run.name), least: 8, expendable: 4 },
     { title: 'steps', align: 'right', cell: stepsText, expendable: 3 },
+    ...(runs.some(({ items }) => items !== null)
+      ? [{ title: 'items', align: 'right', cell: itemsText, expendable: 3 } as const]
+      : []),
     { title: 'started', align: 'right', cell: (run) => relativeTime(run.startedAtMs, nowMs), expendable: 1 },
     { title: 'took', align: 'right', cell: ({ activeMs }) => roundedDuration(activeMs), expendable: 2 },
     ...timeColumn('waited', runs, ({ waitedMs }) => waitedMs),
@@ -60,6 +63,14 @@ function stepsText({ counts }: RunView): string {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
   const open = UNFINISHED.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
   return `${all - open}/${all}`
+}
+
+/** `990/1000`: ended, of all; `, 7 failed` where there are any. */
+function itemsText({ items }: RunView): string {
+  if (items === null) return ''
+  const { total, pending, running, retrying, skipped, dead, undecided } = items
+  const failed = skipped + dead + undecided
+  return `${total - pending - running - retrying}/${total}${failed === 0 ? '' : `, ${failed} failed`}`
 }
 
 function whyText({ stopReason, failedStep, owner, state }: RunView): string {

@@ -26,7 +26,8 @@ export function stepPage(
   command: CommandWords = plainCommand,
 ): string[] {
   const { style, width } = look
-  const about = style.dim(`${plainText(step.kind)} step of run ${plainText(run.id)}`)
+  const kind = step.kind === 'item' ? 'item' : `${step.kind} step`
+  const about = style.dim(`${plainText(kind)} of run ${plainText(run.id)}`)
   const rows = withMarks(step.history, run.resumedAtMs, nowMs)
   const table = rows.length === 0 ? [`  ${withoutAttempts(step)}`] : fitTable(columns(nowMs, look), rows, look)
   const { log } = step

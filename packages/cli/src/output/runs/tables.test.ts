@@ -146,6 +146,7 @@ const PREVIEW: ResumePreview = {
     { step: 'archive', attempt: 2, of: 5, nextAttemptAtMs: NOW - 4000 },
   ],
   pending: 2,
+  maps: [],
   budgetLeft: [
     { step: 'report', expiresAtMs: NOW + 6000 },
     { step: 'send', expiresAtMs: NOW - 1 },

@@ -122,7 +122,7 @@ describe('the worth of retries', () => {
     restarted.firstEnded(true, false, 5000, 1000)
     expect(restarted.value).toBe(0.01)
     restarted.firstEnded(true, false, 6000, 1000)
-    expect(restarted.value).toBeCloseTo(0.0125, 4)
+    expect(restarted.value).toBeCloseTo(0.015, 4)
   })
 
   it('is read as the least there is from a snapshot that has none', () => {

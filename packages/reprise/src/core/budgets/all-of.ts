@@ -9,6 +9,7 @@
  * hearing it.
  * Nested ones are taken apart, so that the rule about peeking holds for them together. Imports core only.
  */
+import { expectAnswer } from '../answer.js'
 import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import type { OptionProblem } from '../errors.js'
 import { ALLOWED, askBudget, DENIED, isBudget, unusedOutcome } from '../gate.js'
@@ -109,7 +110,8 @@ function memberProblems(members: readonly Budget[]): OptionProblem[] {
 }
 
 function refuser(members: readonly Budget[], request: BudgetRequest): Budget | undefined {
-  for (const member of members) if (member.peek !== undefined && !member.peek(request)) return member
+  for (const member of members)
+    if (member.peek !== undefined && !expectAnswer(member.peek(request), 'peek')) return member
   return undefined
 }
 
@@ -125,7 +127,11 @@ function denialOf(member: Budget, request: BudgetRequest): Decision {
 function join(held: Decision, decision: Decision, member: Budget, request: BudgetRequest): Decision {
   if (decision.release === undefined && member.settle === undefined) return held
   if (held === ALLOWED && decision.release !== undefined && decision.reason === ALLOWED.reason) return decision
+  let isOver = false
   const release = (outcome: AttemptOutcome): void => {
+    // A second release would settle members for an attempt of somebody else.
+    if (isOver) return
+    isOver = true
     try {
       held.release?.(outcome)
     } finally {

@@ -14,12 +14,15 @@ import type { AttemptWindow } from './attempt-window.js'
 /** Share of the patience of answers that take more than half as long again as slow ones. */
 const SLOWER = 0.76
 
+/** Answers of a round of a window that closed around ten attempts: its limit is 10.5. */
+const ROUND = 11
+
 /** A window that closed, and a clock that moves with its answers. */
 class ClosedWindow {
   private now = 300
   private readonly window: AttemptWindow
 
-  /** Closed around this many attempts, of which all but the one that asked last started at 0. */
+  /** Closed around this many attempts and a half, of which all but the one that asked last started at 0. */
   constructor(limit: number) {
     this.window = usuallyFast(limit - 1)
     expect(fill(this.window, this.now)).toBe(limit)
@@ -91,31 +94,32 @@ class ClosedWindow {
   }
 }
 
-/** Closed around ten attempts, and it is known that answers take half the patience: a round of ten answers. */
+/** Closed around ten attempts, and it is known that answers take half the patience. */
 const closedAtTen = (): ClosedWindow => {
-  const window = new ClosedWindow(10).answer(10, SLOW, false)
+  const window = new ClosedWindow(10).answer(ROUND, SLOW, false)
   expect(window.limit).toBe(10)
   return window
 }
 
 describe('a closed window', () => {
   it('widens by a quarter of an attempt with each fast answer while calls are held', () => {
-    const window = new ClosedWindow(10).answer(3, FAST)
+    const window = new ClosedWindow(10).answer(1, FAST)
     expect(window.limit).toBe(10)
     expect(window.answer(1, FAST).limit).toBe(11)
+    expect(window.answer(4, FAST).limit).toBe(12)
   })
 
   it('widens by an attempt with a window of fast answers, if it was closed around few attempts', () => {
-    // By 1/2, and then by 1/2.5 to 2.9: a part of an attempt lets none start.
-    const window = new ClosedWindow(2).answer(2, FAST)
+    // From 2.5 by 1/2.5 to 2.9, and then to 3.2: a part of an attempt lets none start.
+    const window = new ClosedWindow(2).answer(1, FAST)
     expect(window.limit).toBe(2)
     expect(window.answer(1, FAST).limit).toBe(3)
   })
 
   it('widens with slow answers once it has seen a round of them, also of attempts from before it closed', () => {
-    const window = new ClosedWindow(10).answerNow(10, 0.3)
+    const window = new ClosedWindow(10).answerNow(ROUND, 0.3)
     expect(window.limit).toBe(10)
-    expect(window.answerNow(4, 0.3).limit).toBe(11)
+    expect(window.answerNow(2, 0.3).limit).toBe(11)
     expect(window.answerNow(8, 0.3).limit).toBe(13)
   })
 
@@ -130,7 +134,7 @@ describe('a closed window', () => {
   })
 
   it('is cut to seven tenths at the end of a round whose answers take more than half as long again', () => {
-    const window = closedAtTen().answer(9, SLOWER, false)
+    const window = closedAtTen().answer(ROUND - 1, SLOWER, false)
     expect(window.limit).toBe(10)
     expect(window.answerNow(1, SLOWER, false).limit).toBe(7)
   })
@@ -139,21 +143,21 @@ describe('a closed window', () => {
     expect(closedAtTen().answer(100, 0.75, false).limit).toBe(10)
   })
 
-  it('is not cut when at most seven answers in ten are slower', () => {
-    expect(closedAtTen().answer(3, SLOW, false).answer(7, SLOWER, false).limit).toBe(10)
-    expect(closedAtTen().answer(2, SLOW, false).answer(8, SLOWER, false).limit).toBe(7)
+  it('is not cut when at most three answers in four are slower', () => {
+    expect(closedAtTen().answer(3, SLOW, false).answer(8, SLOWER, false).limit).toBe(10)
+    expect(closedAtTen().answer(2, SLOW, false).answer(9, SLOWER, false).limit).toBe(7)
   })
 
   it('is not cut for a long tail, however long', () => {
     const window = closedAtTen()
-    for (let round = 0; round < 5; round++) window.answer(7, SLOW, false).answerNow(3, 20, false)
+    for (let round = 0; round < 5; round++) window.answer(8, SLOW, false).answerNow(3, 20, false)
     expect(window.limit).toBe(10)
   })
 
   it('is cut although the first round had a long tail', () => {
-    // The mean of that round is 0.76, its geometric mean is 0.504, and half as long again is 0.755.
-    const first = new ClosedWindow(10).answer(9, 0.4, false).answerNow(1, 4, false)
-    expect(first.answer(10, SLOWER, false).limit).toBe(7)
+    // The mean of that round is 0.73, its geometric mean is 0.493, and half as long again is 0.74.
+    const first = new ClosedWindow(10).answer(ROUND - 1, 0.4, false).answerNow(1, 4, false)
+    expect(first.answer(ROUND, SLOWER, false).limit).toBe(7)
   })
 
   it('does not take fast answers that become slower but stay fast for trouble', () => {
@@ -163,14 +167,14 @@ describe('a closed window', () => {
 
   it('follows answers that become faster by a quarter of the way, so that one lucky round does not cut it', () => {
     // 0.5 becomes 0.45, and half as long again is 0.675.
-    const window = closedAtTen().answer(10, 0.3, false).answer(10, 0.67, false)
+    const window = closedAtTen().answer(ROUND, 0.3, false).answer(ROUND, 0.67, false)
     expect(window.limit).toBe(10)
-    expect(window.answer(10, 0.68, false).limit).toBe(7)
+    expect(window.answer(ROUND, 0.68, false).limit).toBe(7)
   })
 
   it('is cut by attempts that ran into their time limits, which count as two patiences', () => {
-    const window = new ClosedWindow(10).answer(10, 0.9, false).answer(2, 0.9, false)
-    expect(window.miss(7).limit).toBe(10)
+    const window = new ClosedWindow(10).answer(ROUND, 0.9, false).answer(2, 0.9, false)
+    expect(window.miss(8).limit).toBe(10)
     expect(window.missNow(1).limit).toBe(7)
   })
 
@@ -186,16 +190,16 @@ describe('a closed window', () => {
     const window = closedAtTen()
     expect(window.cut()).toBe(7)
     expect(window.answerNow(100, SLOWER, false).limit).toBe(7)
-    expect(window.answer(6, SLOWER, false).limit).toBe(7)
-    // A limit of 4.9 lets four attempts start.
-    expect(window.answerNow(1, SLOWER, false).limit).toBe(4)
+    // A limit of 7.35: a round of eight answers.
+    expect(window.answer(7, SLOWER, false).limit).toBe(7)
+    expect(window.answerNow(1, SLOWER, false).limit).toBe(5)
   })
 
   it('ignores attempts that started before its last cut and run into their time limits', () => {
     const window = closedAtTen()
     expect(window.cut()).toBe(7)
     expect(window.missNow(100).limit).toBe(7)
-    expect(window.answer(7, SLOWER, false).limit).toBe(4)
+    expect(window.answer(8, SLOWER, false).limit).toBe(5)
   })
 
   it('counts all answers again when it was open since its last cut', () => {
@@ -203,8 +207,8 @@ describe('a closed window', () => {
     window.cut()
     window.closeAgain(10)
     // They started before the cut, and tell what answers took when it closed again.
-    window.answerNow(10, SLOW, false)
-    expect(window.answer(10, SLOWER, false).limit).toBe(7)
+    window.answerNow(ROUND, SLOW, false)
+    expect(window.answer(ROUND, SLOWER, false).limit).toBe(7)
   })
 
   it('waits longer after each cut before slow answers widen it again, up to the fourth', () => {
@@ -213,8 +217,8 @@ describe('a closed window', () => {
       window.cut()
       return window.answersUntilWider()
     })
-    // 2, 4, 8 and 16 rounds of 7, 6, 5 and 4 answers, and up to four answers that widen it by one.
-    expect(answers).toEqual([18, 26, 43, 66, 65, 68])
+    // 2, 4, 8 and 16 rounds of 8, 6, 5 and 4 answers, and up to four answers that widen it by one.
+    expect(answers).toEqual([19, 26, 43, 66, 65, 68])
   })
 
   it('still widens with fast answers right after a cut', () => {
@@ -233,7 +237,7 @@ describe('a closed window', () => {
     const window = closedAtTen()
     for (let i = 0; i < 3; i++) window.cut()
     window.closeAgain(10)
-    window.answer(10, SLOW, false)
+    window.answer(ROUND, SLOW, false)
     window.cut()
     expect(window.answersUntilWider()).toBe(once.answersUntilWider())
   })

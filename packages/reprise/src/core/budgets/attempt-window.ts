@@ -25,10 +25,12 @@ const QUIET_SHARE = 0.5
 const LATE_SHARE = 2
 /** An answer is slower if it takes this many times what answers took when the window closed. */
 const SLOWER = 1.5
-/** Part of a round that must be slower to show a queue. A healthy dependency with a long tail has fewer slow answers. */
-const MAJORITY = 0.7
+/** More than this part of a round must be slower to show a queue. A healthy dependency with a long tail has fewer slow answers. */
+const MAJORITY = 0.75
 /** A cut takes a window that was too wide by half back to where it was. */
 const CUT = 0.7
+/** Room beyond what is in flight when the window closes: a client with few calls would otherwise close around next to nothing. */
+const SPARE = 1.5
 /** Part of a window that one round of answers widens it by; more was seen to overshoot in a brown-out. */
 const GROWTH = 0.25
 /** Fewer answers than this are chance. */
@@ -54,7 +56,8 @@ export class AttemptWindow {
   private quietSinceMs = Infinity
   private slowSinceMs = Infinity
   private inFlightBeforeSilence = 0
-  private readonly round = new Round()
+  /** Made when the window closes: most keys never need one. Kept with its cuts until a fast answer shows that all is well. */
+  private round: Round | undefined = undefined
   private readonly usual = new UsualAnswers()
   private readonly loss = new PartialLoss()
 
@@ -80,8 +83,8 @@ export class AttemptWindow {
     }
     if (this.silent) return false
     const isOpen = this.limit === Infinity
-    // With room for the attempt that asks: a client with few calls would otherwise close around next to nothing.
-    if (isOpen && this.usual.areFast && now - this.slowSinceMs >= FAST_SHARE * patienceMs) this.close(this.inFlight + 1)
+    if (isOpen && this.usual.areFast && now - this.slowSinceMs >= FAST_SHARE * patienceMs)
+      this.close(this.inFlight + SPARE)
     return this.inFlight + 1 <= this.limit
   }
 
@@ -115,7 +118,7 @@ export class AttemptWindow {
     this.limit = Infinity
     this.quietSinceMs = Infinity
     this.slowSinceMs = Infinity
-    this.round.forgetCuts()
+    this.round = undefined
   }
 
   snapshot(): AttemptWindowState {
@@ -151,20 +154,21 @@ export class AttemptWindow {
     const isFast = share <= FAST_SHARE
     if (!isHolding && isFast) {
       this.limit = Infinity
-      this.round.forgetCuts()
+      this.round = undefined
       return
     }
     if (isHolding && isFast) this.limit += Math.max(1 / this.limit, GROWTH)
-    else if (isHolding && this.round.mayWiden) this.limit += GROWTH
+    else if (isHolding && this.round?.mayWiden) this.limit += GROWTH
     this.count(share, startMs, now)
   }
 
   private count(share: number, startMs: number, now: number): void {
-    if (this.round.add(share, startMs, now, this.limit) === 'slower') this.limit = Math.max(1, this.limit * CUT)
+    if (this.round?.add(share, startMs, now, this.limit) === 'slower') this.limit = Math.max(1, this.limit * CUT)
   }
 
   private close(limit: number): void {
     this.limit = limit
+    this.round ??= new Round()
     this.round.startOver()
   }
 }
@@ -192,10 +196,6 @@ class Round {
     this.waitRounds = 0
     this.cutMs = -Infinity
     this.begin()
-  }
-
-  forgetCuts(): void {
-    this.cuts = 0
   }
 
   add(share: number, startMs: number, now: number, limit: number): 'slower' | undefined {

@@ -1,8 +1,9 @@
 /**
  * A reservation: attempts whose costs add up to at most `max` run at a time, first attempts included.
  *
- * Invariants: what a grant took comes back exactly once, by the decision's `release` or, where the decision is gone,
- * by `settle`; never below nothing in use. Attempts of cost 1 share one decision. Imports core only.
+ * Invariants: what a grant took comes back exactly once, by the decision's `release`, however often that is called, or by
+ * `settle` where the decision is gone; never below nothing in use. So every grant is a decision of its own: a shared one
+ * could not tell a second release from that of another attempt. Imports core only.
  */
 import type { AttemptOutcome, Budget, BudgetDescription, BudgetRequest, Decision } from '../budget.js'
 import { ALLOWED, DENIED } from '../gate.js'
@@ -23,7 +24,6 @@ export interface ConcurrencyBudgetState {
 export class ConcurrencyBudget implements Budget {
   private readonly max: number
   private reserved = 0
-  private readonly single = Object.freeze(this.grant(1))
 
   constructor(options: ConcurrencyBudgetOptions) {
     const checks = { max: numberCheck(10, 'a whole number of 1 or more') }
@@ -40,7 +40,7 @@ export class ConcurrencyBudget implements Budget {
     const cost = costOf(request)
     if (this.reserved + cost > this.max) return DENIED
     this.reserved += cost
-    return cost === 1 ? this.single : this.grant(cost)
+    return this.grant(cost)
   }
 
   settle(request: BudgetRequest, _outcome: AttemptOutcome): void {
@@ -66,7 +66,12 @@ export class ConcurrencyBudget implements Budget {
   }
 
   private grant(cost: number): Decision {
-    return { ...ALLOWED, release: () => this.free(cost) }
+    let held = cost
+    const release = (): void => {
+      this.free(held)
+      held = 0
+    }
+    return { allowed: true, reason: ALLOWED.reason, release }
   }
 
   private free(cost: number): void {

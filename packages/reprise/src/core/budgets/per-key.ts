@@ -195,9 +195,12 @@ export class PerKeyBudget implements Budget {
     if (budget.conclude !== undefined) child.pending++
     if (release !== undefined || budget.settle !== undefined) child.pending++
     if (release === undefined) return decision
+    let isOver = false
     return {
       ...decision,
       release: (outcome) => {
+        if (isOver) return
+        isOver = true
         child.pending = Math.max(0, child.pending - 1)
         try {
           release.call(decision, outcome)

@@ -60,10 +60,10 @@ describe('the worth of a retry', () => {
 
   it.each([
     [0, 0.01],
-    [2000, 0.015],
-    [4000, 0.02],
-    [12_000, 0.04],
-  ])('grows no further in %d ms, four patiences to double, than to %d', (ms, value) => {
+    [1000, 0.015],
+    [2000, 0.02],
+    [6000, 0.04],
+  ])('grows no further in %d ms, two patiences to double, than to %d', (ms, value) => {
     const worth = new RetryWorth()
     retries(worth, times(50, false))
     expect(worth.value).toBe(0.01)
@@ -77,9 +77,9 @@ describe('the worth of a retry', () => {
     const worth = new RetryWorth()
     retries(worth, times(50, false))
     let before = worth.value
-    for (let now = 4000; now <= 40_000; now += 4000) {
-      for (let ms = 3996; ms >= 0; ms -= 4) retries(worth, [true], now - ms)
-      // It may double in four patiences, and growth in many small steps is compound.
+    for (let now = 2000; now <= 20_000; now += 2000) {
+      for (let ms = 1998; ms >= 0; ms -= 2) retries(worth, [true], now - ms)
+      // It may double in two patiences, and growth in many small steps is compound.
       expect(worth.value).toBeLessThanOrEqual(before * Math.E)
       before = worth.value
     }
@@ -93,7 +93,7 @@ describe('the worth of a retry', () => {
     expect(worth.value).toBe(0.01)
     retries(worth, [true], 10_000)
     expect(worth.value).toBe(0.01)
-    retries(worth, [true], 14_000)
+    retries(worth, [true], 12_000)
     expect(worth.value).toBeCloseTo(0.02, 4)
   })
 

@@ -3,7 +3,7 @@
  * how few attempts are late. It tells random errors, where a retry succeeds as often as any attempt (worth 1), from a
  * part of the dependency that is down behind the same budget, where no retry helps (worth next to nothing).
  *
- * It falls at once and rises by about a quarter of itself in one patience, so that calls that wait for a retry do not
+ * It falls at once and rises by about half of itself in one patience, so that calls that wait for a retry do not
  * all go when the first of them helped. It never falls to 0: the few retries that go all the same find out when retries help again.
  * Imports core only.
  */
@@ -20,7 +20,7 @@ const MOST_LATE = 0.15
 const NEGLIGIBLE = 1e-20
 const LEAST = 0.01
 /** What it may rise by in one patience, as a share of itself. */
-const RISE = 0.25
+const RISE = 0.5
 /** Retries in a row that helped, from which a client with few calls is taken to know that they do. */
 const PROVEN = 2
 

@@ -47,13 +47,13 @@ const EVENT_COLUMNS = 'seq, type, scope_kind, scope, id, at, correlation_id, det
 const IN_RUN = `scope_kind = 'run' AND scope = ?`
 
 export function* listTasks(filter: TaskFilter): Reading<readonly TaskRecord[]> {
-  const { scopeKind, scope, queue, statuses, owner, after, limit, withInput = true } = filter
+  const { scopeKind, scope, queue, statuses, sinceMs, owner, after, limit, withInput = true } = filter
   const where = new Conditions().when('scope_kind = ?', scopeKind).when('scope = ?', scope).when('queue = ?', queue)
   if (statuses !== undefined) where.add(statusIs(statuses))
   // Such tasks have an owner: so the index of owners finds them, however many have finished.
   const areOwned = statuses?.every((status) => status === 'running' || status === 'parked') ?? false
   if (areOwned) where.add('owner IS NOT NULL')
-  where.when('owner = ?', owner)
+  where.when('owner = ?', owner).when('updated_at >= ?', sinceMs)
   // Sorted afterwards where they are few: to read those in order of their keys would be to read all tasks.
   const isSorted = areOwned || owner !== undefined
   const key = isSorted ? `scope_kind || '', scope || '', id || ''` : 'scope_kind, scope, id'

@@ -74,8 +74,13 @@ export class Conditions {
     return value === undefined ? this : this.add(condition, value)
   }
 
+  /** All of them as one condition; empty if there are none. */
+  get all(): string {
+    return this.parts.join(' AND ')
+  }
+
   /** The clause, or nothing if there are no conditions. */
   get where(): string {
-    return this.parts.length === 0 ? '' : `WHERE ${this.parts.join(' AND ')}`
+    return this.parts.length === 0 ? '' : `WHERE ${this.all}`
   }
 }

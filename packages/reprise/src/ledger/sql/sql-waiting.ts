@@ -2,13 +2,13 @@
  * Tasks that wait, in SQL: by policy and place in the order of claims, as the index of due tasks has them. Imports core's
  * state, rows and the port.
  *
- * Very many tasks may wait, and most of them are fresh: they are counted by the database. What it recognises is the
- * state that tasks are created with; whatever differs comes to JavaScript, so that an unknown state is never taken for a
- * sound one.
+ * Very many tasks may wait, so they are counted by the database. What it recognises is the state that tasks are created
+ * with, and the one that failed attempts leave; whatever differs comes to JavaScript, so that an unknown state is never
+ * taken for a sound one.
  */
 import { initialState, snapshot } from '../../core/state.js'
-import { compareWaiting, FRESH_RANK, RANK_NUMBERS } from '../claim-order.js'
-import type { FreshFilter, FreshPage, RetryingFilter, WaitingCount, WaitingFilter } from '../ledger.js'
+import { compareWaiting, FRESH_RANK, RANK_NUMBERS, RETRY_RANK } from '../claim-order.js'
+import type { SurveyFilter, SurveyPage, RetryingFilter, WaitingCount, WaitingFilter } from '../ledger.js'
 import type { TaskRecord } from '../records.js'
 import { numberOf, type SqlRow, TASK_COLUMNS, taskOf, text } from '../rows.js'
 import { Conditions, limited, type Reading, readRows, type SqlArgument } from './sql-reading.js'
@@ -18,6 +18,8 @@ const IN_GROUP = `status = 'waiting' AND queue = ? AND policy_hash = ? AND claim
 const ORDER = 'due_at, id, scope_kind, scope'
 /** PostgreSQL and SQLite allow several hundred parts of a union. */
 const GROUPS_AT_ONCE = 100
+/** The largest number that the column of attempts holds. */
+const MOST_ATTEMPTS = 2_147_483_647
 
 export function* countWaiting(queue: string): Reading<readonly WaitingCount[]> {
   const rows = yield* readRows(
@@ -52,41 +54,75 @@ function* undatedTasks({ queue, policyHash, rank, after, limit }: WaitingFilter)
   return (yield* readRows(...limited(query, where, limit))).map((row) => taskOf(row).task)
 }
 
-/** With any seed: the claim looks at it. */
-const CREATED_PROGRESS = text({
+const CREATED = text({
   retry: snapshot(initialState(null), 0),
   current: null,
   interruptions: 0,
   lastFailure: null,
-}).replace('"seed":0', '"seed":%')
+})
+/** With any seed: the claim looks at it. */
+const CREATED_PROGRESS = CREATED.replace('"seed":0', '"seed":%')
+/**
+ * Between two attempts, each of which failed and has its row. Delays and times may be any numbers that are not negative: the
+ * claim looks at the whole state before anything runs. A quote within a text is escaped, so that no message has the form of a
+ * key.
+ */
+const RETRY_PROGRESS = CREATED_PROGRESS.replace('"failures":0', `"failures":' || attempts_kept || '`)
+  .replace('"launched":0', `"launched":' || attempts_kept || '`)
+  .replace('"totalDelayMs":0,"lastDelayMs":0', '"totalDelayMs":%,"lastDelayMs":%')
+  .replace('"expiresAtMs":null,"deadlineAtMs":null', '"expiresAtMs":%,"deadlineAtMs":%')
+  .replace('"resumed":false', '"resumed":%')
+  .replace('"lastFailure":null}', '"lastFailure":{%')
 /** The last moment that JavaScript can name. */
 const LAST_MS = 8.64e15
-const SOUND = `progress LIKE ? AND updated_at BETWEEN 0 AND ? AND created_at BETWEEN 0 AND ? AND due_at BETWEEN 0 AND ?
-  AND attempts_kept = 0 AND compacted_until IS NULL`
+const KNOWN_TIMES = `updated_at BETWEEN 0 AND ? AND created_at BETWEEN 0 AND ? AND due_at BETWEEN 0 AND ?
+  AND compacted_until IS NULL`
+const AS_CREATED = `progress LIKE '${CREATED_PROGRESS}' AND attempts_kept = 0`
+const AS_FAILED = `progress LIKE '${RETRY_PROGRESS}' AND progress NOT LIKE '%Ms":-%' AND progress NOT LIKE '%Ms":"%'
+  AND generation = 1 AND attempts_kept BETWEEN 1 AND ?`
 
-export function* freshTasks({ queue, policyHash, nowMs, after, limit }: FreshFilter): Reading<FreshPage> {
-  const group = [queue, policyHash, FRESH_RANK]
-  const where = new Conditions().add(IN_GROUP, ...group).add('due_at IS NOT NULL')
+/** What has not to be looked at one by one. */
+function soundTasks({ rank, nowMs, attempts }: SurveyFilter): Conditions {
+  const sound = new Conditions().add(KNOWN_TIMES, Math.min(nowMs, LAST_MS), LAST_MS, LAST_MS)
+  if (rank === FRESH_RANK) return sound.add(AS_CREATED)
+  return rank === RETRY_RANK ? sound.add(AS_FAILED, Math.min(attempts, MOST_ATTEMPTS)) : sound.add('1 = 0')
+}
+
+/**
+ * Page by page: SQLite holds up the process while it counts. `isAtOnce`: the whole group is counted first, and if all of it
+ * is sound, that is all.
+ */
+export function* surveyWaiting(filter: SurveyFilter, isAtOnce = false): Reading<SurveyPage> {
+  const { queue, policyHash, rank, after, limit } = filter
+  const where = new Conditions().add(IN_GROUP, queue, policyHash, rank).add('due_at IS NOT NULL')
   if (after !== undefined) where.add('(due_at, id) > (?, ?)', after.dueAtMs, after.id)
+  const sound = soundTasks(filter)
+  const undated = after === undefined ? yield* undatedTasks({ queue, policyHash, rank }) : []
+  if (isAtOnce && after === undefined) {
+    const { tasks, sound: count } = yield* countSound(where, sound)
+    if (tasks === count) return { sound: count, others: undated, end: undefined }
+  }
   const [last] = yield* readRows(`SELECT due_at, id FROM {tasks} ${where.where} ORDER BY due_at, id LIMIT 1 OFFSET ?`, [
     ...where.values,
     limit - 1,
   ])
   const end = last && { dueAtMs: last['due_at'] as number, id: last['id'] as string }
   if (end !== undefined) where.add('(due_at, id) <= (?, ?)', end.dueAtMs, end.id)
-  const sound: SqlArgument[] = [CREATED_PROGRESS, Math.min(nowMs, LAST_MS), LAST_MS, LAST_MS]
-  const [counted] = yield* readRows(
-    `SELECT count(*) AS tasks, count(*) FILTER (WHERE ${SOUND}) AS sound FROM {tasks} ${where.where}`,
-    [...sound, ...where.values],
-  )
-  const [all, count] = [numberOf(counted?.['tasks']), numberOf(counted?.['sound'])]
-  const undated = after === undefined ? yield* undatedTasks({ queue, policyHash, rank: FRESH_RANK }) : []
-  if (all === count) return { sound: count, others: undated, end }
+  const { tasks, sound: count } = yield* countSound(where, sound)
+  if (tasks === count) return { sound: count, others: undated, end }
   const rows = yield* readRows(
-    `SELECT ${TASK_COLUMNS} FROM {tasks} ${where.where} AND NOT (${SOUND}) ORDER BY ${ORDER}`,
-    [...where.values, ...sound],
+    `SELECT ${TASK_COLUMNS} FROM {tasks} ${where.where} AND NOT (${sound.all}) ORDER BY ${ORDER}`,
+    [...where.values, ...sound.values],
   )
   return { sound: count, others: [...undated, ...rows.map((row) => taskOf(row).task)], end }
+}
+
+function* countSound(where: Conditions, sound: Conditions): Reading<{ tasks: number; sound: number }> {
+  const [counted] = yield* readRows(
+    `SELECT count(*) AS tasks, count(*) FILTER (WHERE ${sound.all}) AS sound FROM {tasks} ${where.where}`,
+    [...sound.values, ...where.values],
+  )
+  return { tasks: numberOf(counted?.['tasks']), sound: numberOf(counted?.['sound']) }
 }
 
 /**

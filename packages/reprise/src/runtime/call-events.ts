@@ -5,6 +5,7 @@
  */
 import type { Decision } from '../core/budget.js'
 import type { RepriseEvent } from '../core/event.js'
+import { BudgetPanic } from '../core/gate.js'
 import type { BudgetRef } from '../core/policy.js'
 import type { AttemptResult, StopReason } from '../core/words.js'
 import type { Attempt } from './attempt.js'
@@ -80,6 +81,7 @@ export function decision(call: CallRecord, asked: Attempt, ref: BudgetRef, mode:
     mode,
     allowed: answer.allowed,
     reason: answer.reason,
+    error: answer instanceof BudgetPanic ? answer.error : undefined,
   })
 }
 

@@ -1,0 +1,96 @@
+/**
+ * A map in lines below a table: how many items are in which state, its rate and limits, its failures by kind, why it was
+ * stopped and what to type then. Text of others is made plain. Imports words, commands to type and types.
+ */
+import { haltText, type MapView, plural, type StepView } from '@reprise/workflow/internal'
+import { plainText } from 'reprise/internal'
+import type { Look } from '../look.js'
+import { countsText } from '../map-lines.js'
+import type { CommandWords } from '../next-commands.js'
+import { wrapCommand, wrapText } from '../wrap.js'
+
+/** Kinds of failures that are listed. */
+const MAX_FAILURES = 5
+const MAX_SIGNATURE = 160
+
+/** Lines about the items of a map; none if it has not begun. */
+export function mapFacts({ name, map }: StepView, look: Look): string[] {
+  if (!map) return []
+  return [
+    ...wrapText('  ', `${plainText(name)}: ${countsText(map.counts)}${recoveredText(map)}`, look.width),
+    ...wrapText('    ', limitsText(map), look.width),
+    ...failureLines(map, look),
+    ...haltLines(map, look),
+  ]
+}
+
+function recoveredText({ recovered }: MapView): string {
+  return recovered === null || recovered === 0 ? '' : ` (${recovered} recovered)`
+}
+
+function limitsText({ perSecond, maxParallel, perSecondAllowed, maxFailures, isPaused }: MapView): string {
+  const parts = [
+    perSecond === null ? '' : `${rateText(perSecond)} ended per second`,
+    `at most ${maxParallel} at a time`,
+    perSecondAllowed === null ? '' : `at most ${rateText(perSecondAllowed)} started per second`,
+    maxFailures === null ? '' : `stops at ${plural(maxFailures, 'failed item')}`,
+    isPaused ? 'paused by hand' : '',
+  ]
+  return parts.filter((part) => part !== '').join(', ')
+}
+
+export function rateText(perSecond: number): string {
+  return perSecond >= 10 ? String(Math.round(perSecond)) : String(Number(perSecond.toPrecision(2)))
+}
+
+/** `3 items failed: exit code 3: bad (2 recovered)`. */
+function failureLines({ failures }: MapView, look: Look): string[] {
+  const shown = failures.slice(0, MAX_FAILURES).flatMap(({ signature, items, failed, recovered, example }) => {
+    const ends = [failed === 0 ? '' : `${failed} for good`, recovered === 0 ? '' : `${recovered} recovered`]
+    const ended = ends.filter((end) => end !== '').join(', ')
+    const cause = items === 1 ? (example?.message ?? signature) : signature
+    const text = `${plural(items, 'item')} failed: ${plainText(cause, MAX_SIGNATURE)}${ended === '' ? '' : ` (${ended})`}`
+    return wrapText('    ', text, look.width)
+  })
+  const left = failures.length - MAX_FAILURES
+  return left > 0 ? [...shown, `    … and ${plural(left, 'further kind')} of failures`] : shown
+}
+
+function haltLines({ halted }: MapView, look: Look): string[] {
+  return halted === null ? [] : wrapText('    ', `${look.style.red('stopped')}: ${haltText(halted)}`, look.width)
+}
+
+/** Commands for a map that has failed items. `isRunning`: without those that a run which is being executed refuses. */
+export function mapNextSteps(
+  run: string,
+  maps: readonly StepView[],
+  isRunning = false,
+): [words: string[], text: string][] {
+  const views = maps.flatMap(({ map }) => (map ? [map] : []))
+  const failed = views.reduce((sum, { counts }) => sum + counts.dead + counts.undecided, 0)
+  const stopped = views.find(({ halted }) => halted !== null && halted.kind === 'max_failures')
+  const more = stopped === undefined ? 0 : stopped.counts.dead + stopped.counts.skipped + stopped.counts.undecided + 10
+  return [
+    ...(failed === 0
+      ? []
+      : ([
+          [['dlq', 'list', run], 'the failed items'],
+          ...(isRunning ? [] : [[['dlq', 'retry', run], 'run them again']]),
+        ] as [string[], string][])),
+    ...(stopped === undefined
+      ? []
+      : ([[['resume', run, '--max-failures', String(more)], 'continue with a higher limit']] as [string[], string][])),
+  ]
+}
+
+/** The same, a line each, below a page. */
+export function mapNextLines(
+  { id, isRunning }: { readonly id: string; readonly isRunning: boolean },
+  maps: readonly StepView[],
+  look: Look,
+  command: CommandWords,
+): string[] {
+  const steps = mapNextSteps(id, maps, isRunning)
+  if (steps.length === 0) return []
+  return ['', ...steps.flatMap(([words]) => wrapCommand(`${look.style.cyan('next:')} `, command(words), look.screen))]
+}

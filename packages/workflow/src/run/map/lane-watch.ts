@@ -1,0 +1,108 @@
+/**
+ * Waits until the items of a lane have ended, the map was stopped, or the run is. Imports the library and its own layer.
+ *
+ * Ends of items in this process are heard at once; those of other processes, and changes by hand, are found by a poll.
+ * The ledger is asked when a lane may be over and at each poll, not at each end: items may end thousands of times a second.
+ */
+import type { Ledger } from 'reprise/durable'
+import type { MapErrorPolicy } from '../../plan/map-plan.js'
+import { openIn, openInQueue, readClasses, runningItems } from './map-counts.js'
+import { countHalt, halt, readLanes, thresholdHalt } from './map-halt.js'
+
+const POLL_MS = 1000
+/** After a failure the map may have been stopped: it is looked at this soon, however many failures follow. */
+const AFTER_FAILURE_MS = 50
+
+export class LaneWatch {
+  private readonly ledger: Ledger
+  private readonly mapRun: string
+  private readonly errors: MapErrorPolicy
+  private readonly signal: AbortSignal
+  /** Tasks that have not ended, as far as this process knows: it may take too many for ended, never too few. */
+  private left = 0
+  private wake: () => void = () => undefined
+  private isWakingSoon = false
+
+  constructor(ledger: Ledger, mapRun: string, errors: MapErrorPolicy, signal: AbortSignal) {
+    this.ledger = ledger
+    this.mapRun = mapRun
+    this.errors = errors
+    this.signal = signal
+  }
+
+  get isStopped(): boolean {
+    return this.signal.aborted
+  }
+
+  /** An item has ended here, or waits. */
+  itemRested(isFailed: boolean): void {
+    this.left--
+    if (this.left <= 0) this.wake()
+    else if (isFailed && !this.isWakingSoon) {
+      this.isWakingSoon = true
+      setTimeout(() => {
+        this.isWakingSoon = false
+        this.wake()
+      }, AFTER_FAILURE_MS)
+    }
+  }
+
+  /** Resolves when nothing of the lane goes on any more: ended, stopped, or the run is stopped. */
+  async untilOver(tally: string, queue: string): Promise<void> {
+    for (;;) {
+      if (this.isStopped || (await this.isOver(tally, queue))) return
+      await this.next()
+    }
+  }
+
+  /** Resolves when all tasks of the tally have ended, or the run is stopped. */
+  async untilEmpty(tally: string): Promise<void> {
+    while (!this.isStopped && (await this.look(tally)) > 0) await this.next()
+  }
+
+  /** Resolves when no task of the queue is open any more, or the run is stopped. No limit of the map stops them. */
+  async untilQueueEmpty(queue: string): Promise<void> {
+    while (!this.isStopped) {
+      this.left = await openInQueue(this.ledger, queue)
+      if (this.left === 0) return
+      await this.next()
+    }
+  }
+
+  private async isOver(tally: string, queue: string): Promise<boolean> {
+    const open = await this.look(tally)
+    const { items, sample } = await readLanes(this.ledger, this.mapRun)
+    // The last items too may be what makes the share of failures too large: then nothing comes after the map.
+    const reason = thresholdHalt(await readClasses(this.ledger, this.mapRun), this.errors) ?? countHalt(items)
+    if (reason !== undefined) await halt(this.ledger, this.mapRun, reason)
+    if (open === 0) return true
+    if (reason === undefined && items.halt === undefined && sample.halt === undefined) return false
+    if (this.errors.halt === 'now') return true
+    return (await runningItems(this.ledger, [queue])).length === 0
+  }
+
+  /** How many tasks of the tally have not ended. */
+  private async look(tally: string): Promise<number> {
+    this.left = 0
+    const open = await openIn(this.ledger, tally)
+    // Those that ended meanwhile have been subtracted: the tally may count them as open.
+    this.left += open
+    return open
+  }
+
+  private next(): Promise<void> {
+    // The last of them may have ended while the ledger was asked.
+    if (this.left <= 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.wake(), POLL_MS)
+      this.wake = () => {
+        clearTimeout(timer)
+        this.signal.removeEventListener('abort', this.wake)
+        this.wake = () => undefined
+        resolve()
+      }
+      this.signal.addEventListener('abort', this.wake, { once: true })
+      if (this.signal.aborted) this.wake()
+    })
+  }
+}

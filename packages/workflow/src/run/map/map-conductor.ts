@@ -1,0 +1,418 @@
+/**
+ * Conducts a map: records its items, lets them run, waits for their ends, and says what the map has become. Called again
+ * after a crash it goes on with what the ledger has: items that have ended do not run again. What becomes of a single
+ * item is decided by the durable driver alone. Imports the library, the plan and its own layer.
+ */
+import type { Observer } from 'reprise'
+import type { Durable, Json, Ledger } from 'reprise/durable'
+import { type ConductOptions, type DurableRun, failureOf, type ItemQueue } from 'reprise/internal'
+import { inputChange, inputMark } from '../../items/input-mark.js'
+import type { InputSources } from '../../items/open-entries.js'
+import { readItems } from '../../items/read-items.js'
+import type { MapPlan } from '../../plan/map-plan.js'
+import type { Plan } from '../../plan/plan.js'
+import type { StateDirectory } from '../../state/state-directory.js'
+import { StateError } from '../../state/state-error.js'
+import type { MapCounts } from '../../view/map-views.js'
+import type { Performer } from '../performer.js'
+import type { RunEvent } from '../run-event.js'
+import type { Scope } from '../scope.js'
+import { enumerateItems } from './enumerate-items.js'
+import { isInputFault, missingPart } from './input-faults.js'
+import { removeInput } from './input-sources.js'
+import { ItemSteps } from './item-steps.js'
+import { JobLog } from './job-log.js'
+import { openIn } from './map-counts.js'
+import { endOf, type MapEnd, stateOf } from './map-end.js'
+import { clearHalt, isMapHalted, limitLanes, readLanes } from './map-halt.js'
+import { MapLanes } from './map-lanes.js'
+import { errorTally, itemTally, MAP_KIND, mapRunId } from './map-names.js'
+import { MapProgress } from './map-progress.js'
+import type { MapSettings } from './map-settings.js'
+import { type MapNotes, mapNotesAsJson, mapNotesOf, NEW_MAP } from './map-record.js'
+import { redriveItems } from './redrive-items.js'
+import { MapResults, type ResultFiles } from './map-results.js'
+import { hasLost, resetItems } from './reset-items.js'
+import { LaneWatch } from './lane-watch.js'
+
+export interface MapConductorParts {
+  readonly run: DurableRun
+  readonly durable: Durable
+  readonly ledger: Ledger
+  readonly plan: Plan
+  readonly scope: Scope
+  readonly performer: Performer
+  readonly state: StateDirectory
+  readonly mask: (value: Json) => Json
+  readonly tell: (event: RunEvent) => void
+  readonly sources: (map: MapPlan) => InputSources
+  readonly settings: MapSettings
+  /** Aborted when the run is stopped. */
+  readonly signal: AbortSignal
+  /** What cannot be kept is no failure of an item: the run is stopped. */
+  readonly onStateFailure: (error: StateError) => void
+}
+
+/** How often the results of ended items are written while the map runs. */
+const RESULTS_EVERY_MS = 5000
+/** Tasks that are removed at a time: others write between two of them. */
+const TASKS_AT_ONCE = 500
+
+export class MapConductor {
+  private readonly parts: MapConductorParts
+  private readonly map: MapPlan
+  private readonly mapRun: string
+  private hasRedriven = false
+
+  constructor(parts: MapConductorParts, map: MapPlan) {
+    this.parts = parts
+    this.map = map
+    this.mapRun = mapRunId(parts.run.id, map.id)
+  }
+
+  async conduct(): Promise<MapEnd> {
+    try {
+      return (await this.recordedEnd()) ?? (await this.conductRun())
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error
+      // Not a failure of the map: the run stops, and goes on from here when the file can be written again.
+      this.parts.onStateFailure(error)
+      return endOf('interrupted', await this.progressOf().counts(), NEW_MAP, undefined)
+    }
+  }
+
+  private async conductRun(): Promise<MapEnd> {
+    const watch = new LaneWatch(this.parts.ledger, this.mapRun, this.map.errors, this.parts.signal)
+    const progress = this.progressOf(watch)
+    const child = await this.openRun(this.observing(progress))
+    try {
+      return await this.conductChild(child, progress, watch)
+    } catch (error) {
+      if (error instanceof StateError) await child.leave()
+      throw error
+    } finally {
+      progress.end()
+      child.release()
+    }
+  }
+
+  /** The map cannot be begun: recorded as its failure, which a resume tries again. */
+  async fail(error: Error): Promise<MapEnd> {
+    const child = await this.openRun({})
+    try {
+      return await this.failed(child, mapNotesOf(child.record), error)
+    } finally {
+      child.release()
+    }
+  }
+
+  /** A map that has ended stays so; one that was stopped goes on once nothing stops it any more. */
+  private async recordedEnd(): Promise<MapEnd | undefined> {
+    const { ledger, settings } = this.parts
+    const record = await ledger.run(this.mapRun)
+    if (settings.redrive?.letters(ledger, this.mapRun) !== undefined) return undefined
+    if (settings.redrive?.isOnly === true && record === undefined) return this.rested(NEW_MAP)
+    if (record === undefined || (settings.resetRetries === true && (await hasLost(ledger, record.id)))) return undefined
+    const notes = mapNotesOf(record)
+    const isEnded = record.status === 'succeeded' || record.status === 'completed_with_failures'
+    const isHalted = record.status === 'failed' && notes.halted !== null
+    if (!isEnded && !(isHalted && (await isMapHalted(ledger, record, this.map, settings.maxFailures))))
+      return settings.redrive?.isOnly === true ? this.rested(notes) : undefined
+    const counts = notes.counts ?? (await this.progressOf().counts())
+    const state = isEnded ? (record.status as MapEnd['state']) : 'failed'
+    return endOf(state, counts, notes, await this.resultsOf().completed())
+  }
+
+  /** Nothing of it goes on now: only other items are redriven. */
+  private async rested(notes: MapNotes): Promise<MapEnd> {
+    return endOf('interrupted', await this.progressOf().counts(), notes, undefined)
+  }
+
+  private async conductChild(child: DurableRun, progress: MapProgress, watch: LaneWatch): Promise<MapEnd> {
+    const { tell } = this.parts
+    let notes = mapNotesOf(child.record)
+    const lanes = this.lanesOf(child, progress, notes)
+    if (!notes.isEnumerated) {
+      const enumerated = await this.enumerate(child, lanes, notes)
+      if ('state' in enumerated) return enumerated
+      notes = enumerated
+    } else {
+      await this.noteChange(notes)
+    }
+    removeInput(this.parts.state, this.parts.run.id, this.map.id)
+    notes = await this.takeSettings(child, lanes, notes)
+    tell({ ...this.base(), type: 'map_started', counts: await progress.counts() })
+    progress.begin()
+    const results = this.resultsOf()
+    const timer = setInterval(() => void results.advance().catch(this.onResultsFailure), RESULTS_EVERY_MS)
+    timer.unref()
+    try {
+      await this.serve(child, lanes, watch, notes)
+    } finally {
+      clearInterval(timer)
+      await results.end()
+    }
+    return this.conclude(child, progress, results, notes)
+  }
+
+  /** What was asked for with this start, beside the document. */
+  private async takeSettings(child: DurableRun, lanes: MapLanes, notes: MapNotes): Promise<MapNotes> {
+    const { ledger, settings } = this.parts
+    const { maxFailures, maxParallel, resetRetries } = settings
+    const limits = {
+      ...(maxFailures !== undefined && { maxFailures }),
+      ...(maxParallel !== undefined && { maxParallel }),
+    }
+    if (resetRetries === true) await resetItems(ledger, this.mapRun, lanes.items('items'))
+    await limitLanes(ledger, this.mapRun, limits)
+    return Object.keys(limits).length === 0 ? notes : this.write(child, { ...notes, ...limits })
+  }
+
+  /** Lets the items run: first those that are redriven, then the others, unless nothing else is wanted. */
+  private async serve(child: DurableRun, lanes: MapLanes, watch: LaneWatch, notes: MapNotes): Promise<void> {
+    const { onError } = lanes
+    await onError?.open(this.parts.signal)
+    try {
+      await this.redrive(lanes, watch)
+      if (!(await this.isResting(child, notes))) await this.serveItems(lanes, watch, notes)
+      if (onError !== undefined) await watch.untilEmpty(errorTally(this.mapRun))
+    } finally {
+      await onError?.close()
+    }
+  }
+
+  /** First the part that was asked for, then the others, unless only the part is wanted. */
+  private async serveItems(lanes: MapLanes, watch: LaneWatch, notes: MapNotes): Promise<void> {
+    const { ledger, settings } = this.parts
+    await clearHalt(ledger, this.mapRun, { ...this.map.errors, maxFailures: this.maxFailures(notes) })
+    if (notes.isPartial) await this.serveLane(lanes.items('sample'), watch, itemTally(this.mapRun, 'sample'))
+    if (settings.part === undefined) await this.serveLane(lanes.items('items'), watch, itemTally(this.mapRun, 'items'))
+  }
+
+  private async redrive(lanes: MapLanes, watch: LaneWatch): Promise<void> {
+    const { ledger, durable, settings, tell, signal } = this.parts
+    const { most = this.map.maxParallel, rate = this.map.rate } = settings.redrive ?? {}
+    const queue = lanes.redrive(most, rate)
+    const note = (message: string): void => tell({ ...this.base(), type: 'map_note', message })
+    const parts = { ledger, durable, mapRun: this.mapRun, queue, watch, note, signal }
+    this.hasRedriven = await redriveItems(parts, settings.redrive)
+  }
+
+  /** Whether the items that were not redriven have to wait: nothing else is wanted, or the map is stopped as before. */
+  private async isResting(child: DurableRun, { halted }: MapNotes): Promise<boolean> {
+    const { ledger, settings } = this.parts
+    if (settings.redrive?.isOnly === true) return true
+    return halted !== null && (await isMapHalted(ledger, child.record, this.map, settings.maxFailures))
+  }
+
+  private async serveLane(queue: ItemQueue<unknown>, watch: LaneWatch, tally: string): Promise<void> {
+    if (watch.isStopped) return
+    await queue.open(this.parts.signal)
+    try {
+      await watch.untilOver(tally, queue.queue)
+    } finally {
+      await queue.close()
+    }
+  }
+
+  private async conclude(
+    child: DurableRun,
+    progress: MapProgress,
+    results: MapResults,
+    notes: MapNotes,
+  ): Promise<MapEnd> {
+    const { ledger, signal } = this.parts
+    const { items, sample } = await readLanes(ledger, this.mapRun)
+    const halted = (await this.isMended(child)) ? null : (items.halt ?? sample.halt ?? null)
+    const counts = await progress.counts()
+    const left = counts.pending + counts.retrying + counts.running
+    // A stop of the run leaves what is not done yet to the next process, `on_item_error` too.
+    const isOver = left === 0 && (await openIn(ledger, errorTally(this.mapRun))) === 0
+    const files = isOver || (halted !== null && !signal.aborted) ? await results.complete() : undefined
+    if (files === undefined) {
+      // Nothing stops it any more; what does stays with it.
+      const kept = halted === null ? { ...notes, halted } : notes
+      await child.leave(this.detailOf(kept))
+      return this.told('interrupted', counts, { ...kept, counts }, signal.aborted ? 0 : left, undefined)
+    }
+    const ended: MapNotes = { ...notes, halted, counts, recovered: files.recovered, resultsFile: files.file }
+    const state = halted === null ? stateOf(counts, this.map) : 'failed'
+    await child.finish(state, this.detailOf(ended))
+    return this.told(state, counts, ended, 0, files)
+  }
+
+  /** Whether nothing would stop a map any more that was stopped: redriven items have succeeded. */
+  private async isMended(child: DurableRun): Promise<boolean> {
+    const { ledger, settings, signal } = this.parts
+    if (!this.hasRedriven || signal.aborted || mapNotesOf(child.record).halted === null) return false
+    if (await isMapHalted(ledger, child.record, this.map, settings.maxFailures)) return false
+    await clearHalt(ledger, this.mapRun, {
+      ...this.map.errors,
+      maxFailures: this.maxFailures(mapNotesOf(child.record)),
+    })
+    return true
+  }
+
+  private told(
+    state: MapEnd['state'],
+    counts: MapCounts,
+    notes: MapNotes,
+    left: number,
+    files: ResultFiles | undefined,
+  ): MapEnd {
+    const { halted, failure, recovered, resultsFile } = notes
+    this.parts.tell({ ...this.base(), type: 'map_finished', state, counts, recovered, halted, failure, resultsFile })
+    return { ...endOf(state, counts, notes, files), left }
+  }
+
+  // ── the run of the map, and its items ──────────────────────────────────────────────────────────
+
+  /** Begins the map, or takes it up again. What was recorded of an enumeration that did not end is removed. */
+  private async openRun(conductWith: ConductOptions): Promise<DurableRun> {
+    const { durable, ledger, run, settings } = this.parts
+    const record = await ledger.run(this.mapRun)
+    if (record !== undefined) {
+      const options = { ...conductWith, ...(settings.force && { force: true }) }
+      const child = await durable.runs.take(this.mapRun, options)
+      if (mapNotesOf(record).isEnumerated || this.lacksPart(mapNotesOf(record))) return child
+      child.release()
+      while (!(await ledger.removeRun(this.mapRun, TASKS_AT_ONCE)).isDone);
+    }
+    const notes: MapNotes = { ...NEW_MAP, isPartial: settings.part !== undefined }
+    const { id, name } = this.map
+    const detail = this.detailOf(notes)
+    const start = { id, parent: run.id, kind: MAP_KIND, name, definition: null, fingerprint: '', detail }
+    return durable.runs.start(start, conductWith)
+  }
+
+  /** Only a part of the items was asked for, and the run stopped before it was chosen: this process does not know it. */
+  private lacksPart({ isPartial, isEnumerated }: MapNotes): boolean {
+    return isPartial && !isEnumerated && this.parts.settings.part === undefined
+  }
+
+  private async enumerate(child: DurableRun, lanes: MapLanes, notes: MapNotes): Promise<MapNotes | MapEnd> {
+    const { sources, settings, mask, signal } = this.parts
+    const given = sources(this.map)
+    try {
+      if (this.lacksPart(notes)) throw missingPart(this.map)
+      const mark = await inputMark(this.map.input, given)
+      const part = settings.part?.choose(given.values)
+      const { total } = await enumerateItems({
+        items: readItems(this.map, given),
+        rest: lanes.items('items'),
+        chosen: part && { queue: lanes.items('sample'), part },
+        mask,
+        signal,
+      })
+      return await this.write(child, { ...notes, isEnumerated: true, total, inputMark: mark })
+    } catch (error) {
+      const counts = await this.progressOf().counts()
+      if (signal.aborted) {
+        await child.leave(this.detailOf(notes))
+        return this.told('interrupted', counts, notes, 0, undefined)
+      }
+      if (!isInputFault(error)) throw error
+      return this.failed(child, notes, error)
+    }
+  }
+
+  private async failed(child: DurableRun, notes: MapNotes, error: unknown): Promise<MapEnd> {
+    const ended: MapNotes = { ...notes, failure: failureOf(this.parts.performer.masked(error)) }
+    await child.finish('failed', this.detailOf(ended))
+    return this.told('failed', await this.progressOf().counts(), ended, 0, undefined)
+  }
+
+  /** Items are read once: an input that has changed since is told, and not read again. */
+  private async noteChange({ inputMark: mark }: MapNotes): Promise<void> {
+    if (mark === null) return
+    const change = await inputChange(mark, this.map.input, this.parts.sources(this.map))
+    if (change === null) return
+    const message = `The input has changed since its items were recorded: ${change}. The recorded items are processed.`
+    this.parts.tell({ ...this.base(), type: 'map_note', message })
+  }
+
+  private async write(child: DurableRun, notes: MapNotes): Promise<MapNotes> {
+    await child.change({ detail: this.detailOf(notes) })
+    return notes
+  }
+
+  /** Paths and reasons may hold what is secret. */
+  private detailOf(notes: MapNotes): Json {
+    return this.parts.mask(mapNotesAsJson(notes))
+  }
+
+  // ── its parts ──────────────────────────────────────────────────────────────────────────────────
+
+  private lanesOf(child: DurableRun, progress: MapProgress, notes: MapNotes): MapLanes {
+    const { plan, run, performer, scope, state, settings, onStateFailure } = this.parts
+    const { map } = this
+    const steps = new ItemSteps({ map, scope, performer })
+    return new MapLanes({
+      child,
+      plan,
+      map,
+      runId: run.id,
+      steps,
+      maxFailures: this.maxFailures(notes),
+      maxParallel: settings.maxParallel ?? notes.maxParallel ?? map.maxParallel,
+      onBegin: (item, key) => progress.began(item, key),
+      onSuccess: ({ taskId, generation, attempt, execution }) => {
+        const isPlain = generation === 1 && attempt === 1 && execution === 1
+        if (map.keepLogs === 'all' || (map.keepLogs === 'failures' && !isPlain)) return
+        try {
+          const place = { run: run.id, item: { map: map.id, id: taskId }, step: '' }
+          state.removeLog(place, { generation, attempt, execution })
+        } catch (error) {
+          if (error instanceof StateError) onStateFailure(error)
+          else throw error
+        }
+      },
+    })
+  }
+
+  /** The limit of failed items that holds now. */
+  private maxFailures(notes: MapNotes): number | null {
+    return this.parts.settings.maxFailures ?? notes.maxFailures ?? this.map.errors.maxFailures
+  }
+
+  private progressOf(watch?: LaneWatch): MapProgress {
+    const { ledger, run, tell } = this.parts
+    const { map, mapRun } = this
+    const onItemRested = (isFailed: boolean): void => watch?.itemRested(isFailed)
+    return new MapProgress({ ledger, run: run.id, mapRun, map, tell, now: Date.now, onItemRested })
+  }
+
+  private resultsOf(): MapResults {
+    const { ledger, state, run, signal } = this.parts
+    const directory = state.mapDirectory(run.id, this.map.id)
+    return new MapResults({ ledger, mapRun: this.mapRun, directory, errors: this.map.errors, signal })
+  }
+
+  /**
+   * The observers of the map instead of the run's: events of other runs and tasks reach those already. Items take the policy
+   * of the document that the run goes on with: whether that may have changed was asked before, and a process that was
+   * killed after the answer may have left items with the policy before it.
+   */
+  private observing(progress: MapProgress): ConductOptions {
+    const { settings, onStateFailure } = this.parts
+    const policyChange = 'accept'
+    if (settings.jobLog === undefined) return { policyChange, observer: progress }
+    const log = new JobLog(settings.jobLog, this.mapRun, (error) => onStateFailure(error as StateError))
+    const both: Observer = {
+      onEvent: (event) => {
+        progress.onEvent(event)
+        log.onEvent(event)
+      },
+    }
+    return { policyChange, observer: both }
+  }
+
+  private base(): { timeMs: number; run: string; step: string } {
+    return { timeMs: Date.now(), run: this.parts.run.id, step: this.map.id }
+  }
+
+  private readonly onResultsFailure = (error: unknown): void => {
+    // A ledger that fails is told to whoever writes next.
+    if (error instanceof StateError) this.parts.onStateFailure(error)
+  }
+}
