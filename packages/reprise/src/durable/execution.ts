@@ -155,6 +155,7 @@ export function contextOf(
 ): DurableContext {
   const { current, retry, lastFailure } = task.progress
   const attempt = current?.attempt ?? retry.launched
+  let previousError: Error | undefined
   return {
     attempt,
     launch: attempt,
@@ -164,7 +165,10 @@ export function contextOf(
       return signal()
     },
     remainingMs,
-    previousError: errorOf(lastFailure),
+    // Made when it is read: an error has a stack, and most operations do not look at it.
+    get previousError() {
+      return (previousError ??= errorOf(lastFailure))
+    },
     taskId: task.id,
     generation: task.generation,
     idempotencyKey: `${idempotencyScope ?? task.scope}/${task.id}`,

@@ -41,8 +41,11 @@ export function attemptRow(
   now: number,
 ): AttemptRow {
   const { current, retry } = task.progress
+  // Field by field: there is a row for every attempt, and a spread takes longer than the rest of the function.
   return {
-    ...keyOf(task),
+    scopeKind: task.scopeKind,
+    scope: task.scope,
+    id: task.id,
     generation: task.generation,
     attempt: current?.attempt ?? retry.launched,
     execution: current?.execution ?? 1,
