@@ -220,6 +220,7 @@ await bundle('workflow', {
     { name: 'operate', test: /src[\\/]\w+[\\/]/ },
   ],
 })
+await bundle('jobs', { input: { index: 'src/index.ts', internal: 'src/internal.ts' }, platform: 'node' })
 await bundle('cli', {
   input: { main: 'src/main.ts' },
   platform: 'node',

@@ -12,7 +12,9 @@ import { pack, root } from './packed.js'
 
 const project = mkdtempSync(path.join(tmpdir(), 'reprise-package-'))
 const installed = path.join(project, 'node_modules/reprise')
-const directoryOf = { reprise: installed, workflow: path.join(project, 'node_modules/@reprise/workflow') }
+const PUBLISHED = ['reprise', 'workflow', 'jobs'] as const
+const scoped = path.join(project, 'node_modules/@reprise')
+const directoryOf = { reprise: installed, workflow: path.join(scoped, 'workflow'), jobs: path.join(scoped, 'jobs') }
 /** Of bundles by what they import, minified and gzipped: a little above what they are. */
 const MAX_BYTES = {
   "{ parseDuration } from 'reprise'": 1_200,
@@ -20,7 +22,7 @@ const MAX_BYTES = {
   "* from 'reprise'": 34_500,
   "{ admit, advance, decide, initialState } from 'reprise/core'": 2_500,
 }
-const tarballs = { reprise: '', workflow: '' }
+const tarballs = { reprise: '', workflow: '', jobs: '' }
 let packed: readonly string[] = []
 const manifest = JSON.parse(readFileSync(path.join(root, 'packages/reprise/package.json'), 'utf8')) as {
   readonly exports: Readonly<Record<string, unknown>>
@@ -30,7 +32,7 @@ const ENTRIES = Object.keys(manifest.exports)
   .map((subpath) => `reprise${subpath.slice(1)}`)
 
 beforeAll(() => {
-  for (const name of ['reprise', 'workflow'] as const) {
+  for (const name of PUBLISHED) {
     const { tarball, files } = pack(name, project)
     if (name === 'reprise') packed = files
     tarballs[name] = tarball
@@ -57,12 +59,12 @@ test('only code, declarations and documents are packed', () => {
   ).toEqual([])
 })
 
-test.each(['reprise', 'workflow'] as const)('publint finds nothing in packages/%s', async (name) => {
+test.each(PUBLISHED)('publint finds nothing in packages/%s', async (name) => {
   const { messages, pkg } = await publint({ pkgDir: directoryOf[name], pack: false, strict: true })
   expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
 })
 
-test.each(['reprise', 'workflow'] as const)(
+test.each(PUBLISHED)(
   'types of packages/%s are right for every resolution of ES modules',
   (name) => {
     const attw = path.join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')

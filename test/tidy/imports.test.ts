@@ -1,5 +1,5 @@
 /**
- * Who may import whom within the workflow package and the command line, as a table. The library needs none: its layers are
+ * Who may import whom within the packages above the library, as a table. The library needs none: its layers are
  * projects of their own, and a wrong import does not compile there. ARCHITECTURE.md says why the tables are as they are.
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -57,6 +57,11 @@ const WORKFLOW: Table = {
 const WORKFLOW_PACKAGE = ['@reprise/workflow', '@reprise/workflow/internal']
 const SIMULATION = ['reprise/simulate', 'reprise/internal/simulate']
 const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', ...SIMULATION, ...WORKFLOW_PACKAGE]
+
+/** In order: a layer imports only from those above it. `rules` has no clock, no randomness and no files. */
+const JOBS: Table = {
+  rules: ['reprise', 'reprise/durable', 'reprise/internal'],
+}
 
 /** `frame` are the files beside the directories. */
 const COMMAND_LINE: Table = {
@@ -176,6 +181,24 @@ describe('the workflow package', () => {
     const loaded = imports.filter(({ to, isType }) => to === '@marcbachmann/cel-js' && !isType)
     expect(loaded.filter(({ isLate }) => !isLate).map(shown)).toEqual([])
     expect(loaded).not.toEqual([])
+  })
+})
+
+describe('the jobs package', () => {
+  const ofLayers = importsOf('jobs').filter(({ from }) => from !== 'index.ts' && from !== 'internal.ts')
+
+  test('has the layers that the table names', () => {
+    expect([...new Set(ofLayers.map(({ from }) => topOf(from)))].toSorted()).toEqual(Object.keys(JOBS).toSorted())
+    expect(circlesIn(JOBS)).toEqual([])
+  })
+
+  test('imports in one direction', () => {
+    const wrong = ofLayers.filter(({ from, to }) => {
+      const layer = topOf(from)
+      const other = isFile(to) ? topOf(to) : to
+      return other !== layer && !isAllowed(JOBS[layer] ?? [], other)
+    })
+    expect(wrong.map(shown)).toEqual([])
   })
 })
 

@@ -1,10 +1,10 @@
-// reprise/internal: 60 names, 29 values and 31 types. Written by `npm run api`.
+// reprise/internal: 65 names, 34 values and 31 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, acknowledgeLetter, addressOf, changeGate, checkLedger, childId, classOf, continueQueue,
-//   describeError, durationCheck, editInput, expectOptions, failureOf, faultsOfTasks, fingerprint, laneName,
-//   lastHeardOf, listQueues, livingOwners, nearest, pauseQueue, plainText, purgeLetters, queueKey, redriveLetters,
-//   redriveWith, setQueueMost, setQueueRate, sharedLedger,
+//   ENDED_RUN_STATUSES, Place, acknowledgeLetter, addressOf, changeGate, checkLedger, childId, classOf, continueQueue,
+//   describeError, didYouMean, durationCheck, editInput, expectJson, expectOptions, failureOf, faultsOfTasks,
+//   fingerprint, isNot, laneName, lastHeardOf, listQueues, livingOwners, nearest, pauseQueue, plainText, purgeLetters,
+//   queueKey, readDuration, redriveLetters, redriveWith, setQueueMost, setQueueRate, sharedLedger,
 //
 // types:
 //   Actor, Changes, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, EditOptions, FaultPlace,
@@ -13,7 +13,7 @@
 //   StoreFacts, StoredQueue, TableFacts, TaskClass,
 
 import type {
-  Budget, Observer, Policy, PolicyArgument,
+  Budget, Observer, Policy, PolicyArgument, PolicyProblem,
 } from 'reprise'
 import type {
   Allotment, AttemptRow, CheckpointChange, ClosedLetter, DeadLetter, Durable, EventScope, FailureRecord, GateChange,
@@ -150,6 +150,16 @@ export interface OtherOwner extends Pick<OwnerRecord, 'host' | 'pid' | 'startedA
   readonly leaseLeftMs: number;
 }
 
+export declare class Place {
+  readonly path: string;
+  readonly report: Report;
+  constructor(path: string, report: Report);
+  at(key: string): Place;
+  item(index: number): Place;
+  fail(message: string, suggestion?: string): undefined;
+  note(sentence: string): void;
+}
+
 export interface PurgeOptions {
   readonly untilMs: number;
   readonly batch?: number;
@@ -247,9 +257,13 @@ export declare function continueQueue(ledger: Ledger, queue: string, options: Ac
 
 export declare function describeError(error: unknown, max?: number): string;
 
+export declare function didYouMean(word: unknown, candidates: readonly string[]): string | undefined;
+
 export declare function durationCheck(expected: string, leastMs?: number, mostMs?: number): OptionCheck;
 
 export declare function editInput(ledger: Ledger, key: TaskKey, options: EditOptions): Promise<Json>;
+
+export declare function expectJson(value: unknown, place: string): Json;
 
 export declare function expectOptions(subject: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>, names?: OptionNames): void;
 
@@ -258,6 +272,8 @@ export declare function failureOf(error: unknown): FailureRecord;
 export declare function faultsOfTasks(ledger: Ledger, tasks: readonly TaskRecord[]): Promise<FaultyTask[]>;
 
 export declare function fingerprint(data: Json): string;
+
+export declare function isNot(value: unknown, expected: string): string;
 
 export declare function laneName(run: string, lane: string): string;
 
@@ -276,6 +292,8 @@ export declare function plainText(text: string, max?: number): string;
 export declare function purgeLetters(ledger: Ledger, options: PurgeOptions): Promise<number>;
 
 export declare function queueKey(queue: string): string;
+
+export declare function readDuration(value: unknown, acceptNumber?: boolean): number | string;
 
 export declare function redriveLetters(ledger: Ledger, letters: readonly LetterRef[], options: RedriveOptions, program?: RedriveProgram): Promise<readonly Redriven[]>;
 
@@ -409,6 +427,13 @@ interface RedriveProgram {
   definitionOf(queue: string): Definition | undefined;
   redrive(definition: Definition, letter: LetterRef, options: RedriveOptions): Promise<RedriveAnswer>;
   wake(): void;
+}
+
+// core/problems
+interface Report {
+  readonly problems: PolicyProblem[];
+  readonly notes: string[];
+  readonly needsUnits?: boolean;
 }
 
 // ledger/filters

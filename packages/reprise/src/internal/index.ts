@@ -2,7 +2,9 @@
  * `reprise/internal`: what `@reprise/workflow` and `@reprise/cli` need of the library and nobody else should use. No
  * promise of stability: a name here may change or go in any release. Re-exports only.
  */
+export { readDuration } from '../core/duration.js'
 export { durationCheck, expectOptions, type OptionCheck } from '../core/options.js'
+export { didYouMean, isNot, Place } from '../core/problems.js'
 export { nearest } from '../core/suggest.js'
 export type { ConductOptions, DurableRun, StepHandle } from '../durable/durable-run.js'
 export type { ItemQueue, NewItem } from '../durable/item-queue.js'
@@ -23,6 +25,7 @@ export {
   type PurgeOptions,
 } from '../durable/letter-control.js'
 export { lastHeardOf, livingOwners, type OtherOwner } from '../durable/other-owners.js'
+export { expectJson } from '../durable/json.js'
 export { fingerprint } from '../durable/policy-record.js'
 export {
   continueQueue,

@@ -1,0 +1,336 @@
+// @reprise/jobs/internal: 58 names, 31 values and 27 types. Written by `npm run api`.
+//
+// values:
+//   COMPLETION_REASONS, DATACENTER_ENDS, DEFAULT_OPERATOR_SETTINGS, DENIAL_REASONS, JOB_FIELDS, LATE_RESULT_POLICIES,
+//   OPERATOR_VARIABLES, OUTCOMES, acceptLateResult, afterSuccess, askAgain, cancelsStragglers, checkJobRequest,
+//   countsTowardMinimum, datacenterEnd, dispatchExpiresAtMs, effectiveSettings, evaluateCompletion, exitCodeOf,
+//   grantRetry, idFromKey, jobResult, newRetryBudget, openWorkflows, paramsAt, parkDelayMs, readJobRequest,
+//   readOperatorSettings, rebuiltRetryBudget, stricterOf, verdictOf,
+//
+// types:
+//   Clamp, CompletedJob, CompletedJobRecord, Completion, CompletionReason, CompletionState, DatacenterEnd,
+//   DatacenterReport, DatacenterStanding, Denial, DenialReason, EffectiveSettings, JobOutcome, JobRequest, JobWorkflow,
+//   LateAnswer, LateResultPolicy, OperatorSettings, ParkedAnswer, RetryAnswer, RetryBudgetState, Waiting,
+//   WorkflowCounts, WorkflowEnd, WorkflowResult, WorkflowRetries, WorkflowSource,
+
+import type {
+  JobResult,
+} from '@reprise/jobs'
+import type {
+  OptionProblem,
+} from 'reprise'
+import type {
+  Json,
+} from 'reprise/durable'
+
+export declare const COMPLETION_REASONS: readonly ['all_dcs_reported', 'min_dcs_reached', 'deadline_expired', 'cancelled', 'timeout'];
+
+export interface Clamp {
+  readonly field: string;
+  readonly requested: number;
+  readonly effective: number;
+  readonly sentence: string;
+}
+
+export interface CompletedJob {
+  readonly settings: EffectiveSettings;
+  readonly completion: Completion;
+  readonly version: number;
+  readonly datacenters: readonly DatacenterStanding[];
+}
+
+export interface CompletedJobRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly targets: readonly string[];
+  readonly settings: EffectiveSettings;
+  readonly aggregate: Readonly<Record<string, AggregateKind>>;
+  readonly completion: Completion;
+  readonly submittedAtMs: number;
+  readonly completedAtMs: number;
+  readonly version: number;
+}
+
+export interface Completion {
+  readonly kind: 'complete';
+  readonly reason: CompletionReason;
+  readonly outcome: JobOutcome;
+  readonly success: boolean;
+  readonly minDcsMet: boolean;
+}
+
+export type CompletionReason = (typeof COMPLETION_REASONS)[number];
+
+export interface CompletionState {
+  readonly settings: EffectiveSettings;
+  readonly submittedAtMs: number;
+  readonly isCancelled: boolean;
+  readonly datacenters: readonly DatacenterStanding[];
+}
+
+export declare const DATACENTER_ENDS: readonly ['completed', 'completed_with_failures', 'failed', 'cancelled'];
+
+export declare const DEFAULT_OPERATOR_SETTINGS: OperatorSettings;
+
+export declare const DENIAL_REASONS: readonly ['job_budget_exhausted', 'workflow_budget_exhausted', 'dispatch_attempts_exhausted', 'retry_budget_missing'];
+
+export type DatacenterEnd = (typeof DATACENTER_ENDS)[number];
+
+export interface DatacenterReport {
+  readonly name: string;
+  readonly end: DatacenterEnd;
+  readonly counts: WorkflowCounts;
+  readonly reportedAtMs: number;
+  readonly isLate: boolean;
+  readonly isCounted: boolean;
+  readonly workflows: readonly WorkflowResult[];
+}
+
+export interface DatacenterStanding {
+  readonly name: string;
+  readonly end: DatacenterEnd | null;
+  readonly reportedAtMs: number | null;
+  readonly hasLivingWorker: boolean;
+}
+
+export interface Denial {
+  readonly reason: DenialReason;
+  readonly used: number;
+  readonly total: number;
+}
+
+export type DenialReason = (typeof DENIAL_REASONS)[number];
+
+export interface EffectiveSettings {
+  readonly retryBudget: number;
+  readonly retryBudgetPerWorkflow: number;
+  readonly budgetScope: 'job' | 'datacenter';
+  readonly retryBudgetCounts: 'all' | 'wasted';
+  readonly onBudgetExhausted: 'fail' | 'park';
+  readonly maxDispatchAttempts: number | null;
+  readonly dispatchTimeoutMs: number | null;
+  readonly bestEffort: boolean;
+  readonly minDcs: number;
+  readonly deadlineMs: number | null;
+  readonly settleMs: number;
+  readonly strictMinDcs: boolean;
+  readonly datacenterSuccess: 'any' | 'all';
+  readonly timeoutMs: number | null;
+  readonly lateResultPolicy: LateResultPolicy;
+  readonly stragglers: 'run' | 'cancel';
+  readonly checkIntervalMs: number;
+}
+
+export declare const JOB_FIELDS: readonly ["job_id", "idempotency_key", "name", "workflows", "datacenters", "retries", "retry_budget", "retry_budget_per_workflow", "budget_scope", "retry_budget_counts", "on_budget_exhausted", "max_dispatch_attempts", "dispatch_timeout", "best_effort", "best_effort_min_dcs", "best_effort_deadline_seconds", "best_effort_settle_seconds", "strict_min_dcs", "datacenter_success", "timeout", "late_result_policy", "stragglers", "aggregate"];
+
+export type JobOutcome = (typeof OUTCOMES)[number];
+
+export interface JobRequest {
+  readonly id: string | null;
+  readonly idempotencyKey: string | null;
+  readonly payloadHash: string;
+  readonly name: string;
+  readonly workflows: readonly JobWorkflow[];
+  readonly datacenters: readonly string[];
+  readonly allowsRetries: boolean;
+  readonly retryBudget: number;
+  readonly retryBudgetPerWorkflow: number;
+  readonly budgetScope: 'job' | 'datacenter';
+  readonly retryBudgetCounts: 'all' | 'wasted';
+  readonly onBudgetExhausted: 'fail' | 'park';
+  readonly maxDispatchAttempts: number | null;
+  readonly dispatchTimeoutMs: number | null;
+  readonly bestEffort: boolean;
+  readonly minDcs: number;
+  readonly deadlineMs: number;
+  readonly settleMs: number;
+  readonly strictMinDcs: boolean;
+  readonly datacenterSuccess: 'any' | 'all';
+  readonly timeoutMs: number | null;
+  readonly lateResultPolicy: LateResultPolicy | null;
+  readonly stragglers: 'run' | 'cancel';
+  readonly aggregate: Readonly<Record<string, AggregateKind>>;
+}
+
+export interface JobWorkflow {
+  readonly name: string;
+  readonly source: WorkflowSource;
+  readonly params: Readonly<Record<string, Json>>;
+  readonly paramsByDatacenter: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly needs: readonly string[];
+}
+
+export declare const LATE_RESULT_POLICIES: readonly ['log_only', 'update_result'];
+
+export type LateAnswer =
+{
+  readonly kind: 'logged';
+} | {
+  readonly kind: 'updated';
+  readonly completion: Completion;
+  readonly version: number;
+};
+
+export type LateResultPolicy = (typeof LATE_RESULT_POLICIES)[number];
+
+export declare const OPERATOR_VARIABLES: readonly string[];
+
+export declare const OUTCOMES: readonly ['complete', 'partial', 'below_minimum', 'failed'];
+
+export interface OperatorSettings {
+  readonly retryBudgetDefault: number;
+  readonly retryBudgetMax: number;
+  readonly retryBudgetPerWorkflowDefault: number;
+  readonly retryBudgetPerWorkflowMax: number;
+  readonly minDcsDefault: number;
+  readonly deadlineDefaultMs: number;
+  readonly deadlineMaxMs: number;
+  readonly lateResultPolicy: LateResultPolicy;
+  readonly checkIntervalMs: number;
+}
+
+export type ParkedAnswer =
+{
+  readonly kind: 'granted';
+  readonly budget: RetryBudgetState;
+} | {
+  readonly kind: 'probe';
+  readonly budget: RetryBudgetState;
+} | {
+  readonly kind: 'waits';
+  readonly dueAtMs: number;
+};
+
+export type RetryAnswer = {
+  readonly kind: 'granted';
+  readonly budget: RetryBudgetState;
+} | {
+  readonly kind: 'denied';
+  readonly denial: Denial;
+} | {
+  readonly kind: 'parked';
+  readonly denial: Denial;
+  readonly dueAtMs: number;
+};
+
+export interface RetryBudgetState {
+  readonly total: number;
+  readonly used: number;
+  readonly grants: number;
+  readonly refunds: number;
+  readonly probeIntervalMs: number;
+  readonly nextProbeAtMs: number;
+}
+
+export interface Waiting {
+  readonly kind: 'wait';
+  readonly nextAtMs: number | null;
+  readonly nextIs: 'settle' | 'deadline' | 'timeout' | null;
+  readonly isMinimumUnreachable: boolean;
+  readonly sentence: string;
+}
+
+export interface WorkflowCounts {
+  readonly total: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly cancelled: number;
+}
+
+export type WorkflowEnd = 'succeeded' | 'failed' | 'skipped' | 'cancelled';
+
+export interface WorkflowResult {
+  readonly name: string;
+  readonly state: WorkflowEnd;
+  readonly attempts: number;
+  readonly retries: number;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number;
+  readonly outputs: Readonly<Record<string, Json>>;
+  readonly error: string | null;
+  readonly denied: DenialReason | null;
+}
+
+export interface WorkflowRetries {
+  readonly charged: number;
+  readonly attempts: number;
+}
+
+export type WorkflowSource = {
+  readonly kind: 'document';
+  readonly text: string;
+  readonly file: string | null;
+} | {
+  readonly kind: 'handler';
+  readonly handler: string;
+};
+
+export declare function acceptLateResult(job: CompletedJob, late: DatacenterStanding): LateAnswer;
+
+export declare function afterSuccess(budget: RetryBudgetState, wasCharged: boolean, counts: EffectiveSettings['retryBudgetCounts']): {
+  readonly budget: RetryBudgetState;
+  readonly refunds: number;
+};
+
+export declare function askAgain(budget: RetryBudgetState, running: number, now: number, draw: number): ParkedAnswer;
+
+export declare function cancelsStragglers({ stragglers }: EffectiveSettings, { reason }: Completion): boolean;
+
+export declare function checkJobRequest(value: unknown): {
+  request?: JobRequest;
+  problems: readonly OptionProblem[];
+};
+
+export declare function countsTowardMinimum(end: DatacenterEnd | null, datacenterSuccess: EffectiveSettings['datacenterSuccess']): boolean;
+
+export declare function datacenterEnd(counts: WorkflowCounts): DatacenterEnd | null;
+
+export declare function dispatchExpiresAtMs({ dispatchTimeoutMs }: EffectiveSettings, submittedAtMs: number, firstClaimAtMs: number | null): number | null;
+
+export declare function effectiveSettings(request: JobRequest, operator: OperatorSettings): {
+  readonly settings: EffectiveSettings;
+  readonly clamps: readonly Clamp[];
+};
+
+export declare function evaluateCompletion(state: CompletionState, now: number): Completion | Waiting;
+
+export declare function exitCodeOf({ success, outcome, reason }: Pick<JobResult, 'success' | 'outcome' | 'reason'>): 0 | 1 | 3;
+
+export declare function grantRetry(budget: RetryBudgetState | null, workflow: WorkflowRetries, limits: Limits, now: number, draw: number): RetryAnswer;
+
+export declare function idFromKey(idempotencyKey: string): string;
+
+export declare function jobResult(job: CompletedJobRecord, reports: readonly DatacenterReport[]): JobResult;
+
+export declare function newRetryBudget(total: number): RetryBudgetState;
+
+export declare function openWorkflows({ total, succeeded, failed, skipped, cancelled }: WorkflowCounts): number;
+
+export declare function paramsAt(workflow: JobWorkflow, datacenter: string): Readonly<Record<string, Json>>;
+
+export declare function parkDelayMs(draw: number): number;
+
+export declare function readJobRequest(value: unknown): JobRequest;
+
+export declare function readOperatorSettings(env: Environment): OperatorSettings;
+
+export declare function rebuiltRetryBudget(total: number, charges: readonly number[]): RetryBudgetState;
+
+export declare function stricterOf(a: OperatorSettings, b: OperatorSettings): OperatorSettings;
+
+export declare function verdictOf(state: Pick<CompletionState, 'settings' | 'datacenters'>, reason: CompletionReason): Pick<Completion, 'outcome' | 'success' | 'minDcsMet'>;
+
+// Not exported, and referred to above.
+
+// rules/job-request
+declare const AGGREGATE_KINDS: readonly ['sum', 'min', 'max', 'mean', 'count', 'histogram'];
+
+// rules/job-request
+type AggregateKind = (typeof AGGREGATE_KINDS)[number];
+
+// rules/operator-settings
+type Environment = Readonly<Record<string, string | undefined>>;
+
+// rules/retry-grant
+type Limits = Pick<EffectiveSettings, 'retryBudgetPerWorkflow' | 'maxDispatchAttempts' | 'onBudgetExhausted'>;

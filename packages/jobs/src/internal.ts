@@ -1,0 +1,21 @@
+/**
+ * `@reprise/jobs/internal`: what our own packages need of this one and nobody else should use. No promise of stability: a
+ * name here may change or go in any release. Re-exports only.
+ */
+export * from './rules/clamp.js'
+export * from './rules/completion.js'
+export * from './rules/datacenter-end.js'
+export {
+  cancelsStragglers,
+  type CompletedJobRecord,
+  type DatacenterReport,
+  exitCodeOf,
+  jobResult,
+  type WorkflowEnd,
+  type WorkflowResult,
+} from './rules/job-result.js'
+export { checkJobRequest, idFromKey, JOB_FIELDS, type JobRequest, readJobRequest } from './rules/job-request.js'
+export { type JobWorkflow, paramsAt, type WorkflowSource } from './rules/job-workflow.js'
+export * from './rules/late-result.js'
+export * from './rules/operator-settings.js'
+export * from './rules/retry-grant.js'
