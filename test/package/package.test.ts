@@ -39,7 +39,8 @@ beforeAll(() => {
     mkdirSync(directoryOf[name], { recursive: true })
     execFileSync('tar', ['-xzf', tarball, '-C', directoryOf[name], '--strip-components=1'])
   }
-})
+  // `npm pack` takes seconds for each on a busy machine.
+}, 90_000)
 
 afterAll(() => rmSync(project, { recursive: true }))
 
@@ -64,13 +65,10 @@ test.each(PUBLISHED)('publint finds nothing in packages/%s', async (name) => {
   expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([])
 })
 
-test.each(PUBLISHED)(
-  'types of packages/%s are right for every resolution of ES modules',
-  (name) => {
-    const attw = path.join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
-    execFileSync(process.execPath, [attw, tarballs[name], '--profile', 'esm-only'], { stdio: 'pipe' })
-  },
-)
+test.each(PUBLISHED)('types of packages/%s are right for every resolution of ES modules', (name) => {
+  const attw = path.join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+  execFileSync(process.execPath, [attw, tarballs[name], '--profile', 'esm-only'], { stdio: 'pipe' })
+})
 
 test('every entry can be imported', () => {
   const program = `for (const entry of ${JSON.stringify(ENTRIES)}) await import(entry)`
