@@ -144,7 +144,7 @@ export async function turns(count = 20): Promise<void> {
 
 /** Waits until `condition` holds, for a bounded number of looks. */
 export async function until(condition: () => boolean | Promise<boolean>, what = 'the condition'): Promise<void> {
-  for (let look = 0; look < 400; look++) {
+  for (let look = 0; look < 4000; look++) {
     if (await condition()) return
     await new Promise((resolve) => setTimeout(resolve, 5))
   }

@@ -200,6 +200,7 @@ export interface StepHandle<R> {
   status(): ReturnType<TaskHandle<null, R>['status']>;
   cancel(): Promise<void>;
   retryNow(): Promise<void>;
+  takeOver(): Promise<void>;
   reset(): Promise<void>;
   again(): Promise<void>;
   decide(answer: 'done' | 'rerun', result?: R): Promise<void>;

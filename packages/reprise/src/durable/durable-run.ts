@@ -65,6 +65,8 @@ export interface StepHandle<R> {
   cancel(): Promise<void>
   /** Ends the wait of the step: its next attempt starts at once. @example await step.retryNow() */
   retryNow(): Promise<void>
+  /** Records an attempt that a lost process left as interrupted, and starts nothing. @example await step.takeOver() */
+  takeOver(): Promise<void>
   /** Grants a fresh set of attempts to a step that has ended without success. @example await step.reset() */
   reset(): Promise<void>
   /** Grants a fresh set of attempts to a step that has ended, however it did: it runs again. @example await step.again() */
@@ -227,6 +229,7 @@ export class DurableRun {
       status: () => handle.status(id),
       cancel: () => handle.cancel(id),
       retryNow: () => handle.retryNow(id),
+      takeOver: () => this.takeOverLost(definition, id),
       reset: () => handle.reset(id),
       again: () => this.parts.tasks.again(definition, id),
       decide: (answer, result) => handle.decide(id, answer, result),
@@ -354,15 +357,34 @@ export class DurableRun {
   }
 
   /** Its queue is looked at as long as somebody waits for the step. */
-  private async runStep<R>(definition: Definition, id: string, run: () => Promise<R>): Promise<R> {
+  private runStep<R>(definition: Definition, id: string, run: () => Promise<R>): Promise<R> {
+    return this.whileKnown(definition, id, async () => {
+      await this.takeOver(definition, id)
+      return run()
+    })
+  }
+
+  /** The definition says what an interruption means for the step. As that of a stopped run, no claim starts the step. */
+  private takeOverLost(definition: Definition, id: string): Promise<void> {
+    const { ledger, ownership } = this.parts
+    const stopped = { ...definition, conductor: { ...this.conductor, isStopped: true } }
+    return this.whileKnown(stopped, id, async () => {
+      const { resumeId, force } = this.conducting as Conducting
+      if (resumeId === undefined) return
+      // By force, tasks of living processes are taken too: not those of a process that has taken the run since.
+      expectConductor(await ledger.run(this.id), this.id, this.expectConducting())
+      await ownership.takeOver(resumeId, force)
+    })
+  }
+
+  private async whileKnown<T>(definition: Definition, id: string, act: () => Promise<T>): Promise<T> {
     const { definitions } = this.parts
     this.expectConducting()
     if (definitions.has(definition.queue)) throw new TypeError(`Step ${id} of run ${this.id} runs already`)
     definitions.set(definition.queue, definition)
     this.active.set(definition.queue, keyIn(scopeOfRun(this.id), id))
     try {
-      await this.takeOver(definition, id)
-      return await run()
+      return await act()
     } finally {
       definitions.delete(definition.queue)
       this.active.delete(definition.queue)

@@ -58,6 +58,7 @@ export class ItemQueue<I> {
   private readonly definition: Definition
   private readonly share: Conductor = { fence: null, isStopped: false }
   private unlisten: () => void = () => undefined
+  private opening: Promise<void> = Promise.resolve()
 
   constructor(
     parts: RunParts,
@@ -137,13 +138,19 @@ export class ItemQueue<I> {
 
   /**
    * Executes the tasks of the lane in this process too, from now on; first takes over what lost processes left of them.
-   * `signal`: closes the lane, before an attempt that ends for the same reason can be recorded as failed.
+   * `signal`: closes the lane, before an attempt that ends for the same reason can be recorded as failed. If it is aborted
+   * already, the lane only takes over.
    * @example await items.open()
    */
-  async open(signal?: AbortSignal): Promise<void> {
+  open(signal?: AbortSignal): Promise<void> {
+    this.stopAt(signal)
+    this.opening = this.begin()
+    return this.opening
+  }
+
+  private async begin(): Promise<void> {
     const { ledger, worker, ownership, adoption } = this.parts
     const { resumeId, force } = this.taken
-    this.stopAt(signal)
     if (hasQueueGate(this.definition)) await writeQueueGate(ledger, this.definition)
     worker.register(this.definition)
     if (resumeId === undefined) return
@@ -162,6 +169,8 @@ export class ItemQueue<I> {
     this.unlisten()
     this.share.isStopped = true
     await worker.stopConducted(this.share, new TaskRefusedError('closed', `This process stops ${this.run.id}`))
+    // What it takes over has to be known until then. Whoever opened the lane hears of an error.
+    await this.opening.catch(() => undefined)
     worker.unregister(this.definition)
   }
 

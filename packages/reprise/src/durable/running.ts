@@ -192,7 +192,7 @@ export class RunningAttempts {
       const retryGates = attemptEnd.result === 'success' ? NO_RETRY : view.retryGates
       return settle(current, definition.policy, attemptEnd, retryGates, now)
     })
-    if (after === undefined) return
+    if (!this.forget(running, after)) return
     this.emitEnd(running, end, attemptEnd, after)
     this.follow(definition, after)
   }
@@ -205,13 +205,13 @@ export class RunningAttempts {
       if (found === undefined) return interrupt(task, definition.policy, 'verify', true, retryGates, now)
       return verified(task, found, definition.policy, retryGates, now)
     })
-    if (after === undefined) return
+    if (!this.forget(running, after)) return
     if (after.next === undefined) events.followed(definition, after.settled.task)
     this.follow(definition, after)
   }
 
   /** The outcome, with the next attempt if that is due at once; undefined if another process has taken the task. */
-  private async write(
+  private write(
     running: Running,
     kind: Pick<Transition<unknown>, 'settlesGates' | 'mayRetry' | 'acceptsLate' | 'isSuccess'>,
     change: (view: TaskView) => Settled | undefined,
@@ -219,7 +219,7 @@ export class RunningAttempts {
     const { definition, task } = running
     // Field by field: a spread takes as long as the rest of the call.
     const { settlesGates = false, mayRetry = false, acceptsLate = false } = kind
-    const after = await this.ports.writer.write<Concluded>({
+    return this.ports.writer.write<Concluded>({
       settlesGates,
       mayRetry,
       acceptsLate,
@@ -235,10 +235,17 @@ export class RunningAttempts {
         return { changes, result: { settled, next, isLate: view.isLate } }
       },
     })
+  }
+
+  /**
+   * The attempt is over; false if another process had taken its task. `follow` comes in the same turn: a stop ends once no
+   * attempt is known, and the next one may be committed already.
+   */
+  private forget(running: Running, after: Concluded | undefined): after is Concluded {
     this.remove(running)
-    if (after === undefined) this.ports.taken(task)
+    if (after === undefined) this.ports.taken(running.task)
     if (after === undefined || after.isLate) this.dropGrant(running)
-    return after
+    return after !== undefined
   }
 
   private nextOf(definition: Definition, task: TaskRecord, view: TaskView): Started | undefined {

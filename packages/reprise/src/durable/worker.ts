@@ -218,9 +218,11 @@ export class Worker {
     const isOfRun = (definition: Definition): boolean => definition.conductor === conductor
     this.attempts.stopWhere(isOfRun, reason)
     await this.parked.release(isOfRun)
-    // Tasks that were being recorded when the run was stopped begin by now, and end at once.
-    await this.activity.settled()
-    while (this.attempts.some(isOfRun)) await new Promise<void>((resolve) => this.onAttemptLeft.push(resolve))
+    do {
+      while (this.attempts.some(isOfRun)) await new Promise<void>((resolve) => this.onAttemptLeft.push(resolve))
+      // Attempts whose start was being recorded when the run was stopped have begun by then, and end at once.
+      await this.activity.settled()
+    } while (this.attempts.some(isOfRun))
   }
 
   private attemptLeft(): void {

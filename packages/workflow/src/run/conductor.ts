@@ -4,10 +4,10 @@
  * and what has ended does not run again. Imports the library, the plan and its own layer.
  */
 import type { StopReason } from 'reprise'
-import { type Json, RecordedFailureError, TaskRefusedError } from 'reprise/durable'
+import { type Json, RecordedFailureError, type TaskRecord, TaskRefusedError } from 'reprise/durable'
 import type { DurableRun, StepHandle } from 'reprise/internal'
 import type { MapPlan } from '../plan/map-plan.js'
-import type { PhasePlan, Plan, StepPlan } from '../plan/plan.js'
+import { mapsOf, type PhasePlan, type Plan, type StepPlan } from '../plan/plan.js'
 import type { Values } from '../steps/step-context.js'
 import type { RunState } from '../view/views.js'
 import { compileExpression } from '../values/expression.js'
@@ -40,6 +40,8 @@ export interface ConductorParts {
   readonly events: RunEvents
   /** Conducts a map to its end, or until the signal says to stop. `unfit`: what keeps it from being begun. */
   readonly conductMap: (map: MapPlan, signal: AbortSignal, unfit?: Error) => Promise<MapEnd>
+  /** Records attempts of items that lost processes left as interrupted; for a map that the run was stopped before. */
+  readonly takeOverMap: (map: MapPlan) => Promise<void>
   /** Whether all items of the map were recorded before. */
   readonly isMapBegun: (map: MapPlan) => Promise<boolean>
   /** What is known of steps from before this process came, by id. */
@@ -87,6 +89,33 @@ export class Conductor {
   }
 
   async conduct(): Promise<RunEnd> {
+    const end = await this.conductPhases()
+    return end.state === 'interrupted' ? this.takeOverLost(end) : end
+  }
+
+  /**
+   * Of a run that is left, nothing runs: attempts of lost processes are recorded as interrupted, also those that this
+   * process was stopped before.
+   */
+  private async takeOverLost(end: RunEnd): Promise<RunEnd> {
+    const { run, plan, takeOverMap } = this.parts
+    if (run.record.resumes === 0) return end
+    const isLost = ({ owner }: TaskRecord): boolean => owner !== null && owner !== run.record.owner
+    const lost = (await run.tasks(['running', 'parked'])).filter(isLost)
+    try {
+      for (const { id } of lost) await this.tasks.withId(id)?.takeOver()
+      for (const map of mapsOf(plan)) await takeOverMap(map)
+    } catch (error) {
+      // Another process conducts the run by now, and takes them over.
+      if (error instanceof TaskRefusedError && error.kind === 'run_lost') return end
+      throw error
+    }
+    if (lost.length === 0 || !this.stopping) return end
+    const undecided = await run.tasks(['undecided'])
+    return { ...end, undecided: undecided.map(({ id }) => id) }
+  }
+
+  private async conductPhases(): Promise<RunEnd> {
     let hasFailures = false
     for (const phase of this.parts.plan.phases) {
       if (this.stopping) return ended('interrupted')

@@ -258,13 +258,14 @@ export class Session {
     const heard = { onLine, onOutput, output, onStateFailure }
     const performer = new Performer({ ...where, ...heard, plan, scope, state, masker, tools })
     const isCancelled = (): Promise<boolean> => this.isCancelled(run)
-    const conductMap = (map: MapPlan, signal: AbortSignal, unfit?: Error): Promise<MapEnd> => {
-      const conducting = this.mapConductor(map, { run, scope, performer, notes, signal, onStateFailure })
-      return unfit === undefined ? conducting.conduct() : conducting.fail(unfit)
-    }
+    const conducting = (map: MapPlan, signal: AbortSignal): MapConductor =>
+      this.mapConductor(map, { run, scope, performer, notes, signal, onStateFailure })
+    const conductMap = (map: MapPlan, signal: AbortSignal, unfit?: Error): Promise<MapEnd> =>
+      unfit === undefined ? conducting(map, signal).conduct() : conducting(map, signal).fail(unfit)
+    const takeOverMap = (map: MapPlan): Promise<void> => conducting(map, AbortSignal.abort()).takeOverLost()
     const isMapBegun = (map: MapPlan): Promise<boolean> => this.isMapBegun(runId, map)
     const isRedriveOnly = settings.maps?.redrive?.isOnly === true
-    const known = { run, plan, scope, performer, events, conductMap, isMapBegun, recorded, isCancelled }
+    const known = { run, plan, scope, performer, events, conductMap, takeOverMap, isMapBegun, recorded, isCancelled }
     const conductor = new Conductor({ ...known, isRedriveOnly, ...(repeat && { repeat }) })
     return { performer, conductor }
   }

@@ -2,7 +2,8 @@
 import { normalizePolicy, type Policy, type PolicyInput } from 'reprise'
 import type { DurableContext, Json, VerifyAnswer } from 'reprise/durable'
 import type { DurableRun, StepHandle } from 'reprise/internal'
-import type { Plan, StepPlan } from '../plan/plan.js'
+import { fallbackId } from '../plan/fallback.js'
+import { type Plan, type StepPlan, stepsOf } from '../plan/plan.js'
 import { policyFor } from './gates.js'
 
 export { fallbackId, fallbackName } from '../plan/fallback.js'
@@ -34,6 +35,15 @@ export class StepTasks {
       onInterrupt:
         typeof onInterrupt === 'string' ? onInterrupt : { verify: (_input, context) => hands.verify(context) },
     })
+  }
+
+  /** The step or the fallback with this id; undefined if the plan has none. */
+  withId(id: string): StepHandle<Json> | undefined {
+    for (const step of stepsOf(this.plan)) {
+      if (step.id === id) return this.of(step)
+      if (fallbackId(step) === id) return this.run.step(id, FALLBACK_POLICY, () => null)
+    }
+    return undefined
   }
 
   private policyOf(input: PolicyInput): Policy {

@@ -20,7 +20,7 @@ import type { Scope } from '../scope.js'
 import { enumerateItems } from './enumerate-items.js'
 import { isInputFault, missingPart } from './input-faults.js'
 import { removeInput } from './input-sources.js'
-import { ItemSteps } from './item-steps.js'
+import { type ItemInput, ItemSteps } from './item-steps.js'
 import { JobLog } from './job-log.js'
 import { openIn } from './map-counts.js'
 import { endOf, type MapEnd, stateOf } from './map-end.js'
@@ -34,6 +34,8 @@ import { redriveItems } from './redrive-items.js'
 import { MapResults, type ResultFiles } from './map-results.js'
 import { hasLost, resetItems } from './reset-items.js'
 import { LaneWatch } from './lane-watch.js'
+import { removeUnkeptLog } from './unkept-log.js'
+import { takeOverItems } from './take-over-items.js'
 
 export interface MapConductorParts {
   readonly run: DurableRun
@@ -94,6 +96,15 @@ export class MapConductor {
       progress.end()
       child.release()
     }
+  }
+
+  /** Records attempts of items that lost processes left as interrupted: see `takeOverItems`. */
+  takeOverLost(): Promise<void> {
+    const { durable, ledger, settings } = this.parts
+    return takeOverItems({ ledger, durable, mapRun: this.mapRun, isForced: settings.force === true }, (child) => {
+      const lanes = this.lanesOf(child, this.progressOf(), mapNotesOf(child.record))
+      return [lanes.items('items'), lanes.items('sample'), this.redriveLane(lanes), lanes.onError]
+    })
   }
 
   /** The map cannot be begun: recorded as its failure, which a resume tries again. */
@@ -191,11 +202,15 @@ export class MapConductor {
 
   private async redrive(lanes: MapLanes, watch: LaneWatch): Promise<void> {
     const { ledger, durable, settings, tell, signal } = this.parts
-    const { most = this.map.maxParallel, rate = this.map.rate } = settings.redrive ?? {}
-    const queue = lanes.redrive(most, rate)
+    const queue = this.redriveLane(lanes)
     const note = (message: string): void => tell({ ...this.base(), type: 'map_note', message })
     const parts = { ledger, durable, mapRun: this.mapRun, queue, watch, note, signal }
     this.hasRedriven = await redriveItems(parts, settings.redrive)
+  }
+
+  private redriveLane(lanes: MapLanes): ItemQueue<ItemInput> {
+    const { most = this.map.maxParallel, rate = this.map.rate } = this.parts.settings.redrive ?? {}
+    return lanes.redrive(most, rate)
   }
 
   /** Whether the items that were not redriven have to wait: nothing else is wanted, or the map is stopped as before. */
@@ -206,7 +221,6 @@ export class MapConductor {
   }
 
   private async serveLane(queue: ItemQueue<unknown>, watch: LaneWatch, tally: string): Promise<void> {
-    if (watch.isStopped) return
     await queue.open(this.parts.signal)
     try {
       await watch.untilOver(tally, queue.queue)
@@ -356,17 +370,7 @@ export class MapConductor {
       maxFailures: this.maxFailures(notes),
       maxParallel: settings.maxParallel ?? notes.maxParallel ?? map.maxParallel,
       onBegin: (item, key) => progress.began(item, key),
-      onSuccess: ({ taskId, generation, attempt, execution }) => {
-        const isPlain = generation === 1 && attempt === 1 && execution === 1
-        if (map.keepLogs === 'all' || (map.keepLogs === 'failures' && !isPlain)) return
-        try {
-          const place = { run: run.id, item: { map: map.id, id: taskId }, step: '' }
-          state.removeLog(place, { generation, attempt, execution })
-        } catch (error) {
-          if (error instanceof StateError) onStateFailure(error)
-          else throw error
-        }
-      },
+      onSuccess: (attempt) => removeUnkeptLog({ run: run.id, map, state, onStateFailure }, attempt),
     })
   }
 

@@ -26,9 +26,14 @@ export function errorScope(mapRun: string): string {
 
 const LANES: readonly Lane[] = ['items', 'sample', 'redrive', 'on-error']
 
+/** The queues of all lanes of the map. */
+export function mapQueues(mapRun: string): string[] {
+  return LANES.map((lane) => laneName(mapRun, lane))
+}
+
 /** The keys of all gates that are the map's own. */
 export function mapGates(mapRun: string): string[] {
-  return [...LANES.map((lane) => queueKey(laneName(mapRun, lane))), `budget:${retryCount(mapRun)}`]
+  return [...mapQueues(mapRun).map(queueKey), `budget:${retryCount(mapRun)}`]
 }
 
 /** The run and the map that an id of a map names; undefined for the id of another run. */
