@@ -81,6 +81,27 @@ describe.each<[string, () => Promise<Ledger>]>([
     await expectTally({ succeeded: 2, failed: 1 })
   })
 
+  it('has no row locked by a success that does not concern it', async () => {
+    await makeTally(ledger, RUN, 2)
+    const locked: (readonly string[])[] = []
+    const watched = withVerbs(kept(ledger), {
+      transact: (keys, decide) => {
+        if (keys.tasks.length > 0) locked.push(keys.runs ?? [])
+        return ledger.transact(keys, decide)
+      },
+    })
+    const durable = await openDurable(watched)
+    opened.push(durable)
+    const group: TaskGroup = { ...tallyGroup(RUN), classes: ['failed'] }
+    const member = durable.task('member', 1, (fails: boolean) => (fails ? Promise.reject(new Error('no')) : null), {
+      group,
+    })
+    await member.run(false, { id: 'good' })
+    expect(locked).toEqual([[]])
+    await rejection(member.run(true, { id: 'bad' }))
+    expect(locked).toEqual([[], [RUN]])
+  })
+
   it('counts what was cancelled and what is reset', async () => {
     await makeTally(ledger, RUN, 2)
     const durable = await process()

@@ -218,11 +218,12 @@ export class RunningAttempts {
   ): Promise<Concluded | undefined> {
     const { definition, task } = running
     // Field by field: a spread takes as long as the rest of the call.
-    const { settlesGates = false, mayRetry = false, acceptsLate = false } = kind
+    const { settlesGates = false, mayRetry = false, acceptsLate = false, isSuccess = false } = kind
     return this.ports.writer.write<Concluded>({
       settlesGates,
       mayRetry,
       acceptsLate,
+      isSuccess,
       definition,
       key: task,
       heldAs: task,
