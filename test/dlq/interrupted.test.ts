@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openDurable } from 'reprise/durable'
 import { type TestDatabase, testDatabase } from '../postgres/shared-server.js'
-import { keepIn, until } from '../workflow/scene.js'
+import { keepIn, until } from '../workflow/cli-fixture.js'
 import { LetterScene, type MapText } from './letter-fixture.js'
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f']

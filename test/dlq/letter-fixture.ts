@@ -7,8 +7,8 @@ import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { RunRecord } from 'reprise/durable'
 import type { LetterDetail, LetterGroup, LetterView } from '@reprise/workflow/internal'
-import { repriseHere } from '../workflow/here.js'
-import { Scene } from '../workflow/scene.js'
+import { repriseInProcess } from '../workflow/cli-in-process.js'
+import { CliFixture } from '../workflow/cli-fixture.js'
 
 export interface MapText {
   readonly items?: readonly unknown[]
@@ -27,7 +27,7 @@ export interface Answered {
   readonly stderr: string
 }
 
-export class LetterScene extends Scene {
+export class LetterScene extends CliFixture {
   constructor({
     items = ['a', 'b', 'c', 'd', 'e', 'f'],
     before = '',
@@ -59,7 +59,7 @@ export class LetterScene extends Scene {
   /** What runs steps is a process of its own, in the directory of the scene; what only looks is done here. */
   async here(...args: string[]): Promise<Answered> {
     const isRun = args[0] !== 'dlq' || args[1] === 'retry'
-    const { code, stdout, stderr } = await (isRun ? this.reprise(...args) : repriseHere(this, ...args))
+    const { code, stdout, stderr } = await (isRun ? this.reprise(...args) : repriseInProcess(this, ...args))
     return { code: code as number, stdout, stderr }
   }
 

@@ -1,7 +1,7 @@
 /** Dead letters of maps, redriven: points 14 and 24 to 27, on both stores. Needs a build. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '../postgres/shared-server.js'
-import { keepIn } from '../workflow/scene.js'
+import { keepIn } from '../workflow/cli-fixture.js'
 import { LetterScene, type MapText } from './letter-fixture.js'
 
 describe.each(['sqlite', 'postgres'])('dead letters of a map on %s', (kind) => {

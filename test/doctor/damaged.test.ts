@@ -7,7 +7,7 @@ import { openDurable, openLedger } from 'reprise/durable'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SqlRow } from '../../packages/reprise/src/ledger/rows.js'
 import { openDatabase, type SqliteDatabase } from '../../packages/reprise/src/sqlite/driver.js'
-import { Scene, until } from '../workflow/scene.js'
+import { CliFixture, until } from '../workflow/cli-fixture.js'
 
 const TASKS = 600
 const PAGE = 4096
@@ -18,7 +18,7 @@ interface Salvage {
   readonly lost: readonly { readonly table: string; readonly place: string; readonly reason: string }[]
 }
 
-let scene: Scene
+let scene: CliFixture
 let whole: Buffer
 let pages: Page[]
 
@@ -44,7 +44,7 @@ function pagesIn(handle: SqliteDatabase): Page[] {
 }
 
 beforeAll(async () => {
-  scene = new Scene()
+  scene = new CliFixture()
   const durable = await openDurable(`sqlite:${scene.path('whole.db')}`, { synchronous: 'normal' })
   const task = durable.task('load', { attempts: 2, initialDelay: 0 }, (input: { n: number }, { attempt }) => {
     if (input.n % 3 === 0 && attempt === 1) throw new Error(`no ${'x'.repeat(100)}`)

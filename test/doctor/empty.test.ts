@@ -6,11 +6,11 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { openDurable } from 'reprise/durable'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
-import { Scene, until } from '../workflow/scene.js'
+import { CliFixture, until } from '../workflow/cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 beforeEach(() => {
-  scene = new Scene()
+  scene = new CliFixture()
 })
 afterEach(() => scene.remove())
 

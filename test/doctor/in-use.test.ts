@@ -9,7 +9,7 @@ import path from 'node:path'
 import { openDurable } from 'reprise/durable'
 import { checkSqlite, salvageSqlite } from 'reprise/internal/sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { root } from '../workflow/scene.js'
+import { root } from '../workflow/cli-fixture.js'
 
 let directory: string
 let file: string

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { testDatabase, type TestDatabase } from '../postgres/shared-server.js'
-import { Scene } from '../workflow/scene.js'
+import { CliFixture } from '../workflow/cli-fixture.js'
 
 const ENDED = `
 budgets: { few: { type: count, total: 1 } }
@@ -151,11 +151,11 @@ const CASES: readonly (readonly [what: string, sql: string, rule: string, place:
   ],
 ]
 
-let base: Scene
+let base: CliFixture
 let database: TestDatabase
 beforeAll(async () => {
   database = await testDatabase()
-  base = new Scene(ENDED)
+  base = new CliFixture(ENDED)
   base.write('waiting.yaml', WAITING)
   expect((await base.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
   await base.killed(['run', 'waiting.yaml', '--run-id', 'w1'], async () =>
@@ -172,7 +172,7 @@ afterAll(async () => {
 
 /** A copy of the store in a scene of its own, and a way to change it. */
 const STORES = {
-  sqlite: async (scene: Scene): Promise<Sql> => {
+  sqlite: async (scene: CliFixture): Promise<Sql> => {
     mkdirSync(scene.path('.reprise'), { mode: 0o700 })
     expect((await base.reprise('store', 'backup', scene.path('copy.db'))).code).toBe(0)
     copyFileSync(scene.path('copy.db'), scene.path('.reprise/ledger.db'))
@@ -182,7 +182,7 @@ const STORES = {
       handle.close()
     }
   },
-  postgres: async (scene: Scene): Promise<Sql> => {
+  postgres: async (scene: CliFixture): Promise<Sql> => {
     const schema = `doctor_${Math.random().toString(36).slice(2, 10)}`
     scene.env = { REPRISE_STORE: `${database.url}?schema=${schema}` }
     expect((await base.reprise('store', 'backup', scene.path('copy.db'))).code).toBe(0)
@@ -197,7 +197,7 @@ const STORES = {
   },
 }
 
-async function checksOf(scene: Scene): Promise<{ code: number | null; checks: Check[] }> {
+async function checksOf(scene: CliFixture): Promise<{ code: number | null; checks: Check[] }> {
   const { code, stdout, stderr } = await scene.reprise('doctor', '--json')
   expect(stderr).toBe('')
   const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Check[] }
@@ -205,13 +205,13 @@ async function checksOf(scene: Scene): Promise<{ code: number | null; checks: Ch
   return { code, checks }
 }
 
-async function doctor(scene: Scene): Promise<{ code: number | null; faults: Check[] }> {
+async function doctor(scene: CliFixture): Promise<{ code: number | null; faults: Check[] }> {
   const { code, checks } = await checksOf(scene)
   return { code, faults: checks.filter(({ state }) => state === 'fault') }
 }
 
 /** Twice at most: ending a run leaves a history that is removed with it. */
-async function cure(scene: Scene): Promise<void> {
+async function cure(scene: CliFixture): Promise<void> {
   for (let times = 0; times < 3; times++) {
     const { faults } = await doctor(scene)
     const [fault] = faults
@@ -224,7 +224,7 @@ async function cure(scene: Scene): Promise<void> {
 
 describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   test('a store with an ended, a failed and a killed run is well', async () => {
-    const scene = new Scene()
+    const scene = new CliFixture()
     await STORES[kind](scene)
     expect(await doctor(scene)).toEqual({ code: 0, faults: [] })
     scene.remove()
@@ -234,7 +234,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
     '%s: it is found, and its cure cures it',
     { timeout: 60_000 },
     async (_what, sql, rule, place, message) => {
-      const scene = new Scene()
+      const scene = new CliFixture()
       const change = await STORES[kind](scene)
       await change(sql)
       const found = await doctor(scene)
@@ -251,7 +251,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   )
 
   test('I8: an attempt that began before its time is a note without a cure', async () => {
-    const scene = new Scene()
+    const scene = new CliFixture()
     const change = await STORES[kind](scene)
     await change(
       `UPDATE attempts SET delay_before = 60000 WHERE attempt = 2 AND task = (SELECT pk FROM tasks WHERE id = 'flaky')`,
@@ -271,7 +271,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   })
 
   test('I10: a tally of tasks that are not there is found, and a copy counts its tasks anew', async () => {
-    const scene = new Scene()
+    const scene = new CliFixture()
     const change = await STORES[kind](scene)
     await change(`UPDATE tasks SET tally = 'items' WHERE id = 'waits'`)
     await change(`INSERT INTO tallies (name, fresh, retrying, undecided, succeeded, failed, cancelled)
@@ -290,7 +290,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   })
 
   test('a row that is none of ours makes the store unreadable, and is named', async () => {
-    const scene = new Scene()
+    const scene = new CliFixture()
     const change = await STORES[kind](scene)
     await change(`UPDATE tasks SET progress = 'rubbish' WHERE id = 'ok'`)
     const { code, faults } = await doctor(scene)
@@ -300,7 +300,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (kind) => {
   })
 
   test('a store of a newer version is refused with both versions', async () => {
-    const scene = new Scene()
+    const scene = new CliFixture()
     const change = await STORES[kind](scene)
     await change(kind === 'sqlite' ? 'PRAGMA user_version = 99' : 'UPDATE meta SET version = 99')
     const { code, faults } = await doctor(scene)
@@ -317,7 +317,7 @@ test('a server that cannot be reached ends it with 74, and the installation is s
 })
 
 test('an index that the server marks as invalid is named with the statement that mends it', async () => {
-  const scene = new Scene()
+  const scene = new CliFixture()
   const change = await STORES.postgres(scene)
   await change(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'tasks_due'::regclass`)
   const { code, faults } = await doctor(scene)

@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { root, Scene } from '../workflow/scene.js'
+import { root, CliFixture } from '../workflow/cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 beforeEach(() => {
-  scene = new Scene()
+  scene = new CliFixture()
 })
 afterEach(() => scene.remove())
 

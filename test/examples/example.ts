@@ -8,7 +8,7 @@ import path from 'node:path'
 import type { StepView } from '@reprise/workflow/internal'
 import type { TestContext } from 'vitest'
 import { findFences } from '../docs/fences.js'
-import { root, Scene } from '../workflow/scene.js'
+import { root, CliFixture } from '../workflow/cli-fixture.js'
 
 const bin = path.join(root, 'packages/cli/bin/reprise.js')
 const examples = path.join(root, 'examples')
@@ -21,7 +21,7 @@ export interface Finished {
   readonly said: string
 }
 
-export class Example extends Scene {
+export class Example extends CliFixture {
   readonly name: string
 
   /** `NAME/`, or `NAME.yaml` with what it needs in `NAME/`. Gone when the test is over: tests run at the same time. */

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test, type TestContext } from 'vitest'
-import { root } from '../workflow/scene.js'
+import { root } from '../workflow/cli-fixture.js'
 import { Example, EXAMPLES, recovered } from './example.js'
 
 /** They take up to ten seconds each, more on a busy machine. */

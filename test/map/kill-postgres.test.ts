@@ -1,11 +1,12 @@
 /** The same kills on PostgreSQL: see `kill.test.ts`. Needs a build. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '../postgres/shared-server.js'
-import { keepIn } from '../workflow/scene.js'
-import { RandomKillRun } from './random-kill-run.js'
+import { keepIn } from '../workflow/cli-fixture.js'
+import { killRuns } from '../workflow/random-kill-run.js'
+import { KilledMap } from './killed-map.js'
 
-const SEED = Number(process.env['SEED'] ?? 7)
-const KILLS = Number(process.env['KILLS'] ?? 8)
+const seed = Number(process.env['SEED'] ?? 7)
+const kills = Number(process.env['KILLS'] ?? 8)
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -14,11 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test(`a map on PostgreSQL keeps every promise over ${KILLS} kills`, { timeout: 120_000 + KILLS * 10_000 }, async () => {
-  let kills = 0
-  for (let seed = SEED * 1000; kills < KILLS; seed++) {
-    const run = await new RandomKillRun(seed).play(Math.min(8, KILLS - kills))
-    expect(run.faults.map((fault) => `seed ${seed}: ${fault}`)).toEqual([])
-    kills += Math.max(1, run.kills)
-  }
+test(`a map on PostgreSQL keeps every promise over ${kills} kills`, { timeout: 120_000 + kills * 10_000 }, async () => {
+  const { faults } = await killRuns((own) => new KilledMap(own), { seed, kills, lanes: 1 })
+  expect(faults).toEqual([])
 })

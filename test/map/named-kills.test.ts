@@ -1,17 +1,17 @@
 /** A run with a map, killed at named places, and resumed: nothing is lost, and nothing that ended runs again. Needs a build. */
 import { writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import { killedAt, Scene, until } from '../workflow/scene.js'
+import { killedAt, CliFixture, until } from '../workflow/cli-fixture.js'
 
 const RUN = 'r1'
 const MAP = `${RUN}/map`
 
 describe('a map that is killed', () => {
-  let scene: Scene
+  let scene: CliFixture
   afterEach(() => scene.remove())
 
   test.each(['map_started', 'item_failed', 'map_finished'])('at %s ends as if nothing had happened', async (event) => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 mode: mapreduce
 map:
   input: [a, bad, c, d]
@@ -34,7 +34,7 @@ reduce:
   })
 
   test('while its items are recorded reads the input anew, and begins nothing before all are recorded', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 mode: mapreduce
 map:
   input: items.txt
@@ -56,7 +56,7 @@ map:
   })
 
   test('with on_interrupt: fail leaves its item undecided, and the others end', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 mode: mapreduce
 map:
   input: [a, b, c]
@@ -75,7 +75,7 @@ map:
   })
 
   test('with on_interrupt: {verify} asks the command before anything runs again', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 mode: mapreduce
 map:
   input: [a, b]
@@ -93,7 +93,7 @@ map:
   })
 
   test('by a second resume at the same time is conducted by one process only', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 mode: mapreduce
 map:
   input: {range: [1, 12]}

@@ -3,7 +3,7 @@
  * command line is moved by a module that Node loads first. Needs a build.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { Scene } from '../workflow/scene.js'
+import { CliFixture } from '../workflow/cli-fixture.js'
 import { testDatabase, type TestDatabase } from './shared-server.js'
 
 const WORKFLOW = `
@@ -15,7 +15,7 @@ steps:
 `
 
 let database: TestDatabase
-let scene: Scene
+let scene: CliFixture
 beforeAll(async () => {
   database = await testDatabase()
 })
@@ -23,7 +23,7 @@ afterAll(() => database.drop())
 afterEach(() => scene.remove())
 
 function enter(): void {
-  scene = new Scene(WORKFLOW)
+  scene = new CliFixture(WORKFLOW)
   scene.env = { REPRISE_STORE: `${database.url}?schema=clock` }
 }
 

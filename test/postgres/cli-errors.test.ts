@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { Scene } from '../workflow/scene.js'
+import { CliFixture } from '../workflow/cli-fixture.js'
 import { freePort, PostgresServer } from './server.js'
 import { testDatabase, type TestDatabase } from './shared-server.js'
 
@@ -14,7 +14,7 @@ const SECRET = 'swordfish-7'
 const WORKFLOW = 'steps: [{ id: work, shell: echo x >> ran }]\n'
 
 let database: TestDatabase
-let scene: Scene
+let scene: CliFixture
 beforeAll(async () => {
   database = await testDatabase()
   await query(`CREATE ROLE ${role('guest')} LOGIN PASSWORD '${SECRET}'`)
@@ -45,7 +45,7 @@ function addressWith(change: (url: URL) => void): string {
 }
 
 async function expectRefused(store: string, code: number, ...words: (string | RegExp)[]): Promise<void> {
-  scene = new Scene(WORKFLOW)
+  scene = new CliFixture(WORKFLOW)
   scene.env = { REPRISE_STORE: store }
   const { password } = new URL(store)
   for (const args of [['run', 'workflow.yaml'], ['ps'], ['store', 'status', '--json'], ['show', 'r1', '--json']]) {
@@ -92,7 +92,7 @@ test('an address that says nothing, with a wrong name of a schema, with too few 
 
 test('a user without rights, who may look and write once he is given them', async () => {
   const store = addressWith((url) => Object.assign(url, { username: role('guest'), password: SECRET }))
-  scene = new Scene(WORKFLOW)
+  scene = new CliFixture(WORKFLOW)
   scene.env = { REPRISE_STORE: store }
   const first = await scene.reprise('run', 'workflow.yaml')
   expect([first.code, first.stderr]).toEqual([74, expect.stringMatching(/permission denied for database/)])
@@ -114,7 +114,7 @@ test('a user without rights, who may look and write once he is given them', asyn
 })
 
 test('a schema of a newer version is refused with both versions, and looked at all the same', async () => {
-  scene = new Scene(WORKFLOW)
+  scene = new CliFixture(WORKFLOW)
   scene.env = { REPRISE_STORE: `${database.url}?schema=newer` }
   expect((await scene.reprise('store', 'migrate')).code).toBe(0)
   await query('UPDATE newer.meta SET version = 99')
@@ -139,7 +139,7 @@ describe('a replica', () => {
   afterAll(() => server.remove())
 
   test('is refused, and told to be one', async () => {
-    scene = new Scene(WORKFLOW)
+    scene = new CliFixture(WORKFLOW)
     scene.env = { REPRISE_STORE: server.url }
     for (const args of [['run', 'workflow.yaml'], ['ps'], ['store', 'migrate']]) {
       const { code, stderr } = await scene.reprise(...args)
@@ -152,7 +152,7 @@ describe('a replica', () => {
 })
 
 test('the password may be in PGPASSWORD or in a file, and what to type next has none', async () => {
-  scene = new Scene('steps: [{ id: work, shell: exit 1 }]\n')
+  scene = new CliFixture('steps: [{ id: work, shell: exit 1 }]\n')
   const { password, port } = new URL(database.url)
   const store = addressWith((url) => Object.assign(url, { password: '', search: '?schema=by_variable' }))
   scene.env = { PGPASSWORD: password }
@@ -170,7 +170,7 @@ test('the password may be in PGPASSWORD or in a file, and what to type next has 
 })
 
 test('a step that writes its environment writes no password of the store', async () => {
-  scene = new Scene('steps: [{ id: work, shell: env; echo ${all}, capture: said }]\n'.replace('; echo ${all}', ''))
+  scene = new CliFixture('steps: [{ id: work, shell: env; echo ${all}, capture: said }]\n'.replace('; echo ${all}', ''))
   scene.env = { REPRISE_STORE: `${database.url}?schema=masked` }
   const { password } = new URL(database.url)
   const run = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1', '--json')

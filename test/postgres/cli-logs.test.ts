@@ -3,13 +3,13 @@ import { readdirSync, statSync } from 'node:fs'
 import { statePathFor } from '@reprise/workflow/internal'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { DEFAULT_SCHEMA } from '../../packages/reprise/src/postgres/schema-name.js'
-import { Scene } from '../workflow/scene.js'
+import { CliFixture } from '../workflow/cli-fixture.js'
 import { testDatabase, type TestDatabase } from './shared-server.js'
 
 const WORKFLOW = 'steps: [{ id: work, shell: "echo said by $WHO" }]\n'
 
 let database: TestDatabase
-let scene: Scene
+let scene: CliFixture
 beforeAll(async () => {
   database = await testDatabase()
 })
@@ -17,7 +17,7 @@ afterAll(() => database.drop())
 afterEach(() => scene?.remove())
 
 test('runs of one id in two schemas and a file have logs of their own, and clean of one leaves the others', async () => {
-  scene = new Scene(WORKFLOW)
+  scene = new CliFixture(WORKFLOW)
   const stores = {
     a: `${database.url}?schema=team_a`,
     b: `${database.url}?schema=team_b`,

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { bin, type Going, keepIn, Scene, until } from '../workflow/scene.js'
+import { bin, type Going, keepIn, CliFixture, until } from '../workflow/cli-fixture.js'
 import { testDatabase, type TestDatabase } from './shared-server.js'
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
@@ -30,7 +30,7 @@ steps:
 `
 
 let database: TestDatabase
-let scene: Scene
+let scene: CliFixture
 beforeAll(async () => {
   database = await testDatabase()
   keepIn(database.url)
@@ -39,7 +39,7 @@ afterAll(() => database.drop())
 afterEach(() => scene.remove())
 
 function enter(workflow: string): void {
-  scene = new Scene(workflow)
+  scene = new CliFixture(workflow)
   // The same for both machines, so that it is known from outside what happened.
   scene.env['NOTES'] = scene.directory
   scene.write('elsewhere.mjs', ELSEWHERE)

@@ -1,6 +1,6 @@
 /** A server that goes away under a run: it waits, or is stopped and resumed. Needs a build. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { Scene, until } from '../workflow/scene.js'
+import { CliFixture, until } from '../workflow/cli-fixture.js'
 import { PostgresServer } from './server.js'
 
 const WORKFLOW = `
@@ -12,7 +12,7 @@ steps:
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 
 let server: PostgresServer
-let scene: Scene
+let scene: CliFixture
 beforeAll(async () => {
   server = await PostgresServer.start({ fsync: false })
 })
@@ -20,7 +20,7 @@ afterAll(() => server.remove())
 afterEach(() => scene.remove())
 
 function enter(schema: string): void {
-  scene = new Scene(WORKFLOW)
+  scene = new CliFixture(WORKFLOW)
   scene.env = { REPRISE_STORE: `${server.url}?schema=${schema}` }
 }
 

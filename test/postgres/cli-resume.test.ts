@@ -3,7 +3,7 @@
  * of its own. Needs a build.
  */
 import { afterAll, describe } from 'vitest'
-import { keepIn } from '../workflow/scene.js'
+import { keepIn } from '../workflow/cli-fixture.js'
 import { testDatabase } from './shared-server.js'
 
 const database = await testDatabase()

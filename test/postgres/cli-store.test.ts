@@ -6,7 +6,7 @@ import { openLedger } from 'reprise/durable'
 import { COPIED_TABLES } from '../../packages/reprise/src/ledger/copied-tables.js'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { Scene, until } from '../workflow/scene.js'
+import { CliFixture, until } from '../workflow/cli-fixture.js'
 import { testDatabase, type TestDatabase } from './shared-server.js'
 
 const WORKFLOW = `
@@ -34,7 +34,7 @@ interface Status {
 }
 
 let database: TestDatabase
-let scene: Scene
+let scene: CliFixture
 let schemas = 0
 beforeAll(async () => {
   database = await testDatabase()
@@ -48,7 +48,7 @@ const STORES = {
 }
 
 function enter(kind: keyof typeof STORES, workflow = WORKFLOW): string {
-  scene = new Scene(workflow)
+  scene = new CliFixture(workflow)
   const store = STORES[kind]()
   scene.env = { REPRISE_STORE: store }
   return store

@@ -1,6 +1,6 @@
 /** Several processes on one server, as on one file: the same tests, each with a schema of its own. Needs a build. */
 import { afterAll, describe } from 'vitest'
-import { keepIn } from '../workflow/scene.js'
+import { keepIn } from '../workflow/cli-fixture.js'
 import { testDatabase } from './shared-server.js'
 
 const database = await testDatabase()

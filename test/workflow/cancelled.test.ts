@@ -1,15 +1,15 @@
 /** Runs that somebody ends, removes or changes while something of them is in flight. Needs a build. */
 import { openDurable } from 'reprise/durable'
 import { afterEach, expect, test } from 'vitest'
-import { Scene, until } from './scene.js'
+import { CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 
 test('a cancel that was cut short stops the run all the same, and can be made whole', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - id: a
     shell: echo x >> ran; exit 1
@@ -34,7 +34,7 @@ steps:
 })
 
 test('cancelled in its fallback, a run is cancelled', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - id: a
     shell: exit 1
@@ -54,7 +54,7 @@ steps:
 })
 
 test('what is in flight of a step that the file does not have any more ends with the change', async () => {
-  scene = new Scene('steps: [{ id: x, shell: "echo x >> ran; sleep 60" }, { id: y, shell: "true" }]')
+  scene = new CliFixture('steps: [{ id: x, shell: "echo x >> ran; sleep 60" }, { id: y, shell: "true" }]')
   await scene.killed(RUN, () => scene.count('ran') === 1)
   scene.write('workflow.yaml', 'steps: [{ id: y, shell: "true" }]')
   const { code, stderr } = await scene.reprise('resume', 'r1', '--accept-changes')

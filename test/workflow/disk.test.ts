@@ -5,14 +5,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import { bin, type Ended, Scene, until } from './scene.js'
+import { bin, type Ended, CliFixture, until } from './cli-fixture.js'
 
 const succeeds = (program: string, args: readonly string[]): boolean => spawnSync(program, args).status === 0
 const isRoot = process.getuid?.() === 0
 const canMount = isRoot && succeeds('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/tmp'])
 const canTrace = succeeds('strace', ['-qq', '-f', '-o', '/dev/null', '-e', 'trace=fsync', 'true'])
 
-let scene: Scene
+let scene: CliFixture
 let mounted: string[] = []
 afterEach(() => {
   for (const place of mounted) spawnSync('umount', ['-l', place])
@@ -67,7 +67,7 @@ describe('a disk that is full', () => {
       'the right to mount',
       `stops the run, and it goes on once there is room: ${kib} KiB`,
       async () => {
-        scene = new Scene(`steps:\n${steps(20_000)}`)
+        scene = new CliFixture(`steps:\n${steps(20_000)}`)
         const disk = mount('disk', kib)
         const store = ['--store', 'sqlite:disk/.reprise/ledger.db']
         const ended = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1', ...store)
@@ -84,7 +84,7 @@ describe('a disk that is full', () => {
     'the right to mount',
     'for logs alone: the attempt is not failed, the ledger is whole',
     async () => {
-      scene = new Scene(`retry_defaults: { attempts: 3 }\nsteps:\n${steps(9000)}`)
+      scene = new CliFixture(`retry_defaults: { attempts: 3 }\nsteps:\n${steps(9000)}`)
       mkdirSync(scene.path('.reprise'), { mode: 0o700 })
       const disk = mount('.reprise/runs', 64)
       const ended = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
@@ -129,7 +129,7 @@ steps:
   }
 
   testWhere(canMount, 'the right to mount', 'since its disk became read-only', async () => {
-    scene = new Scene(HELD)
+    scene = new CliFixture(HELD)
     const disk = mount('disk', 4096)
     const store = ['--store', 'sqlite:disk/.reprise/ledger.db']
     const run = ['run', 'workflow.yaml', '--run-id', 'r1', ...store]
@@ -144,7 +144,7 @@ steps:
   })
 
   testWhere(canMount, 'the right to mount', 'since its disk is read-only from the beginning', async () => {
-    scene = new Scene(HELD)
+    scene = new CliFixture(HELD)
     const disk = mount('disk', 4096)
     remount(disk, 'ro')
     const store = ['--store', 'sqlite:disk/.reprise/ledger.db']
@@ -153,7 +153,7 @@ steps:
   })
 
   testWhere(!isRoot, 'a user who is not root', 'since its directory may not be', async () => {
-    scene = new Scene(HELD)
+    scene = new CliFixture(HELD)
     chmodSync(scene.directory, 0o500)
     const ended = await scene.reprise('run', 'workflow.yaml')
     chmodSync(scene.directory, 0o700)
@@ -161,7 +161,7 @@ steps:
   })
 
   test('since its file was taken away: it goes on once it is back', async () => {
-    scene = new Scene(HELD)
+    scene = new CliFixture(HELD)
     const file = scene.path('.reprise/ledger.db')
     expectStopped(await meanwhile(() => renameSync(file, `${file}.away`)), 'ledger.db', /removed or replaced/)
     expect(scene.left()).toEqual([])
@@ -180,7 +180,7 @@ describe('a disk with an error', () => {
   }
 
   testWhere(canTrace, 'strace', 'in a sync of the ledger stops the run, and nothing is lost', async () => {
-    scene = new Scene(`steps:\n${steps(10)}`)
+    scene = new CliFixture(`steps:\n${steps(10)}`)
     const ended = await traced('fsync,fdatasync', 'error=EIO:when=25')
     expect(readFileSync(scene.path('trace'), 'utf8')).toContain('INJECTED')
     expectStopped(ended, '.reprise/ledger.db', /check the disk/)
@@ -188,7 +188,7 @@ describe('a disk with an error', () => {
   })
 
   testWhere(canTrace, 'strace', 'in a log stops the run, and the attempt runs again', async () => {
-    scene = new Scene(`steps:\n${steps(10)}`)
+    scene = new CliFixture(`steps:\n${steps(10)}`)
     const ended = await traced('write,writev,pwritev,pwrite64', 'error=EIO', '.reprise/runs/r1/s4/1.1.1.log')
     expectStopped(ended, '.reprise/runs/r1/s4/1.1.1.log', /check the disk, then resume/)
     expect(counts()).toEqual([1, 1, 1, 1, 1, 0, 0, 0, 0, 0])

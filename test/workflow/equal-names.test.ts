@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { openDurable } from 'reprise/durable'
 import { afterEach, expect, test } from 'vitest'
-import { Scene } from './scene.js'
+import { CliFixture } from './cli-fixture.js'
 
 const WORKFLOW = `
 steps:
@@ -14,7 +14,7 @@ steps:
 `
 const FORGOTTEN = 'steps: [{ id: fetch, shell: "echo again >> fetched" }]\n'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 /** What an application keeps: a result, and a task that waits for an hour after its first failure. */
@@ -38,7 +38,7 @@ const tasksOf = (scopeKind: 'task' | 'run'): Promise<unknown[]> =>
 const OF_PROGRAM = ['fetch succeeded', 'use waiting']
 
 test('a run executes its steps, whatever tasks of its name the application has', async () => {
-  scene = new Scene(WORKFLOW)
+  scene = new CliFixture(WORKFLOW)
   scene.env['REPRISE_STORE'] = scene.store
   mkdirSync(scene.path('.reprise'))
   await application()
@@ -55,7 +55,7 @@ test('a run executes its steps, whatever tasks of its name the application has',
 })
 
 test('clean removes a run and leaves tasks of its name, of which the application goes on', async () => {
-  scene = new Scene(WORKFLOW)
+  scene = new CliFixture(WORKFLOW)
   scene.env['REPRISE_STORE'] = scene.store
   await scene.reprise('run', 'workflow.yaml', '--run-id', 'import')
   await application()
@@ -73,7 +73,7 @@ test('clean removes a run and leaves tasks of its name, of which the application
 })
 
 test('what the application forgets leaves the run of its name as it is', async () => {
-  scene = new Scene(FORGOTTEN)
+  scene = new CliFixture(FORGOTTEN)
   scene.env['REPRISE_STORE'] = scene.store
   await scene.reprise('run', 'workflow.yaml', '--run-id', 'import')
   const durable = await openDurable(scene.store)

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { afterEach, describe, expect, test } from 'vitest'
-import { bin, type Ended, Scene, until } from './scene.js'
+import { bin, type Ended, CliFixture, until } from './cli-fixture.js'
 
-let scene = new Scene()
+let scene = new CliFixture()
 afterEach(() => scene.remove())
 
 const RETRY = ['--attempts', '2', '--initial-delay', '1ms'] as const
@@ -53,7 +53,7 @@ describe('the stdout of a command in a pipe', () => {
     ['of an attempt that is not retried', [...many(4), '--retry-on', 'network'], 'part 1\n', 1],
     ['of the attempt that succeeded, kept or not', ['--durable', 'x1', ...many(4)], 'part 3\n', 0],
   ])('is that %s', async (_, flags, expected, code) => {
-    scene = new Scene()
+    scene = new CliFixture()
     const ended = await piped('', ...flags, '--', 'sh', '-c', FLAKY)
     expect([ended.stdout, ended.code]).toEqual([expected, code])
     // The attempts before it, in order and before their retry is told.
@@ -63,7 +63,7 @@ describe('the stdout of a command in a pipe', () => {
   })
 
   test('is whole when it is larger than what is held in memory', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const text = 'head -c 3000000 /dev/zero | tr "\\0" "$REPRISE_ATTEMPT"; [ "$REPRISE_ATTEMPT" = 2 ]'
     const { stdout, stderr, code } = await piped('', ...many(3), '--', 'sh', '-c', text)
     expect([code, stdout.length, stdout.replaceAll('2', '')]).toEqual([0, 3e6, ''])
@@ -73,7 +73,7 @@ describe('the stdout of a command in a pipe', () => {
   })
 
   test('is passed on as it comes when there is one attempt', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const { ended, stdin, kill, written } = exec(['--attempts', '1', '--', 'sh', '-c', 'echo first; sleep 1000'])
     stdin.end()
     await until(
@@ -85,7 +85,7 @@ describe('the stdout of a command in a pipe', () => {
   })
 
   test('is that of an attempt that is interrupted, as far as it came', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const command = 'echo begun; echo ready >&2; sleep 1000'
     const { ended, stdin, kill, written } = exec([...many(3), '--', 'sh', '-c', command])
     stdin.end()
@@ -101,24 +101,24 @@ describe('the stdout of a command in a pipe', () => {
 
 describe('the stdin of a command', () => {
   test('reaches every attempt whole', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const large = 'x'.repeat(3_000_000)
     const { code, stdout, stderr } = await piped(large, ...RETRY, '--', 'sh', '-c', 'wc -c; exit 3')
     expect([code, stdout.trim(), /^\s*(\d+)$/m.exec(stderr)?.[1]]).toEqual([3, '3000000', '3000000'])
   })
 
   test.each([['1'], ['2']])('is that of a single attempt and of several: --attempts %s', async (attempts) => {
-    scene = new Scene()
+    scene = new CliFixture()
     expect(await piped('hello\n', '--attempts', attempts, '--', 'cat')).toMatchObject({ code: 0, stdout: 'hello\n' })
   })
 
   test('can be opened by its name', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     expect((await piped('hello\n', '--', 'cat', '/dev/stdin')).stdout).toBe('hello\n')
   })
 
   test('is read while it comes: the first attempt does not wait for its end', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const { ended, stdin } = exec([...RETRY, '--', 'sh', '-c', 'read line; echo "$line" >> seen; cat'])
     stdin.write('first\n')
     await until(
@@ -134,19 +134,19 @@ describe('the stdin of a command', () => {
     ['of which little is read', 'head -c 1', 0],
     ['whose reader fails', 'head -c 1 >&2; exit 9', 9],
   ])('%s does not fail the command', async (_, command, code) => {
-    scene = new Scene()
+    scene = new CliFixture()
     const { ended, stdin } = exec([...RETRY, '--', 'sh', '-c', command])
     stdin.write(Buffer.alloc(2_000_000, 'x'))
     expect((await ended).code).toBe(code)
   })
 
   test('that never comes is not waited for', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     expect((await exec([...RETRY, '--', 'true']).ended).code).toBe(0)
   })
 
   test('is a file for every attempt from where it stood', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const file = openSync(scene.path(scene.write('input', 'a file\n')), 'r')
     const { code, stdout, stderr } = await exec([...RETRY, '--', 'sh', '-c', 'cat; exit 4'], file).ended
     closeSync(file)
@@ -155,7 +155,7 @@ describe('the stdin of a command', () => {
   })
 
   test('is empty where it is /dev/null or closed', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     expect(await scene.reprise('exec', '--', 'cat')).toMatchObject({ code: 0, stdout: '' })
     const closed = scene.startProgram('sh', ['-c', `"$0" "$1" exec -- cat <&-`, process.execPath, bin])
     expect(await closed.ended).toMatchObject({ code: 0, stdout: '' })
@@ -166,7 +166,7 @@ describe('the stdin of a command', () => {
     const before = left()
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       scene.remove()
-      scene = new Scene()
+      scene = new CliFixture()
       const { ended, stdin, kill } = exec([...RETRY, '--', 'sh', '-c', 'cat >> seen; sleep 60'])
       stdin.write('x\n')
       await until(
@@ -180,7 +180,7 @@ describe('the stdin of a command', () => {
   })
 
   test('that cannot be kept for a second attempt is a failure of ours, and the command is ended', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const args = [bin, 'exec', ...RETRY, '--', 'sh', '-c', 'cat > got; echo whole > done']
     const command = `printf x | TMPDIR=/nowhere "$0" "$@"`
     const { ended } = scene.startProgram('sh', ['-c', command, process.execPath, ...args])
@@ -191,7 +191,7 @@ describe('the stdin of a command', () => {
   })
 
   test('is refused with --durable unless there is none', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const refused = await piped('x', '--durable', 'a', '--', 'cat')
     expect(refused.code).toBe(2)
     expect(refused.stderr).toMatch(/^reprise: error: --durable keeps no stdin/)
@@ -207,14 +207,14 @@ describe('the exit code of exec', () => {
     ['of a program that is not there', ['no-such-program'], 127],
     ['of a file that is no program', ['./plain'], 126],
   ])('is that %s, kept or not', async (_, command, code) => {
-    scene = new Scene()
+    scene = new CliFixture()
     scene.write('plain', 'text')
     expect((await scene.reprise('exec', ...RETRY, '--', ...command)).code).toBe(code)
     expect((await scene.reprise('exec', '--durable', 'a', ...RETRY, '--', ...command)).code).toBe(code)
   })
 
   test('is explained: a file that cannot be run is not called missing, kept or not', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     scene.write('plain', 'text')
     for (const flags of [[], ['--durable', 'a']]) {
       const { stderr } = await scene.reprise('exec', ...flags, '--', './plain')
@@ -226,13 +226,13 @@ describe('the exit code of exec', () => {
     ['one attempt', ['--attempts', '1', '--attempt-timeout', '50ms']],
     ['everything', ['--timeout', '50ms']],
   ])('is 124 where a limit of %s ended the command', async (_, flags) => {
-    scene = new Scene()
+    scene = new CliFixture()
     expect((await scene.reprise('exec', ...flags, '--', 'sleep', '60')).code).toBe(124)
     expect((await scene.reprise('exec', '--durable', 'a', ...flags, '--', 'sleep', '60')).code).toBe(124)
   })
 
   test('is that of the last attempt where time does not allow another', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const limits = ['--initial-delay', '1h', '--max-delay', '1h', '--timeout', '1m']
     expect((await scene.reprise('exec', ...limits, '--', 'sh', '-c', 'exit 9')).code).toBe(9)
   })
@@ -243,14 +243,14 @@ describe('the exit code of exec', () => {
     [['exec']],
     [['--json', 'exec', '--attempts', '0', '--', 'true']],
   ])('%o: a failure of ours is 2 and signed', async (args) => {
-    scene = new Scene()
+    scene = new CliFixture()
     const { code, stderr } = await scene.reprise(...args)
     expect(code).toBe(2)
     expect(stderr).toMatch(/^reprise: /)
   })
 
   test('of a refusal is 4 and signed, and what the command says is not', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const command = ['exec', '--durable', 'a', '--attempts', '1', '--', 'sh', '-c', 'exit 4']
     const own = await scene.reprise(...command)
     expect(own.code).toBe(4)

@@ -1,9 +1,9 @@
 /** A step that has failed for good and what stands in for it: what is told, what is shown, what is left. Needs a build. */
 import type { RunEvent } from '@reprise/workflow'
 import { afterEach, expect, test } from 'vitest'
-import { Scene } from './scene.js'
+import { CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const WORKFLOW = (command: string): string => `
@@ -26,7 +26,7 @@ function eventsOf(ndjson: string): RunEvent[] {
 }
 
 test('a fallback is told of under its own id from its start to its end, and what it says with it', async () => {
-  scene = new Scene(WORKFLOW('echo yesterday'))
+  scene = new CliFixture(WORKFLOW('echo yesterday'))
   const { code, stdout } = await scene.reprise(...RUN, '--ndjson')
   expect(code).toBe(0)
   expect(scene.read('after')).toBe('yesterday\n')
@@ -45,7 +45,7 @@ test('a fallback is told of under its own id from its start to its end, and what
 })
 
 test('one that fails too is told of as failed, and ends the run', async () => {
-  scene = new Scene(WORKFLOW('exit 9'))
+  scene = new CliFixture(WORKFLOW('exit 9'))
   const { code, stderr } = await scene.reprise(...RUN)
   expect(code).toBe(1)
   expect(stderr).toContain(

@@ -3,9 +3,9 @@
  * the process does not die of it. Needs a build.
  */
 import { afterEach, expect, test } from 'vitest'
-import { Scene } from './scene.js'
+import { CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const STEP = '{ id: a, shell: "touch ran" }'
@@ -43,7 +43,7 @@ const SAMPLES: Readonly<Record<string, string | Uint8Array>> = {
 }
 
 test('is refused by validate and by run: nothing is executed, nothing is kept', { timeout: 120_000 }, async () => {
-  scene = new Scene()
+  scene = new CliFixture()
   const files = Object.entries(SAMPLES).map(([name, content]) => {
     scene.write(`${name}.yaml`, content)
     return `${name}.yaml`

@@ -4,9 +4,9 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Going, Scene } from './scene.js'
+import { type Going, CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
@@ -33,7 +33,7 @@ describe.skipIf(!hasProc)('250 MB of output', () => {
   const BYTES = 250_000_000
 
   test('are kept whole, in memory that does not grow with it', { timeout: 120_000 }, async () => {
-    scene = new Scene(`steps: [{ id: work, max_log: 300MiB, shell: "head -c ${BYTES} /dev/zero | tr '\\\\0' y" }]`)
+    scene = new CliFixture(`steps: [{ id: work, max_log: 300MiB, shell: "head -c ${BYTES} /dev/zero | tr '\\\\0' y" }]`)
     const going = scene.start(...RUN)
     const runMib = await mostMemory(going)
     expect((await going.ended).code).toBe(0)
@@ -43,7 +43,7 @@ describe.skipIf(!hasProc)('250 MB of output', () => {
   })
 
   test('that are shown to a slow reader stay where they are', { timeout: 120_000 }, async () => {
-    scene = new Scene(`steps: [{ id: work, shell: "head -c 60000000 /dev/zero | tr '\\\\0' y" }]`)
+    scene = new CliFixture(`steps: [{ id: work, shell: "head -c 60000000 /dev/zero | tr '\\\\0' y" }]`)
     expect((await scene.reprise(...RUN)).code).toBe(0)
     const logs = scene.start('logs', 'r1')
     logs.child.stdout?.pause()
@@ -57,7 +57,7 @@ describe.skipIf(!hasProc)('250 MB of output', () => {
 
 describe('a value', () => {
   test('that is too large to be captured fails its step, says so, and nothing of it is used', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - { id: big, shell: "head -c 1100000 /dev/zero | tr '\\\\0' y", capture: big, retry: { on_failure: continue, attempts: 1 } }
   - { id: next, shell: 'echo "got \${big}" >> next' }
@@ -81,7 +81,7 @@ steps:
       { id: 'file', write_file: { path: 'out', content: '${big}' } },
       { id: 'fits', shell: 'printf %s "${half}" | wc -c >> fits' },
     ]
-    scene = new Scene(
+    scene = new CliFixture(
       JSON.stringify({ retry_defaults: { attempts: 3, initial_delay: '10ms', on_failure: 'continue' }, steps }),
     )
     expect((await scene.reprise(...RUN)).code).toBe(3)

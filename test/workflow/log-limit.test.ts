@@ -4,11 +4,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createGzip } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
-import { repriseHere } from './here.js'
-import { Scene } from './scene.js'
+import { repriseInProcess } from './cli-in-process.js'
+import { CliFixture } from './cli-fixture.js'
 
 const MIB = 1024 * 1024
-let scene: Scene
+let scene: CliFixture
 
 afterEach(() => scene.remove())
 
@@ -17,7 +17,7 @@ function logOf(run: string, step: string): string {
 }
 
 test('a step that floods its log leaves its beginning and its end, and its failure is the last that it said', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 max_log: 100KiB
 steps:
   - { id: flood, shell: "echo first; head -c 30000000 /dev/zero | tr '\\\\0' x; echo; echo the end >&2; exit 3" }
@@ -29,7 +29,7 @@ steps:
   expect(log.length).toBeLessThan(101 * 1024)
   expect(log).toMatch(/^first\nx+\n\[reprise: cut here, `max_log` is 100KiB/)
   expect(log).toMatch(/\[reprise: 28\.5MiB are left out here, `max_log` is 100KiB\]\nx+\nthe end\n$/)
-  const { stdout } = await repriseHere(scene, 'logs', 'r1', 'flood')
+  const { stdout } = await repriseInProcess(scene, 'logs', 'r1', 'flood')
   expect(stdout).toContain('left out here')
 })
 
@@ -43,7 +43,7 @@ test('an answer that unpacks to very much leaves no more than the limit', async 
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - { id: bomb, http: { url: "http://127.0.0.1:${port}/" } }
 `)
@@ -63,7 +63,7 @@ steps:
   - { id: one, shell: "head -c 3000000 /dev/zero | tr '\\\\0' a" }
   - { id: two, shell: "test -e go; head -c 3000000 /dev/zero | tr '\\\\0' b" }
 `
-  scene = new Scene(document('20MiB'))
+  scene = new CliFixture(document('20MiB'))
   expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(1)
   expect(statSync(logOf('r1', 'one')).size).toBe(3_000_000)
   scene.write('go', '')
@@ -76,7 +76,7 @@ steps:
 })
 
 test('a size that is none is refused with an example', async () => {
-  scene = new Scene('max_log: 5\nsteps: [{ shell: "true", max_log: much }]\n')
+  scene = new CliFixture('max_log: 5\nsteps: [{ shell: "true", max_log: much }]\n')
   const { code, stderr } = await scene.reprise('validate', 'workflow.yaml')
   expect(code).toBe(2)
   expect(stderr.match(/64MiB/g)?.length).toBeGreaterThanOrEqual(2)

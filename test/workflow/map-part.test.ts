@@ -1,8 +1,8 @@
 /** A part of the items of a map, its input from stdin, and its job log, by the command line as a process. Needs a build. */
 import { afterEach, expect, test } from 'vitest'
-import { bin, Scene } from './scene.js'
+import { bin, CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const map = (input: string, more = ''): string => `
@@ -19,7 +19,7 @@ reduce: [{ id: sum, shell: "echo \${map.succeeded} >> sums" }]
 const ran = (): string[] => scene.read('ran').split('\n').filter(Boolean).toSorted()
 
 test('19: --sample runs the first items, leaves the others pending and reduce alone, and a resume does the rest', async () => {
-  scene = new Scene(map('{ range: [1, 12] }'))
+  scene = new CliFixture(map('{ range: [1, 12] }'))
   const { code, stderr } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1', '--sample', '3')
   expect(code).toBe(0)
   expect(ran()).toEqual(['1', '2', '3'])
@@ -37,20 +37,20 @@ test('19: --sample runs the first items, leaves the others pending and reduce al
 })
 
 test('19: --only and --where choose by key and by condition, together', async () => {
-  scene = new Scene(map('[{ id: a, size: 1 }, { id: b, size: 20 }, { id: c, size: 30 }]'))
+  scene = new CliFixture(map('[{ id: a, size: 1 }, { id: b, size: 20 }, { id: c, size: 30 }]'))
   const flags = ['--only', 'a', '--only', 'b', '--where', 'item.size > 10']
   expect((await scene.reprise('run', 'workflow.yaml', ...flags)).code).toBe(0)
   expect(ran()).toEqual(['b'])
 })
 
 test('a part that is all of it is a whole map: reduce runs', async () => {
-  scene = new Scene(map('[a, b]'))
+  scene = new CliFixture(map('[a, b]'))
   expect((await scene.reprise('run', 'workflow.yaml', '--sample', '5')).code).toBe(0)
   expect(scene.read('sums')).toBe('2\n')
 })
 
 test('--only with a key that no item has names a near one, and no item runs', async () => {
-  scene = new Scene(map('[order-1, order-2]'))
+  scene = new CliFixture(map('[order-1, order-2]'))
   const { code, stderr } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1', '--only', 'ordr-2')
   expect(code).toBe(1)
   expect(stderr).toContain('--only: no item has the key "ordr-2" (did you mean "order-2"?)')
@@ -68,21 +68,21 @@ test.each([
   [['--max-parallel', 'many'], '--max-parallel many is no whole number of 1 or more'],
   [['--joblog', 'no/such/directory.tsv'], 'the job log cannot be written'],
 ])('%j is refused before anything runs', async (flags, message) => {
-  scene = new Scene(map('[a]'))
+  scene = new CliFixture(map('[a]'))
   const { code, stderr } = await scene.reprise('run', 'workflow.yaml', ...flags)
   expect([code, scene.has('prepared')]).toEqual([2, false])
   expect(stderr).toContain(message)
 })
 
 test('a flag for maps is refused for a workflow without one', async () => {
-  scene = new Scene('steps: [{ shell: "echo x >> ran" }]')
+  scene = new CliFixture('steps: [{ shell: "echo x >> ran" }]')
   const { code, stderr } = await scene.reprise('run', 'workflow.yaml', '--sample', '3')
   expect([code, scene.has('ran')]).toEqual([2, false])
   expect(stderr).toContain('--sample is about the items of a map')
 })
 
 test('--joblog has a line for each attempt of an item', async () => {
-  scene = new Scene(
+  scene = new CliFixture(
     map('[a, b]', 'error_policy: { item_retry: { attempts: 2, initial_delay: 1ms } }').replace(
       '>> ran',
       '>> ran; test ${item} = a',
@@ -103,7 +103,7 @@ test('--joblog has a line for each attempt of an item', async () => {
 })
 
 test('18: items come from stdin, also those that are left at a resume', async () => {
-  scene = new Scene(map('{ stdin: true }'))
+  scene = new CliFixture(map('{ stdin: true }'))
   const program = `printf 'a\\nb\\nc\\n' | "${process.execPath}" "${bin}" run workflow.yaml --run-id r1 --sample 1`
   expect((await scene.startProgram('bash', ['-c', program]).ended).code).toBe(0)
   expect((await scene.reprise('resume', 'r1')).code).toBe(0)
@@ -111,7 +111,7 @@ test('18: items come from stdin, also those that are left at a resume', async ()
 })
 
 test('a workflow and its items cannot both be read from stdin', async () => {
-  scene = new Scene(map('{ stdin: true }'))
+  scene = new CliFixture(map('{ stdin: true }'))
   const program = `"${process.execPath}" "${bin}" run - < workflow.yaml`
   const { code, stderr } = await scene.startProgram('bash', ['-c', program]).ended
   expect([code, scene.has('prepared')]).toEqual([2, false])
@@ -119,7 +119,7 @@ test('a workflow and its items cannot both be read from stdin', async () => {
 })
 
 test('19: --dry-run lists items and counts and runs nothing; --json lists all of them', async () => {
-  scene = new Scene(map('{ range: [1, 30] }'))
+  scene = new CliFixture(map('{ range: [1, 30] }'))
   const people = await scene.reprise('run', 'workflow.yaml', '--dry-run', '--where', 'item > 5')
   expect(people.stdout).toContain('items of map: 30 items, 25 would run and 5 wait for a resume')
   expect(people.stdout).toContain('0000005.6')
@@ -132,7 +132,7 @@ test('19: --dry-run lists items and counts and runs nothing; --json lists all of
 })
 
 test('--dry-run says why items are not known, and refuses an input that is wrong', async () => {
-  scene = new Scene(map('made.json'))
+  scene = new CliFixture(map('made.json'))
   const later = await scene.reprise('run', 'workflow.yaml', '--dry-run')
   expect(later.code).toBe(0)
   expect(later.stdout).toContain('not known yet, made.json is not there; a step before the map may write it')

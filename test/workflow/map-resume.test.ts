@@ -1,8 +1,8 @@
 /** What a resume says and does of a map that was killed, stopped, changed or cancelled, as processes. Needs a build. */
 import { afterEach, expect, test } from 'vitest'
-import { Scene, until } from './scene.js'
+import { CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 /** Items fail with their own number as exit code while `fail` holds it. */
@@ -18,7 +18,7 @@ reduce: [{ shell: "echo \${map.succeeded} >> sums" }]
 `
 
 const stopped = async (policy: string, fails: readonly number[]): Promise<void> => {
-  scene = new Scene(failing(policy))
+  scene = new CliFixture(failing(policy))
   scene.write('fail', `${fails.join('\n')}\n`)
   const { code } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
   expect(code).toBe(1)
@@ -59,7 +59,7 @@ test.each(['{ on_item_failure: stop }', '{ halt_on: [1] }'])(
 )
 
 test('a run whose items failed for good is refused, and --reset-retries runs them again', async () => {
-  scene = new Scene(failing('{}', 4))
+  scene = new CliFixture(failing('{}', 4))
   scene.write('fail', '2\n')
   expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
   const refused = await scene.reprise('resume', 'r1')
@@ -81,7 +81,7 @@ reduce: [{ shell: "echo \${map.succeeded} >> sums" }]
 `
 
 const killed = async (): Promise<void> => {
-  scene = new Scene(slow)
+  scene = new CliFixture(slow)
   await scene.killed(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 6)
   scene.write('go', '')
 }
@@ -108,7 +108,7 @@ test('a map that has changed is refused, and goes on with --accept-changes', asy
 })
 
 test('cancel ends a map within about a second; what is left goes on with --reset-retries alone', async () => {
-  scene = new Scene(slow)
+  scene = new CliFixture(slow)
   const going = await scene.startUntil(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 6)
   expect((await scene.reprise('cancel', 'r1')).code).toBe(0)
   expect((await going.ended).code).toBe(1)
@@ -122,7 +122,7 @@ test('cancel ends a map within about a second; what is left goes on with --reset
 })
 
 test('cancel of a map that nobody conducts ends what its killed process left running', async () => {
-  scene = new Scene(slow)
+  scene = new CliFixture(slow)
   await scene.killed(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 6)
   expect((await scene.reprise('cancel', 'r1')).code).toBe(0)
   await scene.isClean()
@@ -130,7 +130,7 @@ test('cancel of a map that nobody conducts ends what its killed process left run
 
 test('clean removes a run with its maps, their gates, tallies and files, and ps lists no map as a run', async () => {
   const onError = 'on_item_error: [{ shell: "echo x >> told" }]'
-  scene = new Scene(failing('{ max_retries: 3 }', 4).replace('max_parallel: 2', `max_parallel: 2\n  ${onError}`))
+  scene = new CliFixture(failing('{ max_retries: 3 }', 4).replace('max_parallel: 2', `max_parallel: 2\n  ${onError}`))
   scene.write('fail', '2\n')
   expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
   expect(scene.count('told')).toBe(1)
@@ -161,7 +161,7 @@ test('resume without a name finds the run, and not its map', async () => {
 
 test('a failed step and failed items are refused with one command, in which each flag stands once', async () => {
   const map = '{ id: m, map: { input: [a], agent_template: [{ shell: "false" }] } }'
-  scene = new Scene(`steps: [{ id: bad, shell: "false", retry: { attempts: 1, on_failure: continue } }, ${map}]`)
+  scene = new CliFixture(`steps: [{ id: bad, shell: "false", retry: { attempts: 1, on_failure: continue } }, ${map}]`)
   expect((await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')).code).toBe(3)
   const { code, stderr } = await scene.reprise('resume', 'r1')
   expect(code).toBe(4)

@@ -1,7 +1,7 @@
 /** What show, watch, ps, logs and events say of a run with a map, as processes. Needs a build. */
 import type { ItemDetail, ItemPage, RunDetail, StepView } from '@reprise/workflow/internal'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Scene } from './scene.js'
+import { CliFixture } from './cli-fixture.js'
 
 /** Item 3 recovers, item 5 fails for good. */
 const workflow = `
@@ -18,10 +18,10 @@ reduce: [{ id: sum, shell: "echo \${map.succeeded}" }]
 error_policy: { item_retry: { attempts: 2, initial_delay: 1ms } }
 `
 
-let scene: Scene
+let scene: CliFixture
 let told = ''
 beforeAll(async () => {
-  scene = new Scene(workflow)
+  scene = new CliFixture(workflow)
   const { code, stderr } = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
   expect(code).toBe(3)
   told = stderr

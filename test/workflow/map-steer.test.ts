@@ -1,8 +1,8 @@
 /** A map that is changed, paused and continued while another process runs it, and what is recorded of it. Needs a build. */
 import { afterEach, expect, test } from 'vitest'
-import { type Going, Scene, until } from './scene.js'
+import { type Going, CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 /** An item notes its start, and ends once there is a file of its name or `go`. */
@@ -18,7 +18,7 @@ map:
 `
 
 const begun = async (more = ''): Promise<Going> => {
-  scene = new Scene(waiting(more))
+  scene = new CliFixture(waiting(more))
   return scene.startUntil(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 2)
 }
 
@@ -82,7 +82,7 @@ test('8: a pause by hand lets running items end and begins no other, outlives a 
 })
 
 test('8: rate of the document and of map set hold, and none removes it', async () => {
-  scene = new Scene(waiting('rate: 2/h'))
+  scene = new CliFixture(waiting('rate: 2/h'))
   const going = await scene.startUntil(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 1)
   scene.write('go', '')
   expect((await scene.reprise('map', 'set', 'r1', '--rate', '1/h')).code).toBe(0)
@@ -93,7 +93,7 @@ test('8: rate of the document and of map set hold, and none removes it', async (
 })
 
 test('max_failures that is lowered below what has failed stops the map; continue names the cures', async () => {
-  scene = new Scene(waiting().replace("done'", 'done; test "${item}" -gt 3\''))
+  scene = new CliFixture(waiting().replace("done'", 'done; test "${item}" -gt 3\''))
   const going = await scene.startUntil(['run', 'workflow.yaml', '--run-id', 'r1'], () => scene.count('ran') === 2)
   for (const item of [1, 2, 3]) scene.write(`end-${item}`, '')
   await started(5)
@@ -139,14 +139,14 @@ test('the time that a map took grows while it runs', async () => {
 
 test('of two maps that have ended, the refusal says how to choose one', async () => {
   const map = 'map: { input: [a], agent_template: [{ shell: "true" }] }'
-  scene = new Scene(`steps: [{ id: m, ${map} }, { id: n, ${map} }]`)
+  scene = new CliFixture(`steps: [{ id: m, ${map} }, { id: n, ${map} }]`)
   await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
   const { code, stderr } = await scene.reprise('map', 'pause', 'r1')
   expect([code, stderr]).toEqual([4, expect.stringContaining('Run r1 has 2 maps: m, n. Choose one with --map.')])
 })
 
 test('what cannot be changed is refused with what to type', async () => {
-  scene = new Scene('steps: [{ id: a, shell: "true" }]')
+  scene = new CliFixture('steps: [{ id: a, shell: "true" }]')
   await scene.reprise('run', 'workflow.yaml', '--run-id', 'r0')
   const none = await scene.reprise('map', 'pause', 'r0')
   expect([none.code, none.stderr.includes('Run r0 has no map.')]).toEqual([4, true])

@@ -2,16 +2,16 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { repriseHere } from './here.js'
-import { type Ended, Scene } from './scene.js'
+import { repriseInProcess } from './cli-in-process.js'
+import { type Ended, CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 beforeEach(() => {
-  scene = new Scene('name: nightly\nsteps: [{ id: work, shell: "test -e go" }]')
+  scene = new CliFixture('name: nightly\nsteps: [{ id: work, shell: "test -e go" }]')
 })
 afterEach(() => scene.remove())
 
-const here = (...args: string[]): Promise<Ended> => repriseHere(scene, ...args)
+const here = (...args: string[]): Promise<Ended> => repriseInProcess(scene, ...args)
 
 describe('where nothing was ever run', () => {
   test.each([[['ps']], [['ps', '--retrying']], [['breakers', 'list']], [['budgets', 'list']]])(

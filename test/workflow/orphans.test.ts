@@ -4,9 +4,9 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Scene, until } from './scene.js'
+import { CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
@@ -40,7 +40,7 @@ function keeperOf(pid: number | undefined): number {
 }
 
 async function orphaned(document: string): Promise<void> {
-  scene = new Scene(document)
+  scene = new CliFixture(document)
   const going = scene.start(...RUN)
   await until(
     () => scene.count('ran') === 1 && scene.left().length >= 3,

@@ -1,9 +1,9 @@
 /** What `run` and `resume` show of the output of steps, as processes: in pipes, in CI, with secrets, killed on the way. */
 import { BLIND_READERS, planFromDocument, startRun } from '@reprise/workflow/internal'
 import { afterEach, expect, test } from 'vitest'
-import { bin, Scene, until } from './scene.js'
+import { bin, CliFixture, until } from './cli-fixture.js'
 
-let scene = new Scene()
+let scene = new CliFixture()
 afterEach(() => scene.remove())
 
 const FLAKY = `
@@ -15,7 +15,7 @@ steps:
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1'] as const
 
 test('a pipe sees the last lines of an attempt that failed, and nothing of one that did not', async () => {
-  scene = new Scene(FLAKY)
+  scene = new CliFixture(FLAKY)
   const { code, stdout, stderr } = await scene.reprise(...RUN)
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
   expect(stderr).toContain('Output of flaky (attempt 1/3), log: ')
@@ -24,7 +24,7 @@ test('a pipe sees the last lines of an attempt that failed, and nothing of one t
 })
 
 test('CI sees everything, in groups', async () => {
-  scene = new Scene(FLAKY)
+  scene = new CliFixture(FLAKY)
   scene.env['CI'] = 'true'
   const { stderr } = await scene.reprise(...RUN)
   expect(stderr).toContain('── flaky (attempt 1/3) ──\nbegun\nsaid 1\nRetrying flaky')
@@ -32,14 +32,14 @@ test('CI sees everything, in groups', async () => {
 })
 
 test('-v shows every line as it comes', async () => {
-  scene = new Scene(FLAKY)
+  scene = new CliFixture(FLAKY)
   const { stderr } = await scene.reprise(...RUN, '-v')
   expect(stderr).toContain('[flaky] said 1\n')
   expect(stderr).toContain('[flaky] said 2\n')
 })
 
 test('a line is shown while its step still runs', async () => {
-  scene = new Scene('steps: [{ id: slow, shell: "echo first; while ! test -e go; do sleep 0.05; done" }]')
+  scene = new CliFixture('steps: [{ id: slow, shell: "echo first; while ! test -e go; do sleep 0.05; done" }]')
   const going = await scene.startUntil([...RUN, '--output', 'stream'], () => true)
   await until(
     () => going.said().includes('[slow] first\n'),
@@ -51,7 +51,7 @@ test('a line is shown while its step still runs', async () => {
 })
 
 test.each(['grouped', 'stream', 'failed'])('%s shows no secret, however it was cut', async (mode) => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 secrets: [TOKEN]
 steps: [{ id: leak, shell: 'printf "a %s" "\${TOKEN%%-*}"; sleep 0.1; printf "%s\\n" "-\${TOKEN#*-}"; exit 1' }]
 `)
@@ -63,7 +63,7 @@ steps: [{ id: leak, shell: 'printf "a %s" "\${TOKEN%%-*}"; sleep 0.1; printf "%s
 })
 
 test('stdout stays data for programs', async () => {
-  scene = new Scene(FLAKY)
+  scene = new CliFixture(FLAKY)
   scene.env['CI'] = 'true'
   const json = await scene.reprise(...RUN, '--json')
   expect(JSON.parse(json.stdout)).toMatchObject({ id: 'r1', state: 'succeeded' })
@@ -73,7 +73,7 @@ test('stdout stays data for programs', async () => {
 })
 
 test('under GitHub Actions a failed step is annotated, and its own commands are text', async () => {
-  scene = new Scene(`steps: [{ id: evil, name: 'a, b: c', shell: 'echo "::error::forged"; exit 3' }]`)
+  scene = new CliFixture(`steps: [{ id: evil, name: 'a, b: c', shell: 'echo "::error::forged"; exit 3' }]`)
   Object.assign(scene.env, { CI: 'true', GITHUB_ACTIONS: 'true' })
   const { code, stderr } = await scene.reprise(...RUN)
   expect(code).toBe(1)
@@ -84,7 +84,7 @@ test('under GitHub Actions a failed step is annotated, and its own commands are 
 })
 
 test('a report tells of a run that failed, and of its resume', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - { id: first, shell: echo done }
   - { id: second, shell: 'echo trying; test -e go' }
@@ -104,7 +104,7 @@ test.each([
   ['SIGTERM', 143, 'tests="2" failures="0" errors="1" skipped="1"'],
   ['SIGKILL', null, 'the run has not ended'],
 ] as const)('a report is there when %s has ended the run', async (signal, code, said) => {
-  scene = new Scene('steps: [{ id: long, shell: "echo x >> ran; sleep 60" }, { id: next, shell: "true" }]')
+  scene = new CliFixture('steps: [{ id: long, shell: "echo x >> ran; sleep 60" }, { id: next, shell: "true" }]')
   const going = await scene.startUntil([...RUN, '--junit', 'junit.xml'], () => scene.count('ran') === 1)
   going.child.kill(signal)
   expect((await going.ended).code).toBe(code)
@@ -117,7 +117,7 @@ test.each([
   [['--junit', '-'], 2, '--junit needs the name of a file'],
   [['--output', 'group'], 2, '--output: "group" is not one of grouped, stream'],
 ])('%o is refused before anything runs', async (flags, code, said) => {
-  scene = new Scene('steps: [{ id: a, shell: echo x >> ran }]')
+  scene = new CliFixture('steps: [{ id: a, shell: echo x >> ran }]')
   const ended = await scene.reprise(...RUN, ...flags)
   expect(ended.code).toBe(code)
   expect(ended.stderr).toContain(said)
@@ -125,7 +125,7 @@ test.each([
 })
 
 test('a reader that leaves stops a run that writes for ever, in order', async () => {
-  scene = new Scene('steps: [{ id: yes, shell: "yes" }]')
+  scene = new CliFixture('steps: [{ id: yes, shell: "yes" }]')
   const { ended } = scene.startProgram('sh', [
     '-c',
     `"$0" "$1" run workflow.yaml --run-id r1 --output stream 2>&1 >/dev/null | head -n 3`,
@@ -138,7 +138,7 @@ test('a reader that leaves stops a run that writes for ever, in order', async ()
 })
 
 test('under GitHub Actions no text of a step is a command on stdout, as data or as a page', async () => {
-  scene = new Scene(`steps: [{ id: evil, name: 'a ##[error]b', shell: 'echo "##[error]forged" >&2; exit 3' }]`)
+  scene = new CliFixture(`steps: [{ id: evil, name: 'a ##[error]b', shell: 'echo "##[error]forged" >&2; exit 3' }]`)
   Object.assign(scene.env, { CI: 'true', GITHUB_ACTIONS: 'true' })
   const { stdout } = await scene.reprise(...RUN, '--ndjson')
   expect(stdout).toContain('#[error]forged')
@@ -171,7 +171,7 @@ test.each([
   ['true', 74, 'succeeded'],
   ['exit 5', 1, 'failed'],
 ] as const)('a log that cannot be shown does not hide how the run ended: %s', async (end, code, state) => {
-  scene = new Scene(UNREADABLE(end))
+  scene = new CliFixture(UNREADABLE(end))
   const ended = await scene.reprise(...RUN, '--output', 'grouped', '--junit', 'junit.xml')
   expect(ended.stderr).toContain('Some output of the steps could not be shown (')
   expect(ended.stderr.toLowerCase()).toContain(`${state}: workflow, run r1`)
@@ -181,7 +181,7 @@ test.each([
 })
 
 test('the last lines of a log that cannot be read are left out', async () => {
-  scene = new Scene(UNREADABLE('exit 5'))
+  scene = new CliFixture(UNREADABLE('exit 5'))
   const { code, stderr } = await scene.reprise(...RUN)
   expect(code).toBe(1)
   expect(stderr).toContain('FAILED: workflow, run r1')
@@ -189,7 +189,7 @@ test('the last lines of a log that cannot be read are left out', async () => {
 })
 
 test('a listener that throws does not fail the attempt whose output it shows', async () => {
-  scene = new Scene()
+  scene = new CliFixture()
   const plan = planFromDocument({ name: 'x', steps: [{ id: 'work', shell: 'echo said' }] }, null, BLIND_READERS)
   const failures: unknown[] = []
   const fail = (word: string) => (): never => {

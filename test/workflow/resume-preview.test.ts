@@ -1,14 +1,14 @@
 /** What a resume says that it will do is what it does, whatever a step asks for when it is interrupted. Needs a build. */
 import type { ResumePreview } from '@reprise/workflow/internal'
 import { afterEach, expect, test } from 'vitest'
-import { Scene } from './scene.js'
+import { CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 /** The first step is done, the second in flight. */
 async function killedWith(rule: string): Promise<void> {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - { id: first, shell: echo x }
   - { id: second, shell: "echo x >> ran; test -e go || sleep 60", ${rule} }
@@ -46,7 +46,7 @@ test('a step that is looked into is said to be', async () => {
 })
 
 test('an attempt whose budget has expired meanwhile is said to be denied, and is', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - id: second
     shell: "echo x >> ran; test $REPRISE_ATTEMPT -gt 1 || exit 1; sleep 60"

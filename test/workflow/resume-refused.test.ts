@@ -5,9 +5,9 @@
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../packages/reprise/src/sqlite/driver.js'
-import { Scene, until } from './scene.js'
+import { CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
@@ -21,7 +21,7 @@ steps:
 
 /** The first step is done, the second waits for a minute. */
 async function killedInWait(workflow = TWO): Promise<void> {
-  scene = new Scene(workflow)
+  scene = new CliFixture(workflow)
   await scene.killed(RUN, () => scene.waits('second', 1))
   scene.write('go', '')
 }
@@ -104,7 +104,7 @@ steps:
 
 describe('a run that somebody conducts', () => {
   test('is not resumed: the other exits 4 and names the process', async () => {
-    scene = new Scene('steps: [{ id: work, shell: "echo x >> ran; test -e go || sleep 60" }]')
+    scene = new CliFixture('steps: [{ id: work, shell: "echo x >> ran; test -e go || sleep 60" }]')
     const going = scene.start(...RUN)
     await until(
       () => scene.count('ran') === 1,
@@ -121,7 +121,7 @@ describe('a run that somebody conducts', () => {
   })
 
   test('of eight resumes at once exactly one proceeds', async () => {
-    scene = new Scene('steps: [{ id: work, shell: "echo x >> ran; test -e go || sleep 60" }]')
+    scene = new CliFixture('steps: [{ id: work, shell: "echo x >> ran; test -e go || sleep 60" }]')
     await scene.killed(RUN, () => scene.count('ran') === 1)
     const all = Array.from({ length: 8 }, () => scene.start('resume', 'r1'))
     await until(
@@ -217,7 +217,7 @@ describe('a store', () => {
 
 describe('gates', () => {
   test('a breaker that was open at the kill is open after it', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 breakers: { db: { failure_threshold: 2, recovery_timeout: 1h } }
 steps:
   - id: second
@@ -238,7 +238,7 @@ steps:
   })
 
   test('a count budget is not refilled by a resume', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 budgets: { few: { type: count, total: 3 } }
 steps:
   - id: second
@@ -275,11 +275,11 @@ steps:
       })),
     }
   }
-  scene = new Scene(workflow)
+  scene = new CliFixture(workflow)
   const { code } = await scene.reprise(...RUN)
   const whole = await record()
   scene.remove()
-  scene = new Scene(workflow)
+  scene = new CliFixture(workflow)
   await scene.killed(RUN, () => scene.waits('b', 1))
   await scene.killed(['resume', 'r1'], () => scene.waits('c', 1))
   expect((await scene.reprise('resume', 'r1')).code).toBe(code)

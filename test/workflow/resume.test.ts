@@ -3,9 +3,9 @@
  * note that they ran. Needs a build.
  */
 import { afterEach, describe, expect, test } from 'vitest'
-import { killedAt, Scene, until } from './scene.js'
+import { killedAt, CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 /** Notes a line, then fails as long as there are fewer lines than `good`. */
@@ -15,7 +15,7 @@ const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 
 describe('counters', () => {
   test('of 5 attempts, killed after 3 failures, at most 2 are left, however often it is killed', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - id: work
     shell: echo x >> ran; exit 1
@@ -34,7 +34,7 @@ steps:
   })
 
   test('exhausted stays exhausted: a resume runs nothing and says so; --reset-retries grants a fresh set', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - id: work
     shell: ${flaky(4)}
@@ -63,7 +63,7 @@ steps:
 
 describe('waits', () => {
   test('of a kill in a wait, only the rest is waited, and the delay is not drawn again', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - id: work
     shell: ${flaky(2)}
@@ -81,7 +81,7 @@ steps:
   })
 
   test('of a time that has passed meanwhile, it runs at once', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - id: work
     shell: ${flaky(2)}
@@ -99,7 +99,7 @@ steps:
   })
 
   test('past the expiry of its time budget a resumed step is denied, and not executed', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - id: work
     shell: echo x >> ran; exit 1
@@ -120,7 +120,7 @@ steps:
   })
 
   test('past the deadline of the whole step it ends with timeout, not executed', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - id: work
     shell: echo x >> ran; exit 1
@@ -142,7 +142,7 @@ steps:
 
 describe('an attempt in flight', () => {
   test('runs again under its number, recorded as interrupted and not charged', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - id: work
     shell: echo "$REPRISE_ATTEMPT $REPRISE_IDEMPOTENCY_KEY" >> ran; test -e go || sleep 60
@@ -165,7 +165,7 @@ steps:
   })
 
   test('that was interrupted three times counts as failed, so that what kills its runner cannot loop', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - id: work
     shell: echo x >> ran; sleep 60
@@ -190,7 +190,7 @@ steps:
     shell: echo x >> after
 `
     for (const answer of ['done', 'rerun'] as const) {
-      scene = new Scene(workflow)
+      scene = new CliFixture(workflow)
       await scene.killed(RUN, () => scene.count('ran') === 1)
       scene.write('go', '')
       const asked = await scene.reprise('resume', 'r1')
@@ -223,7 +223,7 @@ steps:
     ] as const
     for (const [verify, code, ran, receipt] of cases) {
       scene?.remove()
-      scene = new Scene(workflow(verify))
+      scene = new CliFixture(workflow(verify))
       await scene.killed(RUN, () => scene.count('ran') === 1)
       scene.write('go', '')
       expect((await scene.reprise('resume', 'r1')).code, verify).toBe(code)
@@ -235,7 +235,7 @@ steps:
 
 describe('finished steps', () => {
   test('do not run again, and what they captured is there', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - id: first
     shell: echo x >> first; echo '{"n":41}'
@@ -252,7 +252,7 @@ steps:
   })
 
   test('that were not yet followed are not run again: killed between record and start', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - { id: first, shell: echo x >> first }
   - { id: second, shell: echo x >> second }

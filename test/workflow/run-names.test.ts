@@ -1,16 +1,16 @@
 /** By what a person may name a run, and which commands take the last one unless said. Needs a build. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { repriseHere } from './here.js'
-import { type Ended, Scene } from './scene.js'
+import { repriseInProcess } from './cli-in-process.js'
+import { type Ended, CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 beforeEach(() => {
-  scene = new Scene('name: nightly\nsteps: [{ id: work, shell: "echo said; test -e go" }]')
+  scene = new CliFixture('name: nightly\nsteps: [{ id: work, shell: "echo said; test -e go" }]')
 })
 afterEach(() => scene.remove())
 
 const run = (id: string): Promise<Ended> => scene.reprise('run', 'workflow.yaml', '--run-id', id)
-const here = (...args: string[]): Promise<Ended> => repriseHere(scene, ...args)
+const here = (...args: string[]): Promise<Ended> => repriseInProcess(scene, ...args)
 const shown = async (...args: string[]): Promise<unknown> =>
   (JSON.parse((await here('show', ...args, '--json')).stdout) as { id: string }).id
 

@@ -8,8 +8,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { repriseHere } from './here.js'
-import { type Ended, Scene, until } from './scene.js'
+import { repriseInProcess } from './cli-in-process.js'
+import { type Ended, CliFixture, until } from './cli-fixture.js'
 
 /** With all that is written differently in JSON, in addresses, in shells and in base64. */
 const CANARY = `Kan4ri/7f3a "9b'+x==&? Zw8Qm2Lk5Tp1`
@@ -28,7 +28,7 @@ const FORMS = [
   Buffer.from(`user:${CANARY}`).toString('base64').slice(8, 40),
 ]
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 /** What it heard, and what it answers: the canary where the message would be cut. */
@@ -146,7 +146,7 @@ const LOOKS = [
 
 async function expectShownNowhere(): Promise<void> {
   for (const command of LOOKS) {
-    const { stdout, stderr } = await repriseHere(scene, ...command)
+    const { stdout, stderr } = await repriseInProcess(scene, ...command)
     expect([command, stdout + stderr]).toEqual([command, expect.stringMatching(/./)])
     expectNowhere(command.join(' '), stdout + stderr)
   }
@@ -160,7 +160,7 @@ function expectSaidNowhere(what: string, { stdout, stderr }: Ended): void {
 describe('a secret', () => {
   test('reaches every step, and nothing that is kept or said: killed, resumed and failed', async () => {
     heard = []
-    scene = new Scene()
+    scene = new CliFixture()
     scene.env['API_TOKEN'] = CANARY
     scene.write('throws.mjs', THROWS)
     scene.write('workflow.yaml', JSON.stringify(workflow((server.address() as AddressInfo).port)))
@@ -212,7 +212,7 @@ describe('a secret', () => {
   })
 
   test('in what is kept with a run is refused before anything is, and its place is named', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     scene.env['API_TOKEN'] = 'tok-0123456789'
     const given = { secrets: ['API_TOKEN'], params: { who: '' }, steps: [{ id: 'a', shell: 'echo x >> ran' }] }
     const cases: readonly (readonly [document: unknown, args: readonly string[], place: string])[] = [
@@ -224,7 +224,7 @@ describe('a secret', () => {
     ]
     for (const [document, args, place] of cases) {
       scene.write('workflow.yaml', JSON.stringify(document))
-      const { code, stderr } = await repriseHere(scene, 'run', scene.path('workflow.yaml'), ...args)
+      const { code, stderr } = await repriseInProcess(scene, 'run', scene.path('workflow.yaml'), ...args)
       expect([code, stderr]).toEqual([2, expect.stringContaining(`stands in ${place}`)])
       expect(stderr).toContain('${env.API_TOKEN}')
       expect(stderr).not.toContain('tok-0123456789')
@@ -233,7 +233,7 @@ describe('a secret', () => {
   })
 
   test('that is a number in what is captured is masked there, and the rest is a value', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 secrets: [PIN]
 steps:
   - { id: a, shell: 'echo "{\\"pin\\": $PIN, \\"n\\": 7}"', capture: data, capture_format: json }

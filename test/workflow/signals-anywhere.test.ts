@@ -5,9 +5,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { Scene, until } from './scene.js'
+import { CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
@@ -19,7 +19,7 @@ async function expectResumed(): Promise<void> {
 }
 
 test('in a wait: the wait is kept, and only its rest is waited', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - id: work
     shell: echo x >> ran; test -e go
@@ -41,7 +41,7 @@ steps:
 })
 
 test('in the line of a budget: it stands in line no more, and goes on when it is resumed', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 budgets: { shared: { type: adaptive } }
 steps:
   - id: work
@@ -59,7 +59,7 @@ steps:
 
 test('between two steps: what has ended is kept, what comes next does not begin', async () => {
   // The step that runs ignores being asked, and succeeds within its grace.
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - id: work
     shell: trap '' TERM; echo x >> ran; until test -e told; do sleep 0.02; done; sleep 0.2
@@ -79,7 +79,7 @@ steps:
 })
 
 test('in a script: it is told by its signal, or its thread is ended', async () => {
-  scene = new Scene('steps: [{ id: work, script: { module: ./work.mjs }, retry: { attempts: 1 } }]')
+  scene = new CliFixture('steps: [{ id: work, script: { module: ./work.mjs }, retry: { attempts: 1 } }]')
   scene.write(
     'work.mjs',
     `import { appendFileSync, existsSync } from 'node:fs'
@@ -111,7 +111,7 @@ test('in a request: the connection is given up', async () => {
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo
   try {
-    scene = new Scene(`steps: [{ id: work, http: { url: "http://127.0.0.1:${port}/", method: POST, body: x } }]`)
+    scene = new CliFixture(`steps: [{ id: work, http: { url: "http://127.0.0.1:${port}/", method: POST, body: x } }]`)
     const going = await scene.startUntil(RUN, () => requests.length === 1)
     going.child.kill('SIGTERM')
     expect((await going.ended).code).toBe(143)
@@ -130,7 +130,7 @@ test('in a request: the connection is given up', async () => {
 })
 
 test('in a prompt: the program and what it started are ended', async () => {
-  scene = new Scene('steps: [{ id: work, claude: "say hello" }]')
+  scene = new CliFixture('steps: [{ id: work, claude: "say hello" }]')
   scene.write('claude.sh', '#!/bin/sh\necho x >> ran\ntest -e go || sleep 60 & wait\n')
   scene.env['REPRISE_CLAUDE'] = scene.path('claude.sh')
   await scene.startProgram('chmod', ['+x', 'claude.sh']).ended
@@ -142,7 +142,7 @@ test('in a prompt: the program and what it started are ended', async () => {
 })
 
 test('as its last step has ended: it has interrupted nothing', async () => {
-  scene = new Scene('steps: [{ id: work, shell: echo x >> ran }]')
+  scene = new CliFixture('steps: [{ id: work, shell: echo x >> ran }]')
   const going = scene.start(...RUN, '--ndjson')
   await until(
     () => going.said().includes('run_finished'),

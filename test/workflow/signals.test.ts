@@ -3,16 +3,16 @@
  * kept, and a resume goes on there. Asked twice, everything ends at once. Real processes and signals. Needs a build.
  */
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Going, Scene, until } from './scene.js'
+import { type Going, CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 
 /** Runs until a step notes its line. */
 async function startedWorking(workflow: string): Promise<Going> {
-  scene = new Scene(workflow)
+  scene = new CliFixture(workflow)
   return scene.startUntil(RUN, () => scene.count('ran') === 1)
 }
 
@@ -67,7 +67,9 @@ describe('a first signal', () => {
   }
 
   test('does not count toward the three interruptions that make a failure', async () => {
-    scene = new Scene('steps: [{ id: work, shell: "echo x >> ran; test -e go || sleep 60", retry: { attempts: 1 } }]')
+    scene = new CliFixture(
+      'steps: [{ id: work, shell: "echo x >> ran; test -e go || sleep 60", retry: { attempts: 1 } }]',
+    )
     for (let stops = 1; stops <= 4; stops++) {
       const going = stops === 1 ? scene.start(...RUN) : scene.start('resume', 'r1')
       await until(
@@ -140,7 +142,7 @@ steps:
   }
 
   test('ends a script that never comes back', async () => {
-    scene = new Scene('steps: [{ id: work, script: { module: ./work.mjs } }]')
+    scene = new CliFixture('steps: [{ id: work, script: { module: ./work.mjs } }]')
     scene.write(
       'work.mjs',
       `import { appendFileSync, existsSync } from 'node:fs'
@@ -170,7 +172,7 @@ describe('one command', () => {
       ["trap '' TERM INT; echo x >> ran; setsid sleep 61 & sleep 62; sleep 63", ['SIGINT', 'SIGINT'], 130],
     ] as const) {
       scene?.remove()
-      scene = new Scene()
+      scene = new CliFixture()
       const going = scene.start('exec', '--attempts', '3', '--', 'sh', '-c', text)
       await until(
         () => scene.count('ran') === 1,
@@ -204,7 +206,7 @@ describe('a reader that is gone', () => {
   })
 
   test('of its events: the attempt is stopped, the state is saved, and it is no success', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - { id: before, shell: echo x >> before }
   - { id: work, shell: "until test -e closed; do sleep 0.02; done; echo x >> ran; echo one; sleep 0.5; test -e go || { echo two; sleep 60; }" }

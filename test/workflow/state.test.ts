@@ -17,10 +17,10 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { repriseHere } from './here.js'
-import { bin, type Ended, Scene, until } from './scene.js'
+import { repriseInProcess } from './cli-in-process.js'
+import { bin, type Ended, CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
@@ -87,12 +87,12 @@ describe('something in place of', () => {
     test(`${place} is refused, and left as it is`, async () => {
       for (const kind of wrong.filter((one) => isRoot || one !== 'device')) {
         // Of one that has ended by then nobody notes the group.
-        scene = new Scene(place.endsWith('.group') ? WORK.replace('test -e go', 'exec sleep 60') : WORK)
+        scene = new CliFixture(place.endsWith('.group') ? WORK.replace('test -e go', 'exec sleep 60') : WORK)
         plant(scene.path(place), kind)
         const outside = listing(scene.path('outside'))
         const planted = lstatSync(scene.path(place)).mode
         const run = ['run', scene.path('workflow.yaml'), '--run-id', 'r1']
-        expectRefused(isBefore ? await repriseHere(scene, ...run) : await scene.reprise(...run), place)
+        expectRefused(isBefore ? await repriseInProcess(scene, ...run) : await scene.reprise(...run), place)
         // A log is opened when there is something to put into it; the command is ended then.
         if (!place.includes('work')) expect(scene.count('ran'), kind).toBe(0)
         expect(listing(scene.path('outside')), kind).toEqual(outside)
@@ -100,7 +100,7 @@ describe('something in place of', () => {
         expect(scene.left(), kind).toEqual([])
         scene.remove()
       }
-      scene = new Scene()
+      scene = new CliFixture()
     })
   }
 
@@ -110,32 +110,32 @@ describe('something in place of', () => {
       ['.reprise/ledger.db', 'link to a file'],
       ['.reprise/ledger.db', 'pipe'],
     ] as const) {
-      scene = new Scene(WORK)
+      scene = new CliFixture(WORK)
       plant(scene.path(place), kind)
       if (place === '.reprise') writeFileSync(scene.path('outside/directory/ledger.db'), '')
       const outside = listing(scene.path('outside'))
       for (const command of [['ps'], ['show', 'r1'], ['events', 'r1'], ['resume', 'r1'], ['cancel', 'r1'], ['clean']])
-        expectRefused(await repriseHere(scene, ...command), place)
+        expectRefused(await repriseInProcess(scene, ...command), place)
       expect(listing(scene.path('outside'))).toEqual(outside)
       scene.remove()
     }
-    scene = new Scene()
+    scene = new CliFixture()
   })
 
   test('a log is refused to those who read it', async () => {
-    scene = new Scene(WORK)
+    scene = new CliFixture(WORK)
     await scene.reprise(...RUN)
     const log = scene.path('.reprise/runs/r1/work/1.1.1.log')
     scene.write('secret', 'of somebody else\n')
     rmSync(log)
     symlinkSync(scene.path('secret'), log)
-    const ended = await repriseHere(scene, 'logs', 'r1')
+    const ended = await repriseInProcess(scene, 'logs', 'r1')
     expectRefused(ended, '1.1.1.log')
     expect(ended.stdout).not.toContain('somebody')
   })
 
   test('a log goes on as soon as it is away: nothing was lost, nothing is counted', async () => {
-    scene = new Scene(WORK)
+    scene = new CliFixture(WORK)
     plant(scene.path('.reprise/runs/r1/work/1.1.1.log'), 'link to a file')
     expectRefused(await scene.reprise(...RUN), '1.1.1.log')
     expect((await scene.show('r1')).state).toBe('interrupted')
@@ -149,7 +149,7 @@ describe('something in place of', () => {
 describe('what is made', () => {
   for (const mask of ['000', '022', '077']) {
     test(`is for its owner alone under umask ${mask}`, async () => {
-      scene = new Scene(`
+      scene = new CliFixture(`
 steps:
   - { id: work, shell: "echo x >> ran; echo said" }
   - { id: more, shell: "echo x >> more; echo said; sleep 60" }
@@ -177,7 +177,7 @@ steps:
 })
 
 test('a working directory that is gone is told as such', async () => {
-  scene = new Scene(WORK)
+  scene = new CliFixture(WORK)
   mkdirSync(scene.path('gone'))
   const command = 'cd gone; rmdir ../gone; exec "$0" "$@"'
   const { code, stderr } = await scene.startProgram('sh', [
@@ -209,19 +209,19 @@ describe('an id', () => {
   ]
 
   test('of a run that cannot be one is wrong usage, and nothing is made', async () => {
-    scene = new Scene(WORK)
+    scene = new CliFixture(WORK)
     for (const id of BAD) {
-      const { code, stderr } = await repriseHere(scene, 'run', scene.path('workflow.yaml'), `--run-id=${id}`)
+      const { code, stderr } = await repriseInProcess(scene, 'run', scene.path('workflow.yaml'), `--run-id=${id}`)
       expect([id, code, stderr]).toEqual([id, 2, expect.stringContaining('cannot be the id of a run')])
       // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
       expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
     }
-    expect((await repriseHere(scene, 'exec', '--durable', '../x', '--', 'true')).code).toBe(2)
+    expect((await repriseInProcess(scene, 'exec', '--durable', '../x', '--', 'true')).code).toBe(2)
     expect(readdirSync(scene.directory)).toEqual(['workflow.yaml'])
   })
 
   test('that no run or step has is refused by every command, and nothing is made', async () => {
-    scene = new Scene(WORK)
+    scene = new CliFixture(WORK)
     await scene.reprise(...RUN)
     const before = listing(scene.directory)
     const commands = (id: string): string[][] => [
@@ -238,7 +238,7 @@ describe('an id', () => {
     ]
     for (const id of ['../../../outside', 'a\u001b]0;evil\u0007b', 'x'.repeat(200)]) {
       for (const command of commands(id)) {
-        const { code, stderr } = await repriseHere(scene, ...command)
+        const { code, stderr } = await repriseInProcess(scene, ...command)
         expect([command, code, stderr]).toEqual([command, 4, expect.stringMatching(/no run|no step|needs no answer/)])
         expect(stderr).not.toContain('\u001b')
       }
@@ -250,10 +250,10 @@ describe('an id', () => {
   })
 
   test('of a step that cannot be one is a fault of the file; a name becomes one that can', async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     for (const id of BAD) {
       scene.write('bad.json', JSON.stringify({ steps: [{ id, shell: 'echo x >> ran' }] }))
-      expect([id, (await repriseHere(scene, 'run', scene.path('bad.json'))).code]).toEqual([id, 2])
+      expect([id, (await repriseInProcess(scene, 'run', scene.path('bad.json'))).code]).toEqual([id, 2])
     }
     const names = ['../../../evil', '/etc/passwd', '..', 'a\u001b]0;evil\u0007b', 'x'.repeat(300)]
     scene.write(

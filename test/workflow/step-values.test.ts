@@ -2,9 +2,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { Scene } from './scene.js'
+import { CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 const endings: (() => void)[] = []
 afterEach(() => {
   scene.remove()
@@ -25,7 +25,7 @@ async function serve(): Promise<{ url: string; heard: unknown[] }> {
 
 test('a request can be given the variables that a command has', async () => {
   const { url, heard } = await serve()
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - { id: key, shell: 'printf %s "$REPRISE_IDEMPOTENCY_KEY" > key' }
   - id: ask
@@ -38,7 +38,7 @@ steps:
 
 test('the status of a request that failed is known to later steps, also after a resume', async () => {
   const { url } = await serve()
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - { id: ask, http: { url: "${url}/404" }, retry: { attempts: 1, on_failure: continue } }
   - { id: gate, shell: test -e go }
@@ -54,7 +54,7 @@ steps:
 })
 
 test('a program that is not there yet is retried if its exit code is listed, and only then', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - { id: late, run: [./late], retry: { attempts: 400, initial_delay: 20ms, backoff: fixed, retry_on: [exit:127, exit:126] } }
 `)
@@ -72,7 +72,7 @@ steps:
 })
 
 test('a captured output that holds a secret says so in its log', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 secrets: [TOKEN]
 steps:
   - { id: take, shell: 'printf "%s" "$TOKEN"', capture: token }

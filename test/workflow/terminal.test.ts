@@ -4,9 +4,9 @@
  */
 import { spawnSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from 'vitest'
-import { bin, type Ended, type Going, Scene, until } from './scene.js'
+import { bin, type Ended, type Going, CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const hasTerminal =
@@ -55,7 +55,7 @@ function expectHarmless(what: string, { stdout }: Ended): void {
 
 describe.skipIf(!hasTerminal)('a terminal', () => {
   test(named('obeys nothing of what steps say, and of what they are called'), { timeout: 60_000 }, async () => {
-    scene = new Scene()
+    scene = new CliFixture()
     const steps = [
       { name: `first ${EVIL}`, shell: 'cat evil; cat evil >&2; sleep 0.3; cat evil >&2; exit 7' },
       { name: 'second', shell: 'cat evil', capture: 'said' },
@@ -93,7 +93,7 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
   })
 
   test(named('obeys nothing of wrong files and wrong arguments'), async () => {
-    scene = new Scene('steps: [{ id: a, shell: "true" }]')
+    scene = new CliFixture('steps: [{ id: a, shell: "true" }]')
     scene.write('evil.yaml', `steps: [{ id: ${JSON.stringify(EVIL)}, shell: 1, ${JSON.stringify(EVIL)}: 2 }]\n`)
     scene.write('raw.yaml', `steps: ${EVIL}\n`)
     await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
@@ -114,7 +114,7 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
   })
 
   test(named('that closes stops the run in order, and it goes on elsewhere'), async () => {
-    scene = new Scene('steps: [{ id: work, shell: "echo x >> ran; echo said; test -e go || sleep 60" }]')
+    scene = new CliFixture('steps: [{ id: work, shell: "echo x >> ran; echo said; test -e go || sleep 60" }]')
     const going = onTerminal('run', 'workflow.yaml', '--run-id', 'r1')
     await until(
       () => scene.count('ran') === 1,

@@ -6,10 +6,10 @@ import type { RunEvent, RunView } from '@reprise/workflow'
 import type { RunDetail } from '@reprise/workflow/internal'
 import { parseDuration } from 'reprise'
 import { afterEach, expect, test, vi } from 'vitest'
-import { repriseHere } from './here.js'
-import { Scene, until } from './scene.js'
+import { repriseInProcess } from './cli-in-process.js'
+import { CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
@@ -27,7 +27,7 @@ const finishOf = (ndjson: string): Extract<RunEvent, { type: 'run_finished' }> =
   eventsOf(ndjson).find((event) => event.type === 'run_finished')!
 
 test('a run that was killed and resumed: the same figures in events, summary, show, watch and ps', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - { id: first, shell: echo x }
   - id: second
@@ -40,8 +40,8 @@ steps:
   const resumed = await scene.reprise('resume', 'r1', '--ndjson')
   const { activeMs, waitedMs, downMs } = finishOf(resumed.stdout)
   const detail = await scene.show('r1')
-  const { runs } = JSON.parse((await repriseHere(scene, 'ps', '--json')).stdout) as { runs: RunView[] }
-  const watched = finishOf((await repriseHere(scene, 'watch', 'r1', '--ndjson')).stdout)
+  const { runs } = JSON.parse((await repriseInProcess(scene, 'ps', '--json')).stdout) as { runs: RunView[] }
+  const watched = finishOf((await repriseInProcess(scene, 'watch', 'r1', '--ndjson')).stdout)
   for (const times of [detail, runs[0], watched]) expect(times).toMatchObject({ activeMs, waitedMs, downMs })
 
   expect(downMs).toBeGreaterThanOrEqual(DOWN_MS)
@@ -61,7 +61,7 @@ steps:
 test.each(['SIGINT', 'SIGKILL'] as const)(
   'after %s in a wait and a resume, the rest of the wait is no work',
   async (signal) => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - id: flaky
     shell: test -e go || { touch go; exit 1; }
@@ -83,8 +83,8 @@ steps:
 )
 
 test('a clock that is set forward during a run is not counted as time that it took', async () => {
-  scene = new Scene('steps: [{ id: work, shell: "touch begun; until test -e go; do sleep 0.05; done" }]')
-  const going = repriseHere(scene, 'run', scene.path('workflow.yaml'), '--run-id', 'r1', '--ndjson')
+  scene = new CliFixture('steps: [{ id: work, shell: "touch begun; until test -e go; do sleep 0.05; done" }]')
+  const going = repriseInProcess(scene, 'run', scene.path('workflow.yaml'), '--run-id', 'r1', '--ndjson')
   const sinceMs = Date.now()
   try {
     await until(
@@ -102,7 +102,7 @@ test('a clock that is set forward during a run is not counted as time that it to
 })
 
 test('waits are apart from what ran, and add up with it to the whole time', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - id: flaky
     shell: test -e go || { touch go; exit 1; }
@@ -115,12 +115,12 @@ steps:
   expect(downMs).toBe(0)
   expect(activeMs).toBeGreaterThanOrEqual(steps[0]?.activeMs ?? Infinity)
   expectWhole(detail)
-  const { stderr } = await repriseHere(scene, 'watch', 'r1')
+  const { stderr } = await repriseInProcess(scene, 'watch', 'r1')
   expect(stderr).toMatch(/succeeded: workflow, run r1, took \S+, waited \S+ \(1 recovered\)/)
 })
 
 test('an attempt that was killed counts for as long as its process is known to have lived', async () => {
-  scene = new Scene('steps: [{ id: work, shell: "touch begun; test -e go || sleep 60" }]')
+  scene = new CliFixture('steps: [{ id: work, shell: "touch begun; test -e go || sleep 60" }]')
   await scene.killed(RUN, () => scene.has('begun'))
   await pass(DOWN_MS)
   scene.write('go', '')
@@ -136,7 +136,7 @@ test('an attempt that was killed counts for as long as its process is known to h
 })
 
 test('watched after a resume: steps in their order, with the last line that they wrote', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - { id: zebra, shell: "echo x >> begun; until test -e go; do sleep 0.05; done" }
   - { id: ant, shell: "echo first; echo last; until test -e seen; do sleep 0.05; done" }
@@ -162,7 +162,7 @@ steps:
 })
 
 test('after a reset, a step names the log of its last attempts, not that of an earlier generation', async () => {
-  scene = new Scene('steps: [{ id: work, shell: "test -e mute || echo said; exit 1" }]')
+  scene = new CliFixture('steps: [{ id: work, shell: "test -e mute || echo said; exit 1" }]')
   await scene.reprise(...RUN)
   const shown = async (): Promise<string> => (await scene.reprise('show', 'r1', 'work')).stdout
   expect(await shown()).toMatch(/log: .*1\.1\.1\.log/)
@@ -174,17 +174,24 @@ test('after a reset, a step names the log of its last attempts, not that of an e
 })
 
 test('a dry run fills in parameters, and leaves what only the run knows', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 params: { day: today, region: null }
 steps:
   - { id: a, shell: "echo \${day} \${region} $\${day} \${HOME:-x}", capture: said }
   - { id: b, run: [echo, "\${said}", "\${env.HOME}"] }
 `)
-  const { stdout } = await repriseHere(scene, 'run', scene.path('workflow.yaml'), '--dry-run', '--param', 'region=eu')
+  const { stdout } = await repriseInProcess(
+    scene,
+    'run',
+    scene.path('workflow.yaml'),
+    '--dry-run',
+    '--param',
+    'region=eu',
+  )
   expect(stdout).toContain('with day=today region=eu')
   expect(stdout).toContain('echo today eu $${day} ${HOME:-x}')
   expect(stdout).toContain('echo ${said} ${env.HOME}')
-  const json = await repriseHere(
+  const json = await repriseInProcess(
     scene,
     'run',
     scene.path('workflow.yaml'),

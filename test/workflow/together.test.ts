@@ -3,9 +3,9 @@
  * it. Needs a build.
  */
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Going, Scene, until } from './scene.js'
+import { type Going, CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
@@ -18,7 +18,7 @@ steps:
 `
 
 async function startedWorking(workflow: string): Promise<Going> {
-  scene = new Scene(workflow)
+  scene = new CliFixture(workflow)
   const going = scene.start(...RUN)
   await until(
     () => scene.count('ran') === 1,
@@ -29,7 +29,7 @@ async function startedWorking(workflow: string): Promise<Going> {
 }
 
 async function startedWaiting(): Promise<Going> {
-  scene = new Scene(WAITING)
+  scene = new CliFixture(WAITING)
   const going = scene.start(...RUN)
   await until(
     () => scene.waits('work', 1),
@@ -41,7 +41,7 @@ async function startedWaiting(): Promise<Going> {
 
 describe('at the same time', () => {
   test('four runs of one file go their ways on one store', async () => {
-    scene = new Scene(`
+    scene = new CliFixture(`
 steps:
   - { id: a, shell: 'echo "$REPRISE_RUN_ID" >> a' }
   - { id: b, shell: 'echo "$REPRISE_RUN_ID $REPRISE_ATTEMPT" >> b; test "$REPRISE_ATTEMPT" = 2', retry: { attempts: 2, initial_delay: 50ms } }
@@ -54,7 +54,7 @@ steps:
   })
 
   test('of two with the same id exactly one runs, and the other is refused', async () => {
-    scene = new Scene(HELD)
+    scene = new CliFixture(HELD)
     const both = [scene.start(...RUN), scene.start(...RUN)]
     await until(
       () => both.some(({ child }) => child.exitCode !== null) && scene.count('ran') > 0,
@@ -104,7 +104,7 @@ steps:
   })
 
   test('what has ended is cleaned up, and what goes on is left alone', async () => {
-    scene = new Scene(HELD)
+    scene = new CliFixture(HELD)
     scene.write('go', '')
     for (const id of ['old1', 'old2']) await scene.reprise('run', 'workflow.yaml', '--run-id', id)
     await scene.startProgram('rm', ['go', 'ran']).ended

@@ -1,11 +1,11 @@
 /** Two SQLite files in one directory are two stores: runs of the same id have nothing in common. Starts the command line. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Scene } from './scene.js'
+import { CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 
 beforeEach(() => {
-  scene = new Scene()
+  scene = new CliFixture()
   for (const name of ['a', 'b'])
     scene.write(`${name}.yaml`, `name: ${name}\nsteps: [{ id: work, shell: "echo output of ${name}" }]\n`)
 })

@@ -1,13 +1,13 @@
 /** A run that another process conducts, watched: what is told is what that process tells of it. Needs a build. */
 import type { RunEvent } from '@reprise/workflow'
 import { afterEach, expect, test } from 'vitest'
-import { Scene, until } from './scene.js'
+import { CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 test('skipped steps and fallbacks are told of with the same names and reasons', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - id: gate
     shell: until test -e go; do sleep 0.05; done
@@ -47,7 +47,7 @@ steps:
 })
 
 test('one that has ended: how it ended, with its exit code, and no word of a start', async () => {
-  scene = new Scene('steps: [{ id: work, shell: test -e go }]')
+  scene = new CliFixture('steps: [{ id: work, shell: test -e go }]')
   const ran = await scene.reprise('run', 'workflow.yaml', '--run-id', 'r1')
   const failed = await scene.reprise('watch', 'r1')
   expect([ran.code, failed.code]).toEqual([1, 1])

@@ -1,14 +1,14 @@
 /** What a step is given, and what is shown of it: values, variables, output. Needs a build. */
 import { afterEach, expect, test } from 'vitest'
-import { Scene } from './scene.js'
+import { CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
 
 test('`env` in texts and conditions is what the commands of the step get', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 env: { REGION: eu, PLACE: "\${env.HOME}/data" }
 steps:
   - id: file
@@ -26,7 +26,7 @@ steps:
 })
 
 test('logs come in the order of the steps, and the title of each begins a line', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 steps:
   - { id: second-by-name, shell: printf one }
   - { id: first-by-name, shell: printf two }
@@ -37,7 +37,7 @@ steps:
 })
 
 test('a run in memory is refused: nothing could be said of it afterwards', async () => {
-  scene = new Scene('steps: [{ shell: touch ran }]')
+  scene = new CliFixture('steps: [{ shell: touch ran }]')
   const { code, stderr } = await scene.reprise('run', 'workflow.yaml', '--store', 'memory:')
   expect(code).toBe(2)
   expect(stderr).toContain('keeps nothing')

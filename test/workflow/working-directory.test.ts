@@ -1,13 +1,13 @@
 /** Where the commands of a workflow run, wherever it is started. Needs a build. */
 import { mkdirSync, realpathSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
-import { Scene } from './scene.js'
+import { CliFixture } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 test('steps run in the directory of the document, and `working_dir` counts from there', async () => {
-  scene = new Scene()
+  scene = new CliFixture()
   mkdirSync(scene.path('flows/data'), { recursive: true })
   scene.write(
     'flows/workflow.yaml',

@@ -3,9 +3,9 @@
  * nothing, says so, and the run is completed once. Needs a build.
  */
 import { afterEach, expect, test } from 'vitest'
-import { type Going, Scene, until } from './scene.js'
+import { type Going, CliFixture, until } from './cli-fixture.js'
 
-let scene: Scene
+let scene: CliFixture
 afterEach(() => scene.remove())
 
 const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
@@ -34,7 +34,7 @@ async function recorded(): Promise<unknown> {
 }
 
 async function stopped(workflow: string, when: () => boolean | Promise<boolean>): Promise<Going> {
-  scene = new Scene(workflow)
+  scene = new CliFixture(workflow)
   const zombie = scene.start(...RUN)
   await until(when, () => `the moment; it said ${zombie.said()}`, zombie)
   zombie.child.kill('SIGSTOP')

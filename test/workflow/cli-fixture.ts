@@ -12,7 +12,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Ledger, LedgerError, openLedger } from 'reprise/durable'
 import type { RunDetail } from '@reprise/workflow/internal'
-import { repriseHere } from './here.js'
+import { repriseInProcess } from './cli-in-process.js'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 export const bin = path.join(root, 'packages/cli/bin/reprise.js')
@@ -24,7 +24,7 @@ const plainEnv = Object.fromEntries(
 
 let database: string | undefined
 
-/** Every scene from here on has its store in this database, in a schema of its own. */
+/** Every fixture from here on has its store in this database, in a schema of its own. */
 export function keepIn(url: string): void {
   database = url
 }
@@ -43,18 +43,18 @@ export interface Going {
   said(): string
 }
 
-export class Scene {
+export class CliFixture {
   readonly directory: string
   readonly living = new Set<ChildProcess>()
   /** In the environment of everything that is started here, directly or not. */
-  readonly mark = `REPRISE_SCENE=${randomUUID()}`
+  readonly mark = `REPRISE_FIXTURE=${randomUUID()}`
   env: Record<string, string> = {}
   /** The address of its store. */
   readonly store: string
 
   constructor(workflow?: string) {
     this.directory = mkdtempSync(path.join(tmpdir(), 'reprise-workflow-'))
-    const schema = `scene_${randomBytes(6).toString('hex')}`
+    const schema = `fixture_${randomBytes(6).toString('hex')}`
     this.store = database === undefined ? `sqlite:${this.path('.reprise/ledger.db')}` : `${database}?schema=${schema}`
     if (database !== undefined) this.env['REPRISE_STORE'] = this.store
     if (workflow !== undefined) this.write('workflow.yaml', workflow)
@@ -152,7 +152,7 @@ export class Scene {
 
   /** As the command line shows it; not by a process of its own, since much is looked at. */
   async show(run: string): Promise<RunDetail> {
-    const { code, stdout, stderr } = await repriseHere(this, 'show', run, '--json')
+    const { code, stdout, stderr } = await repriseInProcess(this, 'show', run, '--json')
     if (code !== 0) throw new Error(`show ended with ${code}: ${stdout}${stderr}`)
     return JSON.parse(stdout) as RunDetail
   }
@@ -173,7 +173,7 @@ export class Scene {
     }
   }
 
-  /** Processes of this scene that still run. */
+  /** Processes of this fixture that still run. */
   left(): string[] {
     return runningWith(this.mark)
   }
@@ -194,12 +194,12 @@ export class Scene {
 }
 
 /** Runs `workflow.yaml` as r1 in a process that kills itself when it is told of this event, which is after its commit. */
-export async function killedAt(scene: Scene, type: string, step: string): Promise<void> {
+export async function killedAt(cli: CliFixture, type: string, step: string): Promise<void> {
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
   const args = ['--conditions=reprise-source', '--import', tsx, path.join(root, 'test/workflow/kill-at.ts')]
   const child = spawn(process.execPath, [...args, 'workflow.yaml', 'r1', type, step], {
-    cwd: scene.directory,
-    env: { ...plainEnv, REPRISE_STORE: scene.store },
+    cwd: cli.directory,
+    env: { ...plainEnv, REPRISE_STORE: cli.store },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const signal = await new Promise((resolve) => child.once('close', (_code, by) => resolve(by)))
