@@ -165,9 +165,12 @@ export interface DurableOptions extends Shared {
   readonly synchronous?: 'full' | 'normal';
 }
 
-export type EventScope = Scope | {
+export type EventScope = (Scope & {
+  readonly id?: string;
+}) | {
   readonly scopeKind: '';
   readonly scope: '';
+  readonly id?: '';
 };
 
 export interface FailurePattern {
@@ -261,7 +264,7 @@ export interface Ledger extends LedgerWriter, LedgerReader, LedgerHousekeeping {
   close(): Promise<void>;
 }
 
-export interface LedgerAnalytics {
+export interface LedgerAnalytics extends LedgerFigures {
   totals(filter?: AnalyticsFilter): Promise<Totals>;
   failurePatterns(filter?: PatternFilter): Promise<readonly FailurePattern[]>;
   recovery(filter?: RecoveryFilter): Promise<readonly RecoveryRate[]>;
@@ -556,6 +559,7 @@ export interface TallyFilter {
 export interface TaskFilter extends ScopeFilter {
   readonly queue?: string;
   readonly statuses?: readonly TaskStatus[];
+  readonly hasFailed?: boolean;
   readonly sinceMs?: number;
   readonly owner?: string;
   readonly withInput?: boolean;
@@ -860,6 +864,16 @@ interface LedgerEvent {
   readonly detail: Json;
 }
 
+// ledger/figures
+interface LedgerFigures {
+  tasksOfRun(run: string, exceptEnding?: string): Promise<readonly TaskCount[]>;
+  lastSigns(run: string, startsMs: readonly number[]): Promise<readonly (number | null)[]>;
+  waitedMs(run: string, request: WaitedRequest): Promise<number>;
+  runHistory(run: string, page: RunTaskPage): Promise<readonly RunTask[]>;
+  letterTotals(filter?: LetterCountFilter): Promise<LetterTotals>;
+  letterPatterns(filter?: LetterCountFilter): Promise<readonly LetterPattern[]>;
+}
+
 // ledger/ledger-housekeeping
 interface LedgerHousekeeping {
   forget(request: ForgetRequest): Promise<Forgotten>;
@@ -906,12 +920,49 @@ interface LedgerWriter {
   keepPolicy(policy: PolicyRecord): Promise<void>;
 }
 
+// ledger/figures
+interface LetterCount {
+  readonly scopeKind: ScopeKind;
+  readonly parts: number;
+  readonly stopReason: StopReason;
+  readonly isFinal: boolean;
+  readonly closedBy: LetterClosing | null;
+  readonly letters: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
+// ledger/figures
+interface LetterCountFilter {
+  readonly scopes?: readonly Scope[];
+  readonly isOpen?: boolean;
+  readonly signature?: string;
+  readonly closedBeforeMs?: number;
+}
+
 // ledger/filters
 interface LetterFilter extends ScopeFilter {
+  readonly id?: string;
   readonly isOpen?: boolean;
   readonly signature?: string;
   readonly after?: Pick<DeadLetter, 'atMs' | 'scopeKind' | 'scope' | 'id' | 'generation'>;
   readonly limit?: number;
+}
+
+// ledger/figures
+interface LetterPattern {
+  readonly signature: string;
+  readonly letters: number;
+  readonly firstAtMs: number;
+  readonly reasons: readonly Pick<LetterCount, 'stopReason' | 'isFinal' | 'letters'>[];
+  readonly scopes: readonly Scope[];
+  readonly last: DeadLetter;
+}
+
+// ledger/figures
+interface LetterTotals {
+  readonly kinds: number;
+  readonly counts: readonly LetterCount[];
 }
 
 // ledger/records
@@ -982,6 +1033,18 @@ interface RunChangeInput {
 
 // ledger/records
 type RunStatus = (typeof RUN_STATUSES)[number];
+
+// ledger/figures
+interface RunTask {
+  readonly task: TaskRecord;
+  readonly attempts: readonly AttemptRow[];
+}
+
+// ledger/figures
+interface RunTaskPage {
+  readonly after?: Pick<TaskRecord, 'createdAtMs' | 'id'>;
+  readonly limit: number;
+}
 
 // durable/runs
 declare class Runs {
@@ -1061,6 +1124,15 @@ interface TakeOptions extends ConductOptions {
 // ledger/tally
 type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
 
+// ledger/figures
+interface TaskCount {
+  readonly status: TaskStatus;
+  readonly hasFailed: boolean;
+  readonly hasBegun: boolean;
+  readonly isInFlight: boolean;
+  readonly tasks: number;
+}
+
 // ledger/records
 interface TaskProgress {
   readonly retry: StoredState;
@@ -1083,6 +1155,19 @@ interface TaskProgress {
     readonly attempt: number;
     readonly execution: number;
   };
+}
+
+// ledger/figures
+interface TimeSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+// ledger/figures
+interface WaitedRequest {
+  readonly periods: readonly TimeSpan[];
+  readonly waits: readonly TimeSpan[];
+  readonly runs: readonly TimeSpan[];
 }
 
 // ledger/ledger-reader

@@ -1,24 +1,26 @@
-// reprise/internal: 65 names, 34 values and 31 types. Written by `npm run api`.
+// reprise/internal: 66 names, 29 values and 37 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, Place, acknowledgeLetter, addressOf, changeGate, checkLedger, childId, classOf, continueQueue,
-//   describeError, didYouMean, durationCheck, editInput, expectJson, expectOptions, failureOf, faultsOfTasks,
-//   fingerprint, isNot, laneName, lastHeardOf, listQueues, livingOwners, nearest, pauseQueue, plainText, purgeLetters,
-//   queueKey, readDuration, redriveLetters, redriveWith, setQueueMost, setQueueRate, sharedLedger,
+//   ENDED_RUN_STATUSES, acknowledgeLetter, addressOf, changeGate, checkLedger, childId, classOf, continueQueue,
+//   describeError, durationCheck, editInput, expectOptions, failureOf, faultsOfTasks, fingerprint, laneName,
+//   lastHeardOf, listQueues, livingOwners, nearest, pauseQueue, plainText, purgeLetters, queueKey, redriveLetters,
+//   redriveWith, setQueueMost, setQueueRate, sharedLedger,
 //
 // types:
 //   Actor, Changes, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, EditOptions, FaultPlace,
-//   GroupChange, ItemQueue, LedgerCheck, LedgerFault, LetterRef, LostRows, NewItem, OptionCheck, OtherOwner,
-//   PurgeOptions, QueueState, RedriveAnswer, RedriveOptions, Redriven, RunStatus, SchemaState, StepHandle, StoreCheck,
-//   StoreFacts, StoredQueue, TableFacts, TaskClass,
+//   GroupChange, ItemQueue, LedgerCheck, LedgerFault, LetterCountFilter, LetterFilter, LetterPattern, LetterRef,
+//   LetterTotals, LostRows, NewItem, OptionCheck, OtherOwner, PurgeOptions, QueueState, RedriveAnswer, RedriveOptions,
+//   Redriven, RunStatus, SchemaState, StepHandle, StoreCheck, StoreFacts, StoredQueue, TableFacts, TaskClass,
+//   TaskCount, TimeSpan,
 
 import type {
-  Budget, Observer, Policy, PolicyArgument, PolicyProblem,
+  Budget, Observer, Policy, PolicyArgument, StopReason,
 } from 'reprise'
 import type {
   Allotment, AttemptRow, CheckpointChange, ClosedLetter, DeadLetter, Durable, EventScope, FailureRecord, GateChange,
-  GateRecord, Json, Ledger, NewTask, OwnerRecord, PolicyRecord, RunRecord, Scope, StatusCounts, TaskFilter,
-  TaskFunction, TaskGroup, TaskHandle, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStatus, VerifyFunction,
+  GateRecord, Json, Ledger, LetterClosing, NewTask, OwnerRecord, PolicyRecord, RunRecord, Scope, StatusCounts,
+  TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStatus,
+  VerifyFunction,
 } from 'reprise/durable'
 
 export interface Actor {
@@ -131,7 +133,36 @@ export interface LedgerFault {
   readonly excess?: number;
 }
 
+export interface LetterCountFilter {
+  readonly scopes?: readonly Scope[];
+  readonly isOpen?: boolean;
+  readonly signature?: string;
+  readonly closedBeforeMs?: number;
+}
+
+export interface LetterFilter extends ScopeFilter {
+  readonly id?: string;
+  readonly isOpen?: boolean;
+  readonly signature?: string;
+  readonly after?: Pick<DeadLetter, 'atMs' | 'scopeKind' | 'scope' | 'id' | 'generation'>;
+  readonly limit?: number;
+}
+
+export interface LetterPattern {
+  readonly signature: string;
+  readonly letters: number;
+  readonly firstAtMs: number;
+  readonly reasons: readonly Pick<LetterCount, 'stopReason' | 'isFinal' | 'letters'>[];
+  readonly scopes: readonly Scope[];
+  readonly last: DeadLetter;
+}
+
 export type LetterRef = Pick<DeadLetter, 'scopeKind' | 'scope' | 'id' | 'generation'>;
+
+export interface LetterTotals {
+  readonly kinds: number;
+  readonly counts: readonly LetterCount[];
+}
 
 export interface LostRows {
   readonly table: string;
@@ -148,16 +179,6 @@ export type OptionCheck = readonly [isValid: (value: unknown) => boolean, expect
 
 export interface OtherOwner extends Pick<OwnerRecord, 'host' | 'pid' | 'startedAtMs' | 'role' | 'site' | 'version' | 'slots' | 'running'> {
   readonly leaseLeftMs: number;
-}
-
-export declare class Place {
-  readonly path: string;
-  readonly report: Report;
-  constructor(path: string, report: Report);
-  at(key: string): Place;
-  item(index: number): Place;
-  fail(message: string, suggestion?: string): undefined;
-  note(sentence: string): void;
 }
 
 export interface PurgeOptions {
@@ -242,6 +263,19 @@ export interface TableFacts {
 
 export type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
 
+export interface TaskCount {
+  readonly status: TaskStatus;
+  readonly hasFailed: boolean;
+  readonly hasBegun: boolean;
+  readonly isInFlight: boolean;
+  readonly tasks: number;
+}
+
+export interface TimeSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 export declare function acknowledgeLetter(ledger: Ledger, letter: LetterRef, options: Actor): Promise<boolean>;
 
 export declare function addressOf(durable: Durable): string | undefined;
@@ -258,13 +292,9 @@ export declare function continueQueue(ledger: Ledger, queue: string, options: Ac
 
 export declare function describeError(error: unknown, max?: number): string;
 
-export declare function didYouMean(word: unknown, candidates: readonly string[]): string | undefined;
-
 export declare function durationCheck(expected: string, leastMs?: number, mostMs?: number): OptionCheck;
 
 export declare function editInput(ledger: Ledger, key: TaskKey, options: EditOptions): Promise<Json>;
-
-export declare function expectJson(value: unknown, place: string): Json;
 
 export declare function expectOptions(subject: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>, names?: OptionNames): void;
 
@@ -273,8 +303,6 @@ export declare function failureOf(error: unknown): FailureRecord;
 export declare function faultsOfTasks(ledger: Ledger, tasks: readonly TaskRecord[]): Promise<FaultyTask[]>;
 
 export declare function fingerprint(data: Json): string;
-
-export declare function isNot(value: unknown, expected: string): string;
 
 export declare function laneName(run: string, lane: string): string;
 
@@ -293,8 +321,6 @@ export declare function plainText(text: string, max?: number): string;
 export declare function purgeLetters(ledger: Ledger, options: PurgeOptions): Promise<number>;
 
 export declare function queueKey(queue: string): string;
-
-export declare function readDuration(value: unknown, acceptNumber?: boolean): number | string;
 
 export declare function redriveLetters(ledger: Ledger, letters: readonly LetterRef[], options: RedriveOptions, program?: RedriveProgram): Promise<readonly Redriven[]>;
 
@@ -402,6 +428,18 @@ interface LedgerEvent {
   readonly detail: Json;
 }
 
+// ledger/figures
+interface LetterCount {
+  readonly scopeKind: ScopeKind;
+  readonly parts: number;
+  readonly stopReason: StopReason;
+  readonly isFinal: boolean;
+  readonly closedBy: LetterClosing | null;
+  readonly letters: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
 // core/options
 interface OptionNames {
   readonly others?: readonly string[];
@@ -430,13 +468,6 @@ interface RedriveProgram {
   wake(): void;
 }
 
-// core/problems
-interface Report {
-  readonly problems: PolicyProblem[];
-  readonly notes: string[];
-  readonly needsUnits?: boolean;
-}
-
 // ledger/filters
 interface ResultPage {
   readonly after?: string;
@@ -456,6 +487,18 @@ interface RunChangeInput {
   readonly fingerprint?: string;
   readonly because?: Json;
 }
+
+// ledger/records
+declare const SCOPE_KINDS: readonly ['task', 'run'];
+
+// ledger/filters
+interface ScopeFilter {
+  readonly scopeKind?: ScopeKind;
+  readonly scope?: string;
+}
+
+// ledger/records
+type ScopeKind = (typeof SCOPE_KINDS)[number];
 
 // ledger/rows
 type SqlRow = Readonly<Record<string, SqlValue>>;

@@ -85,6 +85,7 @@ interface AttemptPage {
 
 // ledger/filters
 interface LetterFilter extends ScopeFilter {
+  readonly id?: string;
   readonly isOpen?: boolean;
   readonly signature?: string;
   readonly after?: Pick<DeadLetter, 'atMs' | 'scopeKind' | 'scope' | 'id' | 'generation'>;

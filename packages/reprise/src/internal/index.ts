@@ -42,7 +42,8 @@ export {
   type Redriven,
   type RedriveOptions,
 } from '../durable/redrive.js'
-export type { Changes } from '../ledger/ledger.js'
+export type { Changes, LetterFilter } from '../ledger/ledger.js'
+export type { LetterCountFilter, LetterPattern, LetterTotals, TaskCount, TimeSpan } from '../ledger/figures.js'
 export type { CopiedCounts, CopiedRows } from '../ledger/copied-tables.js'
 export { ENDED_RUN_STATUSES, type RunStatus } from '../ledger/records.js'
 export type { LostRows } from '../ledger/row-check.js'

@@ -3,6 +3,7 @@
  * there. Where history was compacted, the rows that are gone are in no figure, and `totals` says how many they are; what
  * was forgotten is as if it had never been. Imports types of its own layer.
  */
+import type { LedgerFigures } from './figures.js'
 import type { ScopeFilter } from './ledger.js'
 import type { AttemptRow, Compaction, Scope, StoredEvent, TaskKey, TaskStatus } from './records.js'
 
@@ -142,7 +143,7 @@ export interface TaskHistory extends TaskKey {
 }
 
 /** Questions about many tasks. Every answer is read from the rows that are there. */
-export interface LedgerAnalytics {
+export interface LedgerAnalytics extends LedgerFigures {
   /**
    * How many tasks and attempts there are.
    * @example const { tasks, byStatus } = await durable.analytics.totals({ scope: 'charge' })

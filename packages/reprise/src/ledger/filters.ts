@@ -59,6 +59,12 @@ export interface TaskFilter extends ScopeFilter {
   /** Tasks in one of these statuses. @default tasks in every status @example { statuses: ['failed', 'undecided'] } */
   readonly statuses?: readonly TaskStatus[]
   /**
+   * Only tasks of which an attempt has failed since their last reset, or only the others.
+   * @default both
+   * @example { scopeKind: 'run', scope: 'nightly-1', statuses: ['succeeded'], hasFailed: true }
+   */
+  readonly hasFailed?: boolean
+  /**
    * Tasks that changed at this time or later: milliseconds since the epoch.
    * @default tasks of all times
    * @example { scopeKind: 'run', scope: 'nightly-1', sinceMs: Date.now() - 5000 }
@@ -104,6 +110,8 @@ export interface ResultPage {
 
 /** Which dead letters are listed: those that fit every field. */
 export interface LetterFilter extends ScopeFilter {
+  /** Letters of tasks with this id. @default letters of every task @example { scope: 'charge', id: 'order-42' } */
+  readonly id?: string
   /** Only open letters, or only closed ones. @default both @example { isOpen: true } */
   readonly isOpen?: boolean
   /** Letters of this kind of failure. @default letters of every kind @example { signature: 'Error: no route' } */

@@ -180,7 +180,8 @@ export interface LedgerReader {
   deadLetters(filter?: LetterFilter): Promise<readonly DeadLetter[]>
   /**
    * In order, after `seq`; never past one that an open transaction may still come before. With a scope, events of its
-   * tasks and of the run itself; with the empty scope, events that concern no task and no run.
+   * tasks and of the run itself; with an id, those of one task or of the run alone; with the empty scope, events that
+   * concern no task and no run.
    * @example const events = await ledger.events(0, 100, { scopeKind: 'run', scope: 'nightly-1' })
    */
   events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]>

@@ -17,14 +17,36 @@ import {
   type TaskHistory,
   type Totals,
 } from './analytics.js'
+import type {
+  LetterCountFilter,
+  LetterPattern,
+  LetterTotals,
+  RunTask,
+  RunTaskPage,
+  TaskCount,
+  WaitedRequest,
+} from './figures.js'
+import * as figures from './memory-figures.js'
+import { compareText, groups } from './memory-figures.js'
 import { isIn } from './memory-housekeeping.js'
-import { nameOf, type AttemptRow, type StoredEvent, type TaskKey, type TaskRecord, type TaskStatus } from './records.js'
+import {
+  type AttemptRow,
+  type DeadLetter,
+  nameOf,
+  scopeOfRun,
+  type StoredEvent,
+  type TaskKey,
+  type TaskRecord,
+  type TaskStatus,
+} from './records.js'
 
 /** What there is to read. */
 export interface Contents {
   tasks(): readonly TaskRecord[]
   attempts(key: TaskKey): readonly AttemptRow[]
   events(): readonly StoredEvent[]
+  /** In order of time. */
+  letters(): readonly DeadLetter[]
 }
 
 /** An attempt and its task. */
@@ -119,6 +141,40 @@ export class MemoryAnalytics implements LedgerAnalytics {
     return { scopeKind, scope, id, correlationId, attempts: [...this.contents.attempts(task)], events, compacted }
   }
 
+  async tasksOfRun(run: string, exceptEnding?: string): Promise<readonly TaskCount[]> {
+    return figures.tasksOfRun(this.tasks(scopeOfRun(run)), exceptEnding)
+  }
+
+  async lastSigns(run: string, startsMs: readonly number[]): Promise<readonly (number | null)[]> {
+    return figures.lastSigns(this.rowsOf(run), startsMs)
+  }
+
+  async waitedMs(run: string, request: WaitedRequest): Promise<number> {
+    return figures.waitedMs(this.rowsOf(run), request)
+  }
+
+  async letterTotals(filter: LetterCountFilter = {}): Promise<LetterTotals> {
+    return figures.letterTotals(this.contents.letters(), filter)
+  }
+
+  async letterPatterns(filter: LetterCountFilter = {}): Promise<readonly LetterPattern[]> {
+    return figures.letterPatterns(this.contents.letters(), filter)
+  }
+
+  async runHistory(run: string, { after, limit }: RunTaskPage): Promise<readonly RunTask[]> {
+    const compare = (a: NonNullable<RunTaskPage['after']>, b: NonNullable<RunTaskPage['after']>): number =>
+      a.createdAtMs - b.createdAtMs || compareText(a.id, b.id)
+    return this.tasks(scopeOfRun(run))
+      .filter((task) => after === undefined || compare(task, after) > 0)
+      .toSorted(compare)
+      .slice(0, limit)
+      .map((task) => ({ task: { ...task, input: null }, attempts: [...this.contents.attempts(task)] }))
+  }
+
+  private rowsOf(run: string): AttemptRow[] {
+    return this.tasks(scopeOfRun(run)).flatMap((task) => this.contents.attempts(task))
+  }
+
   private tasks(filter: AnalyticsFilter): readonly TaskRecord[] {
     const { queue } = filter
     return this.contents.tasks().filter((task) => isIn(task, filter) && (queue === undefined || task.queue === queue))
@@ -175,22 +231,6 @@ function isWithin(atMs: number, { sinceMs = -Infinity, untilMs = Infinity }: Ana
   return atMs >= sinceMs && atMs < untilMs
 }
 
-function groups<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const found = new Map<K, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = found.get(key)
-    if (group === undefined) found.set(key, [item])
-    else group.push(item)
-  }
-  return found
-}
-
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
-}
-
-/** By code point, as databases sort, and not by UTF-16 unit. */
-function compareText(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -104,6 +104,7 @@ export class MemoryLedger implements Ledger {
       tasks: () => this.all(),
       attempts: (key) => this.tables.attempts.get(nameOf(key)) ?? [],
       events: () => this.tables.events,
+      letters: () => listLetters(this.tables, {}),
     })
   }
 
@@ -265,7 +266,9 @@ export class MemoryLedger implements Ledger {
   }
 
   async events(afterSeq: number, limit: number, scope?: EventScope): Promise<readonly StoredEvent[]> {
-    return this.tables.events.filter((event) => event.seq > afterSeq && isIn(event, scope)).slice(0, limit)
+    const isMeant = (event: StoredEvent): boolean =>
+      event.seq > afterSeq && isIn(event, scope) && (scope?.id === undefined || event.id === scope.id)
+    return this.tables.events.filter(isMeant).slice(0, limit)
   }
 
   async removeRun(id: string, limit: number, gates: readonly string[] = []): Promise<RunRemoval> {

@@ -39,13 +39,14 @@ export function allTasks(tables: Tables): TaskRecord[] {
 }
 
 export function listTasks(tables: Tables, filter: TaskFilter): readonly TaskRecord[] {
-  const { queue, statuses, sinceMs = -Infinity, owner, after, limit, withInput = true } = filter
+  const { queue, statuses, hasFailed, sinceMs = -Infinity, owner, after, limit, withInput = true } = filter
   const found = allTasks(tables)
     .filter(
       (task) =>
         isIn(task, filter) &&
         (queue === undefined || task.queue === queue) &&
         (statuses === undefined || statuses.includes(task.status)) &&
+        (hasFailed === undefined || failuresOf(task) > 0 === hasFailed) &&
         (owner === undefined || task.owner === owner) &&
         task.updatedAtMs >= sinceMs &&
         (after === undefined || compareKeys(task, after) > 0),
@@ -53,6 +54,11 @@ export function listTasks(tables: Tables, filter: TaskFilter): readonly TaskReco
     .toSorted(compareKeys)
     .slice(0, limit)
   return withInput ? found : found.map((task) => ({ ...task, input: null }))
+}
+
+/** A record of before there was a retry state counts as fresh. */
+function failuresOf({ progress }: TaskRecord): number {
+  return (progress as Partial<TaskRecord['progress']>).retry?.failures ?? 0
 }
 
 export function listRuns(tables: Tables, filter: RunFilter): readonly RunRecord[] {
@@ -87,11 +93,12 @@ export function listAttempts(
 }
 
 export function listLetters(tables: Tables, filter: LetterFilter): readonly DeadLetter[] {
-  const { signature, isOpen, after, limit } = filter
+  const { id, signature, isOpen, after, limit } = filter
   return [...tables.dead.values()]
     .filter(
       (letter) =>
         isIn(letter, filter) &&
+        (id === undefined || letter.id === id) &&
         (isOpen === undefined || (letter.closed === undefined) === isOpen) &&
         (signature === undefined || letter.signature === signature) &&
         (after === undefined || compareLetters(letter, after) > 0),

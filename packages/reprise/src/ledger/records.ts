@@ -370,8 +370,17 @@ export const LEDGER_EVENTS = [
   'gate_changed',
 ] as const
 
-/** Both are empty for an event that concerns no task and no run. */
-export type EventScope = Scope | { readonly scopeKind: ''; readonly scope: '' }
+/** Whose events; both names are empty for an event that concerns no task and no run. */
+export type EventScope =
+  | (Scope & {
+      /**
+       * Only events of this task; empty: only those of the run as a whole.
+       * @default events of all tasks of the scope, and of the run itself
+       * @example { scopeKind: 'run', scope: 'nightly-1', id: '' }
+       */
+      readonly id?: string
+    })
+  | { readonly scopeKind: ''; readonly scope: ''; readonly id?: '' }
 
 /** What happened beside attempts, which have rows of their own. */
 export interface LedgerEvent {

@@ -8,6 +8,7 @@ import { ANALYTICS_CASES } from './analytics-contract.js'
 import { CHECKPOINT_CASES } from './checkpoint-contract.js'
 import { CLAIM_CASES } from './claim-contract.js'
 import { type Check, isError, rejection, same } from './contract-checks.js'
+import { FIGURES_CASES } from './figures-contract.js'
 import { GROUP_CASES } from './group-contract.js'
 import { LETTER_CASES } from './letter-contract.js'
 import { PAGE_CASES } from './page-contract.js'
@@ -47,6 +48,7 @@ export function ledgerContract(open: () => Promise<LedgerUnderTest>): readonly C
   const cases = {
     ...CASES,
     ...ANALYTICS_CASES,
+    ...FIGURES_CASES,
     ...CHECKPOINT_CASES,
     ...LETTER_CASES,
     ...CLAIM_CASES,

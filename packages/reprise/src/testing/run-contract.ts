@@ -170,6 +170,8 @@ export const RUN_CASES: Readonly<Record<string, Check>> = {
     )
     same((await ledger.events(events[0]?.seq ?? 0, 10, scopeOfRun('night-1'))).length, 1)
     same((await ledger.events(0, 1, scopeOfRun('night-1'))).length, 1)
+    same(await ledger.events(0, 10, { ...scopeOfRun('night-1'), id: '' }), events.slice(0, 1))
+    same(await ledger.events(0, 10, { ...scopeOfRun('night-1'), id: 'fetch' }), events.slice(1))
   },
 
   'forgets no task of a run: it would run again': async (ledger, setTime) => {

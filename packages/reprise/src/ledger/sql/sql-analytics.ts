@@ -22,6 +22,8 @@ import {
 } from '../analytics.js'
 import type { TaskKey } from '../records.js'
 import { attemptOf, compactionOf, eventOf, exampleOf, numberOf, resumesOf, scopeOf } from '../rows.js'
+import { letterPatterns, letterTotals } from './sql-letters.js'
+import { lastSigns, runHistory, tasksOfRun, waitedMs } from './sql-run-figures.js'
 import { Conditions, type Reading, readRows, type SqlArgument } from './sql-reading.js'
 
 const JOINED = '{attempts} a JOIN {tasks} t ON t.pk = a.task'
@@ -38,6 +40,12 @@ export function sqlAnalytics(read: <T>(begin: () => Reading<T>) => Promise<T>): 
     delays: (filter = {}) => read(() => delays(filter)),
     resumes: (filter = {}) => read(() => resumes(filter)),
     history: (key) => read(() => history(key)),
+    tasksOfRun: (run, exceptEnding) => read(() => tasksOfRun(run, exceptEnding)),
+    lastSigns: (run, startsMs) => read(() => lastSigns(run, startsMs)),
+    runHistory: (run, page) => read(() => runHistory(run, page)),
+    waitedMs: (run, request) => read(() => waitedMs(run, request)),
+    letterTotals: (filter = {}) => read(() => letterTotals(filter)),
+    letterPatterns: (filter = {}) => read(() => letterPatterns(filter)),
   }
 }
 

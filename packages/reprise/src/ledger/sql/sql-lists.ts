@@ -40,16 +40,23 @@ import {
 import { Conditions, limited, type Reading, readRows } from './sql-reading.js'
 
 // Each by its name: a column that a later version adds must not change what a prepared statement answers.
-const ATTEMPT_COLUMNS = `a.generation, a.attempt, a.execution, a.started_at, a.ended_at, a.outcome, a.delay_before,
+export const ATTEMPT_COLUMNS = `a.generation, a.attempt, a.execution, a.started_at, a.ended_at, a.outcome, a.delay_before,
   a.failure, a.signature, a.owner`
-const LETTER_COLUMNS = 'scope_kind, scope, id, generation, at, signature, stop_reason, failure, closed_at, closed_by'
+export const LETTER_COLUMNS =
+  'scope_kind, scope, id, generation, at, signature, stop_reason, failure, closed_at, closed_by'
 const EVENT_COLUMNS = 'seq, type, scope_kind, scope, id, at, correlation_id, detail'
+/**
+ * An attempt has failed. The driver writes the fields of a state in one order and form (`snapshot`), and a quote within a
+ * text is escaped. A record of before there was a state has no such field.
+ */
+export const HAS_FAILED = `(progress LIKE '%"failures":%' AND progress NOT LIKE '%"failures":0,%')`
 const IN_RUN = `scope_kind = 'run' AND scope = ?`
 
 export function* listTasks(filter: TaskFilter): Reading<readonly TaskRecord[]> {
-  const { scopeKind, scope, queue, statuses, sinceMs, owner, after, limit, withInput = true } = filter
+  const { scopeKind, scope, queue, statuses, hasFailed, sinceMs, owner, after, limit, withInput = true } = filter
   const where = new Conditions().when('scope_kind = ?', scopeKind).when('scope = ?', scope).when('queue = ?', queue)
   if (statuses !== undefined) where.add(statusIs(statuses))
+  if (hasFailed !== undefined) where.add(hasFailed ? HAS_FAILED : `NOT ${HAS_FAILED}`)
   // Such tasks have an owner: so the index of owners finds them, however many have finished.
   const areOwned = statuses?.every((status) => status === 'running' || status === 'parked') ?? false
   if (areOwned) where.add('owner IS NOT NULL')
@@ -65,7 +72,7 @@ export function* listTasks(filter: TaskFilter): Reading<readonly TaskRecord[]> {
   return rows.map((row) => taskOf(row).task)
 }
 
-function withoutInput(columns: string): string {
+export function withoutInput(columns: string): string {
   return columns.replace(/\binput\b/, `'null' AS input`)
 }
 
@@ -122,10 +129,11 @@ export function* countTasks(run: string): Reading<StatusCounts> {
 }
 
 export function* listLetters(filter: LetterFilter = {}): Reading<readonly DeadLetter[]> {
-  const { scopeKind, scope, signature, isOpen, after, limit } = filter
+  const { scopeKind, scope, id, signature, isOpen, after, limit } = filter
   const where = new Conditions()
     .when('scope_kind = ?', scopeKind)
     .when('scope = ?', scope)
+    .when('id = ?', id)
     .when('signature = ?', signature)
   if (isOpen !== undefined) where.add(`closed_at IS ${isOpen ? '' : 'NOT '}NULL`)
   const key = 'at, scope_kind, scope, id, generation'
@@ -141,6 +149,7 @@ export function* listEvents(afterSeq: number, limit: number, scope?: EventScope)
   const where = new Conditions()
     .when('scope_kind = ?', scope?.scopeKind)
     .when('scope = ?', scope?.scope)
+    .when('id = ?', scope?.id)
     .add('seq > ?', afterSeq)
   const text = `SELECT ${EVENT_COLUMNS} FROM {events} ${where.where} ORDER BY seq`
   return (yield* readRows(...limited(text, where, limit))).map(eventOf)
