@@ -1,24 +1,24 @@
-// @reprise/workflow/internal: 219 names, 153 values and 66 types. Written by `npm run api`.
+// @reprise/workflow/internal: 223 names, 156 values and 67 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, DEFAULT_STORE, LATEST, LISTED_RUNS, MAP_VALUES, MAP_VALUE_ALIASES, NO_FILE, OperationError,
-//   POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory, StdinError,
-//   StdinSpool, TextError, acknowledge, attemptsOf, attemptsText, backUp, breakerViews, budgetViews, byteText,
-//   cancelRun, checkInstallation, checkResume, checkStore, chooseCompared, chooseLetters, cleanableRuns, continueMap,
-//   countText, cureForMissing, dataOf, describeDifference, editLetter, endOfFile, execCommand, expectAttempt,
-//   expectEditable, expectFound, expectKept, expectNewRun, expectNoSecrets, expectOpen, expectOwnStore, expectSecrets,
-//   explain, factor, failureLines, failureReason, failureText, fallbackId, fileOf, fillKnown, findEndedRun, findItem,
-//   findLetter, findLoggedStep, findMap, findOpenMap, findRun, findStep, foundLetters, haltText, ifKept,
-//   interruptedRun, isConducted, isFallbackId, isId, isOnServer, isShownTime, isWorkflow, kebabCase, killCommands,
-//   letterCondition, letterDetail, letterGroups, letterStats, letterView, limitsOf, loadPlan, logsOfRun, mapsOf,
-//   matcherWords, meanOf, migrateStore, newRunId, noStoreMessage, pageOfItems, parseSource, partChoice, pauseMap,
-//   pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural, policyInput, possible,
-//   prepareRedrive, prepareResume, previewItems, readBudgetFlag, readBudgetSection, readFilePolicy, readMapRate,
-//   readParams, readPolicies, readText, readTogether, readersFor, recordedPlan, redriveRun, removeRuns, resample,
-//   restore, resumeRun, retryStepNow, roundUp, roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits,
-//   scenarioWords, scopesNamed, scopesOfRun, setMap, skipText, startRun, stateDirectoryOf, statePathFor, stepsOf,
-//   stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords, underTest, validateSource, viewItem,
-//   viewRetrying, viewRun, waitLimitMs, waitedText, withLedger, writtenSortKey,
+//   BLIND_READERS, DEFAULT_STORE, EventFollower, LATEST, LISTED_RUNS, MAP_VALUES, MAP_VALUE_ALIASES, NO_FILE,
+//   OperationError, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory,
+//   StdinError, StdinSpool, TextError, acknowledge, attemptsOf, attemptsText, backUp, breakerViews, budgetViews,
+//   byteText, cancelRun, checkInstallation, checkResume, checkStore, chooseCompared, chooseLetters, cleanableRuns,
+//   continueMap, countText, cureForMissing, dataOf, describeDifference, editLetter, endOfFile, eventPages, execCommand,
+//   expectAttempt, expectEditable, expectFound, expectKept, expectNewRun, expectNoSecrets, expectOpen, expectOwnStore,
+//   expectSecrets, explain, factor, failureLines, failureReason, failureText, fallbackId, fileOf, fillKnown,
+//   findEndedRun, findItem, findLetter, findLoggedStep, findMap, findOpenMap, findRun, findStep, foundLetters,
+//   haltText, ifKept, interruptedRun, isConducted, isFallbackId, isId, isOnServer, isShownTime, isWorkflow, kebabCase,
+//   killCommands, letterCondition, letterDetail, letterGroups, letterStats, letterView, limitsOf, loadPlan, logsOfRun,
+//   mapsOf, matcherWords, meanOf, migrateStore, newRunId, noStoreMessage, pageOfItems, parseSource, partChoice,
+//   pauseMap, pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural, policyInput,
+//   possible, prepareRedrive, prepareResume, previewItems, readBudgetFlag, readBudgetSection, readFilePolicy,
+//   readMapRate, readParams, readPolicies, readText, readTogether, readersFor, recordedPlan, redriveRun, removeRuns,
+//   resample, restore, resumeRun, retryStepNow, roundUp, roundedDuration, runReader, runSimulation, salvage,
+//   scenarioWithUnits, scenarioWords, scopesNamed, scopesOfRun, setMap, skipText, startRun, stateDirectoryOf,
+//   statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords, underTest,
+//   validateSource, viewItem, viewRetrying, viewRun, viewSummary, waitLimitMs, waitedText, withLedger, writtenSortKey,
 //
 // types:
 //   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, ChosenLetters, ChosenRun, Cure, DoctorCheck,
@@ -27,18 +27,19 @@
 //   LetterView, LogEntry, MapLimits, MapPlan, MapPreview, MapProgressView, MapSettings, MapView, OpenMap,
 //   OperationProblem, OwnerView, PhasePlan, PlanReader, PolicyField, PolicyFile, PolicyFlag, PreparedResume,
 //   PreviewInput, Readers, RedriveChoices, RedriveOutcome, Refusal, ResumeCheck, ResumeChoices, ResumeInput,
-//   ResumePreview, RetryingView, RunDetail, RunReader, RunSettings, SimulatedPolicy, Simulation, Source, StepAttempt,
-//   StepView, StoreHint, StoreStatus, UnderTest, ValidatedFile, Validation,
+//   ResumePreview, RetryingView, RunDetail, RunExcerpt, RunReader, RunSettings, SimulatedPolicy, Simulation, Source,
+//   StepAttempt, StepView, StoreHint, StoreStatus, UnderTest, ValidatedFile, Validation,
 
 import type {
-  HaltReason, InputError, MapCounts, OutputListener, Plan, Problem, RunEnd, RunEvent, RunState, RunView, StepPlan,
-  StepState,
+  EventView, HaltReason, InputError, MapCounts, OutputListener, Plan, Problem, RunEnd, RunEvent, RunState, RunView,
+  StepPlan, StepState,
 } from '@reprise/workflow'
 import type {
   Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, PolicyInput, RepriseError, StopReason,
 } from 'reprise'
 import type {
-  AttemptRow, DeadLetter, Durable, FailureRecord, GateChange, Json, Ledger, LetterClosing, RunRecord, Scope, TaskRecord,
+  AttemptRow, DeadLetter, Durable, FailureRecord, GateChange, Json, Ledger, LetterClosing, RunRecord, Scope,
+  StoredEvent, TaskRecord,
 } from 'reprise/durable'
 import type {
   Actor, ConnectionFacts, CopiedCounts, LetterRef, RedriveOptions, SchemaState, TableFacts,
@@ -156,6 +157,11 @@ export interface DoctorCheck {
   readonly place: string | null;
   readonly message: string;
   readonly cure: Cure | null;
+}
+
+export declare class EventFollower {
+  constructor(ledger: Ledger, run: string);
+  news(): AsyncGenerator<readonly EventView[]>;
 }
 
 export interface ExecInput {
@@ -293,6 +299,7 @@ export interface LetterSelection {
   readonly untilMs?: number;
   readonly withTasks?: boolean;
   readonly after?: LetterCursor;
+  readonly wanted?: number;
 }
 
 export interface LetterStats {
@@ -302,7 +309,7 @@ export interface LetterStats {
   readonly retryable: number;
   readonly groups: number;
   readonly byKind: Readonly<Record<LetterKind, number>>;
-  readonly closedBy: Readonly<Record<string, number>>;
+  readonly closedBy: Readonly<Partial<Record<LetterClosing, number>>>;
   readonly oldestFailedAtMs: number | null;
   readonly newestFailedAtMs: number | null;
 }
@@ -684,6 +691,10 @@ export interface RunDetail extends RunView {
   readonly sessions: readonly SessionView[];
 }
 
+export interface RunExcerpt extends RunDetail {
+  readonly totals: Readonly<Record<'recovered' | 'failed' | 'undecided', number>>;
+}
+
 export interface RunReader {
   readonly ledger: Ledger;
   readonly planOf: (run: RunRecord) => Plan | Promise<Plan>;
@@ -906,6 +917,8 @@ export declare function endOfFile(file: string, most: number): {
   readonly isCut: boolean;
 };
 
+export declare function eventPages(ledger: Ledger, run: string, onStored?: (event: StoredEvent) => void): AsyncGenerator<readonly EventView[]>;
+
 export declare function execCommand(input: ExecInput): Promise<void>;
 
 export declare function expectAttempt({ id, attempts, history }: StepView, run: string, attempt: number): void;
@@ -948,7 +961,7 @@ export declare function findItem(ledger: Ledger, run: RunRecord, map: MapPlan, n
 
 export declare function findLetter(ledger: Ledger, named: string, key: string | undefined, within?: string): Promise<FoundLetter>;
 
-export declare function findLoggedStep({ id: run, steps }: Steps, named: string): StepView;
+export declare function findLoggedStep(reader: RunReader, id: string, named: string): Promise<StepView>;
 
 export declare function findMap(ledger: Ledger, run: RunRecord, named: string): Promise<MapPlan | undefined>;
 
@@ -958,7 +971,7 @@ export declare function findRun(ledger: Ledger, named: string, { orStep }?: {
   readonly orStep?: boolean;
 }): Promise<RunRecord>;
 
-export declare function findStep({ id: run, steps }: Steps, named: string): StepView;
+export declare function findStep(reader: RunReader, id: string, named: string): Promise<FoundStep>;
 
 export declare function foundLetters(ledger: Ledger, selection: LetterSelection): AsyncGenerator<FoundLetter[]>;
 
@@ -1132,6 +1145,11 @@ export declare function viewRetrying(ledger: Ledger, limit?: number): Promise<Re
 export declare function viewRun(reader: RunReader, id: string, { failures }?: {
   readonly failures?: number;
 }): Promise<RunDetail | undefined>;
+
+export declare function viewSummary(reader: RunReader, id: string, { most, failures }: {
+  readonly most: number;
+  readonly failures?: number;
+}): Promise<RunExcerpt | undefined>;
 
 export declare function waitLimitMs({ retryBudgetMs, timeoutMs }: Policy): number;
 
@@ -1319,6 +1337,12 @@ interface ForkShape {
   readonly value?: string;
   readonly matching: FieldsShape;
   readonly otherwise: FieldsShape;
+}
+
+// operate/find-step
+interface FoundStep {
+  readonly run: RunDetail;
+  readonly step: StepView;
 }
 
 // operate/letters/letter-detail
@@ -1755,9 +1779,6 @@ interface StepWords {
   readonly absent?: string;
   readonly examples?: readonly Json[];
 }
-
-// operate/find-step
-type Steps = Pick<RunDetail, 'id' | 'steps'>;
 
 // explain/explanation
 interface Stop {

@@ -105,7 +105,10 @@ export { TextError } from './values/setup-error.js'
 export { fillKnown } from './values/template.js'
 export { readersFor } from './values/document-readers.js'
 export { breakerViews, budgetViews } from './view/gates.js'
+export { EventFollower } from './view/event-follower.js'
+export { eventPages } from './view/read-events.js'
 export { type RunReader, viewRetrying, viewRun } from './view/read-runs.js'
+export { type RunExcerpt, viewSummary } from './view/run-excerpt.js'
 export { RunWatcher } from './view/run-watcher.js'
 export {
   type AttemptView,

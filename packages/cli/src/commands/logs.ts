@@ -16,10 +16,8 @@ import {
   runReader,
   type StepView,
   viewItem,
-  viewRun,
   withLedger,
 } from '@reprise/workflow/internal'
-import type { Ledger } from 'reprise/durable'
 import { plainText } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
@@ -63,7 +61,7 @@ export async function run(
         ? await viewItem(ledger, record, map, task, settings.store)
         : step === undefined
           ? undefined
-          : await stepOf(ledger, runId, step, settings.store)
+          : await findLoggedStep(runReader(ledger, settings.store), runId, step)
     if (view !== undefined && attempt !== undefined && options.follow !== true) expectAttempt(view, runId, attempt)
     const { elsewhere } = logs
     if (settings.json) return writeJson(world.stdout, { logs: files(), elsewhere })
@@ -100,11 +98,6 @@ function withoutItemOutput({ name, state, attempts }: StepView): string {
   if (state === 'succeeded')
     return `No log of item ${name} is here; logs of plain successes are kept with \`keep_logs: all\`.`
   return `No log of item ${name} is here: it has written nothing, or \`keep_logs\` is \`none\`.`
-}
-
-async function stepOf(ledger: Ledger, id: string, named: string, store: string): Promise<StepView> {
-  const detail = await viewRun(runReader(ledger, store), id)
-  return findLoggedStep(detail ?? { id, steps: [] }, named)
 }
 
 function attemptOf(text: string): number {

@@ -62,13 +62,17 @@ async function shownOf(
 ): Promise<Shown> {
   // The ledger's clock, by which all of it was recorded.
   const nowMs = await ledger.now()
-  const detail = await viewRun(runReader(ledger, settings.store), record.id)
-  if (detail === undefined) throw new Error(`run ${record.id} is not there any more`)
+  const reader = runReader(ledger, settings.store)
   const look = lookFor(world, settings)
   const command = commandWords(settings, world.env)
-  const step = named === undefined ? undefined : findStep(detail, named)
-  if (step === undefined || step.kind !== 'map' || !step.map) expectNoItems(item, options, step?.name)
-  if (step === undefined) return { data: detail, lines: () => runPage(detail, nowMs, look, command) }
+  if (named === undefined) {
+    expectNoItems(item, options, undefined)
+    const whole = await viewRun(reader, record.id)
+    if (whole === undefined) throw new Error(`run ${record.id} is not there any more`)
+    return { data: whole, lines: () => runPage(whole, nowMs, look, command) }
+  }
+  const { run: detail, step } = await findStep(reader, record.id, named)
+  if (step.kind !== 'map' || !step.map) expectNoItems(item, options, step.name)
   const map = step.map ? await findMap(ledger, record, step.id) : undefined
   if (map === undefined) return { data: step, lines: () => stepPage(detail, step, nowMs, look, command) }
   if (item !== undefined) {

@@ -10,6 +10,7 @@ import {
   plural,
   roundedDuration,
   type RunDetail,
+  type RunExcerpt,
   type StepView,
   stopWords,
   timeWords,
@@ -23,21 +24,23 @@ import { mapFacts, mapNextSteps } from './runs/map-facts.js'
 import { padText, textWidth } from './width.js'
 import { wrapCommand, wrapText } from './wrap.js'
 
-/** Of each kind, so many are listed. */
-const MAX_LISTED = 20
+/** Steps of each kind that are listed. */
+export const MAX_LISTED = 20
 const MAX_NAME = 60
 /** Fewer cells beside a name say nothing. */
 const MIN_BESIDE = 28
 
+/** A run with all of its steps, or with those that are told of and how many there are. */
+type Summed = RunDetail & Partial<Pick<RunExcerpt, 'totals'>>
+
 /** Lines for people; without `--quiet`, also what went well. `left`: items that wait, since only a part was asked for. */
-export function runSummary(run: RunDetail, look: Look, command: CommandWords = plainCommand, left = 0): string[] {
+export function runSummary(run: Summed, look: Look, command: CommandWords = plainCommand, left = 0): string[] {
   const last = lastLines(run, look, command, left)
   if (look.quiet) return run.state === 'succeeded' ? [] : last
-  const among = (state: StepView['state']): StepView[] => run.steps.filter((step) => step.state === state && !step.map)
   const blocks = [
-    block(look.style.green('Recovered:'), among('recovered'), recoveredLines, run, look, command),
-    block(look.style.red('Failed:'), among('failed'), failedLines, run, look, command),
-    block(look.style.red('Undecided:'), among('undecided'), undecidedLines, run, look, command),
+    block(look.style.green('Recovered:'), 'recovered', recoveredLines, run, look, command),
+    block(look.style.red('Failed:'), 'failed', failedLines, run, look, command),
+    block(look.style.red('Undecided:'), 'undecided', undecidedLines, run, look, command),
     ...run.steps.filter(hasNews).map((step) => mapBlock(step, look)),
     nextLines(run, look, command),
     last,
@@ -56,12 +59,13 @@ function mapBlock(step: StepView, look: Look): string[] {
 
 function block(
   title: string,
-  steps: readonly StepView[],
+  state: keyof RunExcerpt['totals'],
   linesOf: (step: StepView, run: RunDetail) => string[],
-  run: RunDetail,
+  run: Summed,
   look: Look,
   command: CommandWords,
 ): string[] {
+  const steps = run.steps.filter((step) => step.state === state && !step.map)
   if (steps.length === 0) return []
   const shown = look.verbose ? steps : steps.slice(0, MAX_LISTED)
   const nameOf = (step: StepView): string => plainText(step.name, MAX_NAME)
@@ -75,7 +79,7 @@ function block(
     const indent = ' '.repeat(widest + 4)
     return texts.flatMap((text, index) => wrapText(index === 0 ? `  ${name}  ` : indent, text, look.screen))
   })
-  const left = steps.length - shown.length
+  const left = (run.totals?.[state] ?? steps.length) - shown.length
   return [title, ...lines, ...(left > 0 ? [`  … and ${left} more: ${command(['show', run.id])}`] : [])]
 }
 

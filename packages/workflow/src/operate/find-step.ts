@@ -2,38 +2,75 @@
 import type { Ledger, RunRecord } from 'reprise/durable'
 import { nearest } from 'reprise/internal'
 import { fallbackId } from '../plan/fallback.js'
+import type { PhasePlan } from '../plan/plan.js'
 import { placeOf, placesElsewhere } from '../run/places.js'
 import { recordedPlan } from '../run/recorded-plan.js'
 import type { RunPlace } from '../run/run-record.js'
 import { type LogEntry, StateDirectory } from '../state/state-directory.js'
 import type { ItemPlace } from '../state/step-place.js'
+import type { RunReader } from '../view/read-runs.js'
+import { viewStepOf } from '../view/run-excerpt.js'
+import { scopeOf } from '../view/run-pages.js'
 import type { RunDetail, StepView } from '../view/views.js'
 import { plural } from '../words/failure-words.js'
 import { OperationError } from './operation-error.js'
 import { stateDirectoryOf } from './store.js'
 
-type Steps = Pick<RunDetail, 'id' | 'steps'>
+/** A run, with one of its steps. */
+interface FoundStep {
+  readonly run: RunDetail
+  readonly step: StepView
+}
 
-/** By its id, its name or its number from 1. */
-export function findStep({ id: run, steps }: Steps, named: string): StepView {
-  const found =
-    steps.find(({ id }) => id === named) ?? steps.find(({ name }) => name === named) ?? steps[Number(named) - 1]
-  if (found === undefined) throw unknownStep(run, steps, named)
-  return found
+/** By its id, its name or its number from 1: its place among the steps and fallbacks that are shown of the run. */
+export function findStep(reader: RunReader, id: string, named: string): Promise<FoundStep> {
+  return stepWhere(reader, id, named, async ({ phases }, order) => {
+    if (order.phaseOf(named) !== undefined || (await hasTask(reader.ledger, id, named))) return named
+    const byName = phases.find(({ name }) => name === named)
+    if (byName !== undefined) return byName.id
+    return /^[1-9]\d*$/.test(named) ? numberedStep(reader.ledger, id, phases, Number(named)) : undefined
+  })
 }
 
 /** By its id alone, which is the name of the directory of its logs. */
-export function findLoggedStep({ id: run, steps }: Steps, named: string): StepView {
-  const found = steps.find(({ id }) => id === named)
-  if (found === undefined) throw unknownStep(run, steps, named)
-  return found
+export async function findLoggedStep(reader: RunReader, id: string, named: string): Promise<StepView> {
+  return (await stepWhere(reader, id, named, async () => named)).step
 }
 
-function unknownStep(run: string, steps: readonly StepView[], named: string): OperationError {
-  const near = nearest(
-    named,
-    steps.map(({ id }) => id),
-  )
+async function stepWhere(
+  reader: RunReader,
+  id: string,
+  named: string,
+  find: Parameters<typeof viewStepOf>[2],
+): Promise<FoundStep> {
+  const found = await viewStepOf(reader, id, find)
+  const step = found?.detail.steps[0]
+  if (found !== undefined && step !== undefined) return { run: found.detail, step }
+  throw unknownStep(id, found?.plan.phases.map((phase) => phase.id) ?? [], named)
+}
+
+async function hasTask(ledger: Ledger, run: string, id: string): Promise<boolean> {
+  return (await ledger.get({ ...scopeOf(run), id })) !== undefined
+}
+
+/** A fallback that has run is a row of its own, after its step. */
+async function numberedStep(
+  ledger: Ledger,
+  run: string,
+  phases: readonly PhasePlan[],
+  number: number,
+): Promise<string | undefined> {
+  let left = number
+  for (const phase of phases) {
+    if (--left === 0) return phase.id
+    if (typeof phase.onFailure === 'string' || !(await hasTask(ledger, run, fallbackId(phase)))) continue
+    if (--left === 0) return fallbackId(phase)
+  }
+  return undefined
+}
+
+function unknownStep(run: string, ids: readonly string[], named: string): OperationError {
+  const near = nearest(named, [...ids])
   const message = `Run ${run} has no step ${named}.${near === undefined ? '' : ` Did you mean ${near}?`}`
   return new OperationError('not_found', { code: 'unknown_step', run, near }, message)
 }

@@ -15,7 +15,7 @@ import { classesOfRunning, countsOf, readClasses, runningItems, stateOfItem } fr
 import { mapRunId } from '../run/map/map-names.js'
 import { recordedPlan } from '../run/recorded-plan.js'
 import { StateDirectory } from '../state/state-directory.js'
-import { runEvents, timesFrom } from '../view/read-times.js'
+import { lastSign, readSessions, runEvents } from '../view/read-times.js'
 import { scopeOf, taskPages } from '../view/run-pages.js'
 import { Policies, StepLook } from '../view/step-look.js'
 import type { ItemState } from '../view/map-views.js'
@@ -170,7 +170,8 @@ export async function viewItem(
     await runEvents(ledger, run.id),
     await livingOwners(ledger),
   ]
-  const { sessions } = await timesFrom(ledger, run, { events, attempts, open: [] }, living)
+  const lastMs = await lastSign(ledger, run, living)
+  const sessions = await readSessions(ledger, run, events, lastMs, mapRunId(run.id, map.id))
   const isInterrupted = run.endedAtMs === null && (run.owner === null || !living.has(run.owner))
   const look = new StepLook({
     attempts,

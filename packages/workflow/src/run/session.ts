@@ -34,9 +34,9 @@ import { Performer } from './performer.js'
 import { type RecordedStep, recordedSteps } from './recorded-steps.js'
 import { RunClock } from './run-clock.js'
 import { notesAsJson, type RunNotes } from './run-record.js'
-import { runEvents } from '../view/read-times.js'
-import { allAttemptsOfRun, allTasksOfRun } from '../view/run-pages.js'
-import { attemptMs, type AttemptTime, NO_TIME, sessionsOf, timesOf } from '../view/run-times.js'
+import { readSessions, runEvents, spentTimes } from '../view/read-times.js'
+import { tasksOfRun } from '../view/run-pages.js'
+import { attemptMs, type AttemptTime, NO_TIME, type TimeSpan } from '../view/run-times.js'
 import type { RunTimes } from '../view/views.js'
 import { Scope } from './scope.js'
 import type { RunEvent } from './run-event.js'
@@ -101,12 +101,15 @@ interface MapGiven {
 
 interface TimesBefore {
   readonly times: RunTimes
+  /** Of steps that have not ended, by id. */
   readonly stepMs: ReadonlyMap<string, number>
+  readonly sessions: readonly TimeSpan[]
   /** Until when they are counted, by the monotonic clock of this process. */
   readonly untilMs: number
 }
 
 const GRACE = '5s'
+const OPEN = ['waiting', 'parked', 'running'] as const
 /** A ledger that fails is told to whoever uses it next, and by the close at the latest. */
 const OWN_DURABLE = { onFailure: () => undefined, identity: { role: 'conductor' } } as const
 /** Of a process that conducts maps: `max_parallel` of each map decides, which may be raised while it runs. */
@@ -323,23 +326,29 @@ export class Session {
     const now = await ledger.now()
     const untilMs = monotonicMs()
     if (record.resumes === 0)
-      return { times: { ...NO_TIME, activeMs: Math.max(0, now - record.createdAtMs) }, stepMs: new Map(), untilMs }
-    const [events, attempts] = [await runEvents(ledger, id), await allAttemptsOfRun(ledger, id)]
-    const open = await allTasksOfRun(ledger, id, ['waiting', 'parked', 'running'])
-    const sessions = sessionsOf(record, events, attempts, now)
+      return {
+        times: { ...NO_TIME, activeMs: Math.max(0, now - record.createdAtMs) },
+        stepMs: new Map(),
+        sessions: [],
+        untilMs,
+      }
+    const sessions = await readSessions(ledger, record, await runEvents(ledger, id), now)
     const stepMs = new Map<string, number>()
-    const cut = open.flatMap((task) => interruptedAttempt(task))
-    for (const row of [...attempts, ...cut]) stepMs.set(row.id, (stepMs.get(row.id) ?? 0) + attemptMs(row, sessions))
-    return { times: timesOf(sessions, attempts, open), stepMs, untilMs }
+    for await (const page of tasksOfRun(ledger, id, { statuses: OPEN }))
+      for (const task of page) stepMs.set(task.id, await this.activeMs(task, sessions))
+    return { times: await spentTimes(ledger, record, sessions), stepMs, sessions, untilMs }
+  }
+
+  /** How long the attempts of a step ran; an attempt that was in flight when its process was killed has no row yet. */
+  private async activeMs(task: TaskRecord, sessions: readonly TimeSpan[]): Promise<number> {
+    const { current } = task.progress
+    const cut = task.status === 'running' && current ? [{ startedAtMs: current.startedAtMs, endedAtMs: Infinity }] : []
+    const rows: readonly AttemptTime[] = await this.parts.ledger.attempts(task)
+    return [...rows, ...cut].reduce((sum, row) => sum + attemptMs(row, sessions), 0)
   }
 }
 
 /** Not moved when somebody sets the clock of the system. */
 function monotonicMs(): number {
   return Math.round(performance.now())
-}
-
-/** An attempt that was in flight when its process was killed: it has no row yet. */
-function interruptedAttempt({ id, status, progress: { current } }: TaskRecord): (AttemptTime & { id: string })[] {
-  return status === 'running' && current ? [{ id, startedAtMs: current.startedAtMs, endedAtMs: Infinity }] : []
 }

@@ -1,68 +1,143 @@
 /**
  * What happened to a run, in order of time: its attempts, and what was recorded beside them. Imports the library and the
  * shapes.
+ *
+ * Invariant: two pages are kept, and what is later than the tasks that were read so far, however many events there are.
  */
-import type { AttemptRow, Ledger, StoredEvent, TaskRecord } from 'reprise/durable'
+import type { AttemptRow, Ledger, RunRecord, StoredEvent, TaskRecord } from 'reprise/durable'
+import { readSessions, runEvents } from './read-times.js'
 import { retryStateOf } from './retry-state.js'
-import { allAttemptsOfRun, allEventsOf, allEventsOfRun, tasksOfRun } from './run-pages.js'
-import { attemptMs, sessionsOf, type TimeSpan } from './run-times.js'
+import { pagesOf, scopeOf } from './run-pages.js'
+import { attemptMs, type TimeSpan } from './run-times.js'
 import { taskState } from './step-look.js'
 import type { EventView } from './views.js'
+
+/** Tasks of one page, which are read with their attempts; events of one page. */
+const PAGE = 2000
 
 /**
  * What happened to a run, in order of time: attempts, waits, resumes and changes. Empty if there is no such run.
  * @example for (const { timeMs, type, step } of await viewEvents(ledger, 'nightly-1')) console.log(timeMs, type, step)
  */
 export async function viewEvents(ledger: Ledger, run: string): Promise<EventView[]> {
-  const [stored, all, record] = [
-    await allEventsOfRun(ledger, run),
-    await allAttemptsOfRun(ledger, run),
-    await ledger.run(run),
-  ]
-  const sessions = record === undefined ? [] : sessionsOf(record, stored, all, Infinity)
-  const events: EventView[] = [...stored.map(storedView), ...(await mapEvents(ledger, run))]
-  const rows = grouped(all)
-  for await (const page of tasksOfRun(ledger, run)) {
-    for (const task of page) {
-      const attempts = rows.get(task.id) ?? []
-      for (const [index, row] of attempts.entries())
-        events.push(...attemptViews(row, attempts[index - 1], task.correlationId, sessions))
-      events.push(...currentViews(task), ...endViews(task))
-    }
-  }
-  return events.toSorted((a, b) => a.timeMs - b.timeMs || order(a) - order(b))
+  const all: EventView[] = []
+  for await (const page of eventPages(ledger, run)) for (const event of page) all.push(event)
+  return all
 }
 
-function grouped(rows: readonly AttemptRow[]): Map<string, AttemptRow[]> {
-  const byTask = new Map<string, AttemptRow[]>()
-  for (const row of rows) {
-    const known = byTask.get(row.id)
-    if (known === undefined) byTask.set(row.id, [row])
-    else known.push(row)
+/** Something that follows from one read of a source: no later read gives an event before `untilMs`. */
+interface Batch {
+  readonly events: readonly EventView[]
+  readonly untilMs: number
+}
+
+/** The same, page by page: a run may have very many steps. `onStored` hears of each event that is a row of its own. */
+export async function* eventPages(
+  ledger: Ledger,
+  run: string,
+  onStored: (event: StoredEvent) => void = () => undefined,
+): AsyncGenerator<readonly EventView[]> {
+  const record = await ledger.run(run)
+  if (record === undefined) return
+  const sources = [storedEvents(ledger, run, onStored), mapEvents(ledger, record), taskEvents(ledger, record)]
+  const untilMs = sources.map(() => -Infinity)
+  let pending: Pending[] = []
+  for (;;) {
+    // The source that is behind the others says how far all of them are.
+    const behind = untilMs.indexOf(Math.min(...untilMs))
+    const next = await (sources[behind] as AsyncGenerator<Batch>).next()
+    untilMs[behind] = next.done === true ? Infinity : next.value.untilMs
+    if (next.done !== true) for (const event of next.value.events) pending.push({ event, source: behind })
+    const certainMs = Math.min(...untilMs)
+    const isCertain = ({ event }: Pending): boolean => event.timeMs < certainMs
+    const page = pending.filter(isCertain).toSorted(inOrder)
+    pending = pending.filter((one) => !isCertain(one))
+    if (page.length > 0) yield page.map(({ event }) => event)
+    if (certainMs === Infinity) return
   }
-  return byTask
+}
+
+interface Pending {
+  readonly event: EventView
+  readonly source: number
+}
+
+function inOrder(a: Pending, b: Pending): number {
+  return a.event.timeMs - b.event.timeMs || order(a.event) - order(b.event) || a.source - b.source
+}
+
+/** Events of the run and of its steps that are rows of their own. */
+async function* storedEvents(
+  ledger: Ledger,
+  run: string,
+  onStored: (event: StoredEvent) => void,
+): AsyncGenerator<Batch> {
+  const pages = pagesOf(
+    (after: StoredEvent | undefined) => ledger.events(after?.seq ?? 0, PAGE, scopeOf(run)),
+    undefined,
+    PAGE,
+  )
+  for await (const page of pages) {
+    for (const event of page) onStored(event)
+    const last = page.at(-1)
+    if (last !== undefined) yield { events: page.map(storedView), untilMs: last.atMs }
+  }
+}
+
+/** What happened to each step: nothing of it is earlier than its creation, and those that follow were created later. */
+async function* taskEvents(ledger: Ledger, record: RunRecord): AsyncGenerator<Batch> {
+  const { id: run } = record
+  const sessions = await readSessions(ledger, record, await runEvents(ledger, run), Infinity)
+  for (let after: TaskRecord | undefined; ; ) {
+    const page = await ledger.analytics.runHistory(run, { limit: PAGE, ...(after && { after }) })
+    const last = page.at(-1)?.task
+    if (last === undefined) return
+    const events = page.flatMap(({ task, attempts }) => eventsOfTask(task, attempts, sessions))
+    yield { events, untilMs: last.createdAtMs }
+    if (page.length < PAGE) return
+    after = last
+  }
+}
+
+/** All that is known of one step. */
+export function eventsOfTask(
+  task: TaskRecord,
+  attempts: readonly AttemptRow[],
+  sessions: readonly TimeSpan[],
+): EventView[] {
+  const { correlationId } = task
+  const ended = attempts.flatMap((row, index) => attemptViews(row, attempts[index - 1], correlationId, sessions))
+  return [...ended, ...currentViews(task), ...endViews(task)]
 }
 
 /** What concerns the maps of the run as a whole: resumes, ends, and changes by hand; items are in pages of their own. */
-async function mapEvents(ledger: Ledger, run: string): Promise<EventView[]> {
+async function* mapEvents(ledger: Ledger, { id: run }: RunRecord): AsyncGenerator<Batch> {
   const maps = await ledger.runs({ idPrefix: `${run}/` })
-  if (maps.length === 0) return []
-  const own: EventView[] = []
+  if (maps.length === 0) return
+  const events: EventView[] = []
   for (const { id } of maps) {
     const [, map = ''] = id.split('/')
-    const stored = (await allEventsOfRun(ledger, id)).filter((event) => event.id === '')
-    own.push(...stored.map((event) => ({ ...storedView(event), type: event.type.replace(/^run_/, 'map_'), step: map })))
+    for (const event of await runEvents(ledger, id))
+      events.push({ ...storedView(event), type: event.type.replace(/^run_/, 'map_'), step: map })
   }
-  const changed = await allEventsOf(ledger, { scopeKind: '', scope: '' })
-  const byHand = changed.flatMap((event): EventView[] => {
-    const { gate } = event.detail as { readonly gate?: unknown }
-    const [of, map] = String(gate).split('/')
-    return of === `queue:${run}` && map !== undefined ? [{ ...storedView(event), step: map }] : []
-  })
-  return [...own, ...byHand]
+  // Changes of queues by hand are of no run. None concerns this one before it began.
+  const [first] = await runEvents(ledger, run)
+  const changes = pagesOf(
+    (after: StoredEvent | undefined) =>
+      ledger.events(after?.seq ?? first?.seq ?? 0, PAGE, { scopeKind: '', scope: '' }),
+    undefined,
+    PAGE,
+  )
+  for await (const page of changes)
+    for (const event of page) {
+      const { gate } = event.detail as { readonly gate?: unknown }
+      const [of, map] = String(gate).split('/')
+      if (of === `queue:${run}` && map !== undefined) events.push({ ...storedView(event), step: map })
+    }
+  yield { events, untilMs: Infinity }
 }
 
-function storedView({ type, id, atMs, correlationId, detail }: StoredEvent): EventView {
+export function storedView({ type, id, atMs, correlationId, detail }: StoredEvent): EventView {
   return { timeMs: atMs, type, step: id === '' ? null : id, attempt: null, correlationId, detail }
 }
 

@@ -35,16 +35,16 @@ const RUN = {
 function watched(ledger: Ledger): { ledger: Ledger; read: string[]; most: () => number } {
   const read: string[] = []
   let [now, most] = [0, 0]
-  const attemptsOfRun = async (run: string): ReturnType<Ledger['attemptsOfRun']> => {
-    read.push(run)
+  const events: Ledger['events'] = async (afterSeq, limit, scope) => {
+    read.push(scope?.scope ?? '')
     most = Math.max(most, ++now)
     await new Promise((resolve) => setImmediate(resolve))
     now -= 1
-    return ledger.attemptsOfRun(run)
+    return ledger.events(afterSeq, limit, scope)
   }
   const proxy = new Proxy(ledger, {
     get: (target, name) => {
-      if (name === 'attemptsOfRun') return attemptsOfRun
+      if (name === 'events') return events
       const value: unknown = Reflect.get(target, name, target)
       return typeof value === 'function' ? (value.bind(target) as unknown) : value
     },

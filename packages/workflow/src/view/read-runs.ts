@@ -2,7 +2,7 @@
  * Runs as they are in a ledger, for people and programs to look at: nothing is written, and nobody has to conduct the run.
  * Imports the library, the plan and the shapes.
  */
-import type { Ledger, RunRecord, TaskRecord, TaskStatus } from 'reprise/durable'
+import type { Ledger, RunRecord, TaskRecord } from 'reprise/durable'
 import { childId, expectOptions, livingOwners, type OptionCheck, type OtherOwner } from 'reprise/internal'
 import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
 import type { MapPlan } from '../plan/map-plan.js'
@@ -12,8 +12,9 @@ import type { MapCounts } from './map-views.js'
 import { countsOf as countsOfItems, type ItemClasses, readClasses } from './item-counts.js'
 import { readTimes, runEvents, timesFrom } from './read-times.js'
 import { retryStateOf, waitedMsOf } from './retry-state.js'
-import { allAttemptsOfRun, allTasksOfRun, standingRuns, tasksOfRun } from './run-pages.js'
-import { type LogFinder, Policies, STATE_OF, StepLook, taskState } from './step-look.js'
+import { allAttemptsOfRun, standingRuns, tasksOfRun } from './run-pages.js'
+import { countStates, readStepCounts, sumOfCounts } from './step-counts.js'
+import { type LogFinder, Policies, StepLook } from './step-look.js'
 import type { TimeSpan } from './run-times.js'
 import {
   type OwnerView,
@@ -93,7 +94,7 @@ export async function viewRuns(ledger: Ledger, selection: RunSelection = {}): Pr
   return viewRecords(ledger, found.filter(isMeant).slice(0, limit), living)
 }
 
-/** At most this many runs are read at once: the times of some come from their attempts and events. */
+/** At most this many runs are read at once. */
 const RUNS_AT_ONCE = 8
 
 export async function viewRecords(
@@ -113,9 +114,12 @@ export async function viewRecords(
 }
 
 /** Kinds of failures that are told of each map. */
-const MOST_FAILURES = 10
+export const MOST_FAILURES = 10
 
-/** `failures`: kinds of failures that are told of each map; 0 is cheaper. */
+/**
+ * A run with all of its steps and attempts, for those who print all of them. `failures`: kinds of failures that are told of
+ * each map; 0 is cheaper.
+ */
 export async function viewRun(
   reader: RunReader,
   id: string,
@@ -125,19 +129,15 @@ export async function viewRun(
   const run = await ledger.run(id)
   if (run === undefined) return undefined
   const plan = await planOf(run)
-  const [attempts, events, living] = [
-    await allAttemptsOfRun(ledger, id),
-    await runEvents(ledger, id),
-    await livingOwners(ledger),
-  ]
-  const open = await allTasksOfRun(ledger, id, OPEN_TASKS)
-  const { times, sessions } = await timesFrom(ledger, run, { events, attempts, open }, living)
+  const [events, living] = [await runEvents(ledger, id), await livingOwners(ledger)]
+  const { times, sessions } = await timesFrom(ledger, run, events, living)
+  const attempts = await allAttemptsOfRun(ledger, id)
   const isInterrupted = stateOf(run, ownerOf(run, living)) === 'interrupted'
   const look = new StepLook({ attempts, sessions, logOf: reader.logsOf(id), isInterrupted })
   const maps = { isInterrupted, failures, nowMs: await ledger.now() }
   const viewMap = (map: MapPlan): Promise<StepView> => reader.viewMap(id, map, maps)
   const steps = await stepViews(ledger, id, plan, look, viewMap)
-  const counts = countsIn(steps.filter(({ id: step }) => !isFallbackId(step)).map(({ state }) => state))
+  const counts = countStates(steps.filter(({ id: step }) => !isFallbackId(step)).map(({ state }) => state))
   const resumedAtMs = events.filter(({ type }) => type === 'run_resumed').map(({ atMs }) => atMs)
   return {
     ...runView(run, living, counts, times),
@@ -148,8 +148,6 @@ export async function viewRun(
     sessions: sessions.map(sessionView),
   }
 }
-
-const OPEN_TASKS = ['waiting', 'parked', 'running'] as const
 
 /** In the order of the plan, each with its fallback; then what the document does not have any more. */
 async function stepViews(
@@ -231,7 +229,7 @@ async function stoppedRuns(ledger: Ledger): Promise<ReadonlySet<string>> {
   return new Set(open.filter(({ owner }) => owner === null || !living.has(owner)).map(({ id }) => id))
 }
 
-function runView(
+export function runView(
   run: RunRecord,
   living: ReadonlyMap<string, OtherOwner>,
   counts: RunView['counts'],
@@ -257,17 +255,17 @@ function runView(
   }
 }
 
-function ownerOf({ owner }: RunRecord, living: ReadonlyMap<string, OtherOwner>): OtherOwner | undefined {
+export function ownerOf({ owner }: RunRecord, living: ReadonlyMap<string, OtherOwner>): OtherOwner | undefined {
   return owner === null ? undefined : living.get(owner)
 }
 
 /** One that nobody conducts is interrupted, whatever it says. */
-function stateOf({ status }: RunRecord, owner: OtherOwner | undefined): RunState {
+export function stateOf({ status }: RunRecord, owner: OtherOwner | undefined): RunState {
   if (status === 'removing') return 'cancelled'
   return status === 'running' && owner === undefined ? 'interrupted' : status
 }
 
-function sessionView({ fromMs, toMs }: TimeSpan): SessionView {
+export function sessionView({ fromMs, toMs }: TimeSpan): SessionView {
   return { startedAtMs: fromMs, lastSeenAtMs: toMs }
 }
 
@@ -275,10 +273,6 @@ function ownerView({ host, pid }: OtherOwner, { updatedAtMs }: RunRecord): Owner
   return { host, pid, takenAtMs: updatedAtMs }
 }
 
-/** Of runs with more steps than this, a list counts by status only: skipped and recovered steps have succeeded. */
-const COUNTED_BY_STATE = 1000
-
-/** A fallback belongs to its step, and is not counted. */
 async function countsOf(
   ledger: Ledger,
   run: RunRecord,
@@ -286,34 +280,16 @@ async function countsOf(
 ): Promise<Pick<RunView, 'counts' | 'items'>> {
   const isInterrupted = stateOf(run, ownerOf(run, living)) === 'interrupted'
   const maps = await mapRecords(ledger, run)
-  const mapStates = maps.map((record) => mapStepState(record, isInterrupted))
   const counted: MapCounts[] = []
   for (const { id } of maps) counted.push(unlabelled(await readClasses(ledger, id)))
-  const items = sumOf(counted)
-  const byStatus = Object.entries(await ledger.countTasks(run.id)) as [TaskStatus, number][]
-  const all = byStatus.reduce((sum, [, count]) => sum + count, 0)
-  if (all > COUNTED_BY_STATE) {
-    const counts: Partial<Record<StepState, number>> = countsIn(mapStates)
-    for (const [status, count] of byStatus) {
-      const state = isInterrupted && status === 'running' ? 'interrupted' : STATE_OF[status]
-      counts[state] = (counts[state] ?? 0) + count
-    }
-    return { counts: withPending(counts, run, all + maps.length), items }
-  }
-  const tasks = await ledger.list({ scopeKind: 'run', scope: run.id, withInput: false, limit: COUNTED_BY_STATE })
-  const steps = tasks.filter(({ id }) => !isFallbackId(id))
-  const states = steps.map((task) => (isInterrupted && isInFlight(task) ? 'interrupted' : taskState(task)))
-  return { counts: withPending(countsIn([...states, ...mapStates]), run, steps.length + maps.length), items }
-}
-
-function countsIn(states: readonly StepState[]): Partial<Record<StepState, number>> {
-  const counts: Partial<Record<StepState, number>> = {}
-  for (const state of states) counts[state] = (counts[state] ?? 0) + 1
-  return counts
+  const steps = await readStepCounts(ledger, run.id, isInterrupted)
+  const states = maps.map((record) => mapStepState(record, isInterrupted))
+  const begun = sumOfCounts(steps) + maps.length
+  return { counts: withPending(countStates(states, steps), run, begun), items: sumOf(counted) }
 }
 
 /** `begun`: steps that have a task. */
-function withPending(counts: RunView['counts'], run: RunRecord, begun: number): RunView['counts'] {
+export function withPending(counts: RunView['counts'], run: RunRecord, begun: number): RunView['counts'] {
   const pending = (counts.pending ?? 0) + Math.max(0, (notesOf(run).steps ?? 0) - begun)
   return pending > 0 ? { ...counts, pending } : counts
 }
@@ -344,15 +320,10 @@ function unlabelled(classes: ItemClasses): MapCounts {
   return countsOfItems(classes, { fresh: 0, retrying: 0 }, { onItemFailure: 'dlq' })
 }
 
-function sumOf(all: readonly MapCounts[]): MapCounts | null {
+export function sumOf(all: readonly MapCounts[]): MapCounts | null {
   const [first, ...others] = all
   if (first === undefined) return null
   const sum = { ...first }
   for (const counts of others) for (const key of Object.keys(sum) as (keyof MapCounts)[]) sum[key] += counts[key]
   return sum
-}
-
-/** Whether an attempt of it was running when its process was stopped or killed. */
-function isInFlight({ status, progress }: TaskRecord): boolean {
-  return status === 'running' || (status === 'waiting' && (progress.current ?? null) !== null)
 }

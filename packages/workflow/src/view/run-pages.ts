@@ -37,16 +37,17 @@ export async function standingRuns(ledger: Pick<Ledger, 'runs'>, filter: RunFilt
   }
 }
 
-/** Pages of a list; `read` gives at most `PAGE` rows that follow the given one. `from`: the row to begin after. */
+/** Pages of a list; `read` gives at most `limit` rows that follow the given one. `from`: the row to begin after. */
 export async function* pagesOf<T>(
   read: (after: T | undefined) => Promise<readonly T[]>,
   from?: T,
+  limit = PAGE,
 ): AsyncGenerator<readonly T[]> {
   let after = from
   do {
     const page = await read(after)
     yield page
-    after = page.length < PAGE ? undefined : page.at(-1)
+    after = page.length < limit ? undefined : page.at(-1)
   } while (after !== undefined)
 }
 
@@ -60,20 +61,21 @@ async function joined<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {
 export function tasksOfRun(
   ledger: Ledger,
   run: string,
-  which: Pick<TaskFilter, 'statuses' | 'sinceMs'> = {},
+  which: Pick<TaskFilter, 'statuses' | 'sinceMs' | 'hasFailed' | 'limit'> = {},
 ): AsyncGenerator<readonly TaskRecord[]> {
   return taskPages(ledger, { ...scopeOf(run), withInput: false, ...which })
 }
 
-/** Tasks in the order of their keys, after a given one. */
+/** Tasks in the order of their keys, after a given one; `limit`: of one page. */
 export function taskPages(
   ledger: Pick<Ledger, 'list'>,
-  filter: Omit<TaskFilter, 'limit' | 'after'>,
+  filter: Omit<TaskFilter, 'after'>,
   from?: TaskRecord,
 ): AsyncGenerator<readonly TaskRecord[]> {
+  const limit = Math.min(PAGE, filter.limit ?? PAGE)
   const read = (after: TaskRecord | undefined): Promise<readonly TaskRecord[]> =>
-    ledger.list({ ...filter, limit: PAGE, ...(after && { after }) })
-  return pagesOf(read, from)
+    ledger.list({ ...filter, limit, ...(after && { after }) })
+  return pagesOf(read, from, limit)
 }
 
 /** All of them: for statuses that few tasks have. */

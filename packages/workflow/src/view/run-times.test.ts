@@ -1,69 +1,106 @@
-import type { AttemptRow, RunRecord, StoredEvent, TaskRecord } from 'reprise/durable'
+import { type AttemptRow, MemoryLedger, type RunRecord, type StoredEvent, type TaskRecord } from 'reprise/durable'
 import { expect, test } from 'vitest'
 import { RunClock } from '../run/run-clock.js'
 import type { RunEvent } from '../run/run-event.js'
-import { attemptMs, sessionsOf, timesOf } from './run-times.js'
+import { attemptMs, begunSessions, endedSessions, openSpans, type TimeSpan, timesOf } from './run-times.js'
 
-const RUN = { createdAtMs: 0 } as RunRecord
+const RUN = { id: 'r', createdAtMs: 0 } as RunRecord
 const started = { type: 'run_started', atMs: 0, detail: {} } as StoredEvent
 const finished = (atMs: number): StoredEvent => ({ type: 'run_finished', atMs, detail: {} }) as StoredEvent
 const resumed = (atMs: number, heardOfAtMs?: number): StoredEvent =>
   ({ type: 'run_resumed', atMs, detail: heardOfAtMs === undefined ? {} : { heardOfAtMs } }) as unknown as StoredEvent
 
 const row = (id: string, attempt: number, startedAtMs: number, endedAtMs: number, more = {}): AttemptRow =>
-  ({ id, attempt, execution: 1, generation: 1, startedAtMs, endedAtMs, ...more }) as AttemptRow
+  ({
+    ...{ scopeKind: 'run', scope: 'r', id, attempt, execution: 1, generation: 1, startedAtMs, endedAtMs },
+    ...{ outcome: 'success', delayBeforeMs: 0, failure: null, signature: null, owner: 'me', ...more },
+  }) as AttemptRow
 
-const times = (events: StoredEvent[], attempts: AttemptRow[], lastMs: number, open: TaskRecord[] = []): unknown =>
-  timesOf(sessionsOf(RUN, events, attempts, lastMs), attempts, open)
+/** A store that has these attempts. */
+async function storeOf(attempts: readonly AttemptRow[]): Promise<MemoryLedger> {
+  const ledger = new MemoryLedger()
+  const tasks = [...new Set(attempts.map(({ id }) => id))].map(
+    (id) => ({ scopeKind: 'run', scope: 'r', id }) as TaskRecord,
+  )
+  const policy = { hash: 'p', policy: {} }
+  await ledger.create(
+    tasks.map((task) => ({
+      task: { ...task, queue: 'q', status: 'succeeded', policyHash: 'p' } as TaskRecord,
+      policy,
+      payloadHash: '',
+    })),
+  )
+  await ledger.transact({ tasks }, () => ({ attempts, result: undefined }))
+  return ledger
+}
 
-test('a run without waits is active from its start to its end', () => {
-  expect(times([started, finished(100)], [row('a', 1, 5, 95)], 100)).toEqual({
+async function sessionsOf(events: StoredEvent[], attempts: AttemptRow[], lastMs: number): Promise<TimeSpan[]> {
+  const begun = begunSessions(RUN, events, lastMs)
+  const { analytics } = await storeOf(attempts)
+  const starts = begun.map(({ fromMs }) => fromMs)
+  return endedSessions(begun, await analytics.lastSigns('r', starts))
+}
+
+async function times(
+  events: StoredEvent[],
+  attempts: AttemptRow[],
+  lastMs: number,
+  open: TaskRecord[] = [],
+): Promise<unknown> {
+  const periods = await sessionsOf(events, attempts, lastMs)
+  const { analytics } = await storeOf(attempts)
+  const last = new Map(attempts.map((one) => [one.id, one]))
+  return timesOf(periods, await analytics.waitedMs('r', { periods, ...openSpans(open, last) }))
+}
+
+test('a run without waits is active from its start to its end', async () => {
+  expect(await times([started, finished(100)], [row('a', 1, 5, 95)], 100)).toEqual({
     activeMs: 100,
     waitedMs: 0,
     downMs: 0,
   })
 })
 
-test('the time between two attempts of a step is waited', () => {
+test('the time between two attempts of a step is waited', async () => {
   const attempts = [row('a', 1, 0, 10), row('a', 2, 60, 70)]
-  expect(times([started, finished(80)], attempts, 80)).toEqual({ activeMs: 30, waitedMs: 50, downMs: 0 })
+  expect(await times([started, finished(80)], attempts, 80)).toEqual({ activeMs: 30, waitedMs: 50, downMs: 0 })
 })
 
-test('a wait in which another step runs is not waited by the run', () => {
+test('a wait in which another step runs is not waited by the run', async () => {
   const attempts = [row('a', 1, 0, 10), row('a', 2, 60, 70), row('b', 1, 20, 50)]
-  expect(times([started, finished(70)], attempts, 70)).toEqual({ activeMs: 50, waitedMs: 20, downMs: 0 })
+  expect(await times([started, finished(70)], attempts, 70)).toEqual({ activeMs: 50, waitedMs: 20, downMs: 0 })
 })
 
-test('a fresh set of attempts, or another start of the same attempt, was not waited for', () => {
+test('a fresh set of attempts, or another start of the same attempt, was not waited for', async () => {
   const again = [row('a', 1, 0, 10), row('a', 1, 60, 70, { execution: 2 })]
-  expect(times([started, finished(70)], again, 70)).toMatchObject({ waitedMs: 0 })
+  expect(await times([started, finished(70)], again, 70)).toMatchObject({ waitedMs: 0 })
   const reset = [row('a', 2, 0, 10), row('a', 1, 60, 70, { generation: 2 })]
-  expect(times([started, finished(70)], reset, 70)).toMatchObject({ waitedMs: 0 })
+  expect(await times([started, finished(70)], reset, 70)).toMatchObject({ waitedMs: 0 })
 })
 
-test('between a stop and a resume the run is down, and the wait goes on after it', () => {
+test('between a stop and a resume the run is down, and the wait goes on after it', async () => {
   const events = [started, finished(30), resumed(1000), finished(1100)]
   const attempts = [row('a', 1, 0, 10), row('a', 2, 1040, 1100)]
-  expect(times(events, attempts, 1100)).toEqual({ activeMs: 70, waitedMs: 60, downMs: 970 })
+  expect(await times(events, attempts, 1100)).toEqual({ activeMs: 70, waitedMs: 60, downMs: 970 })
 })
 
-test('a process that was killed lived until its last heartbeat, or until what it recorded last', () => {
+test('a process that was killed lived until its last heartbeat, or until what it recorded last', async () => {
   const interrupted = row('a', 1, 10, 1000, { outcome: 'interrupted' })
   const again = row('a', 1, 1000, 1100, { execution: 2 })
   const heard = [started, resumed(1000, 200), finished(1100)]
-  expect(times(heard, [interrupted, again], 1100)).toEqual({ activeMs: 300, waitedMs: 0, downMs: 800 })
+  expect(await times(heard, [interrupted, again], 1100)).toEqual({ activeMs: 300, waitedMs: 0, downMs: 800 })
   const unheard = [started, resumed(1000), finished(1100)]
-  const sessions = sessionsOf(RUN, unheard, [interrupted, again], 1100)
+  const sessions = await sessionsOf(unheard, [interrupted, again], 1100)
   expect(sessions).toEqual([
     { fromMs: 0, toMs: 10 },
     { fromMs: 1000, toMs: 1100 },
   ])
   expect([attemptMs(interrupted, sessions), attemptMs(again, sessions)]).toEqual([0, 100])
   // One that was heard of after it was taken over was not alive for this run any more.
-  expect(times([started, resumed(1000, 5000), finished(1100)], [], 1100)).toMatchObject({ downMs: 0 })
+  expect(await times([started, resumed(1000, 5000), finished(1100)], [], 1100)).toMatchObject({ downMs: 0 })
 })
 
-test('what waits and runs now counts up to the time of looking', () => {
+test('what waits and runs now counts up to the time of looking', async () => {
   const retry = { failures: 1 }
   const waiting = {
     id: 'a',
@@ -71,12 +108,12 @@ test('what waits and runs now counts up to the time of looking', () => {
     generation: 1,
     progress: { retry, current: null },
   } as unknown as TaskRecord
-  expect(times([started], [row('a', 1, 0, 10)], 50, [waiting])).toEqual({ activeMs: 10, waitedMs: 40, downMs: 0 })
+  expect(await times([started], [row('a', 1, 0, 10)], 50, [waiting])).toEqual({ activeMs: 10, waitedMs: 40, downMs: 0 })
   const current = { attempt: 2, execution: 1, startedAtMs: 30 }
   const running = { ...waiting, status: 'running', progress: { retry, current } } as unknown as TaskRecord
-  expect(times([started], [row('a', 1, 0, 10)], 50, [running])).toEqual({ activeMs: 30, waitedMs: 20, downMs: 0 })
+  expect(await times([started], [row('a', 1, 0, 10)], 50, [running])).toEqual({ activeMs: 30, waitedMs: 20, downMs: 0 })
   const parked = { ...waiting, id: 'b', status: 'parked', createdAtMs: 20 } as unknown as TaskRecord
-  expect(times([started], [row('a', 1, 0, 10)], 50, [parked])).toEqual({ activeMs: 20, waitedMs: 30, downMs: 0 })
+  expect(await times([started], [row('a', 1, 0, 10)], 50, [parked])).toEqual({ activeMs: 20, waitedMs: 30, downMs: 0 })
 })
 
 test('told event by event the figures are the same, and go on from those of earlier processes', () => {

@@ -9,7 +9,6 @@ import {
   expectOpen,
   findLetter,
   type FoundLetter,
-  foundLetters,
   plural,
   withLedger,
 } from '@reprise/workflow/internal'
@@ -125,11 +124,9 @@ export const purge: CommandModule = {
   },
 }
 
-async function closedBefore(ledger: Ledger, untilMs: number): Promise<number> {
-  let count = 0
-  for await (const page of foundLetters(ledger, { isOpen: false, withTasks: false }))
-    count += page.filter(({ letter }) => (letter.closed?.atMs ?? Infinity) < untilMs).length
-  return count
+async function closedBefore({ analytics }: Ledger, untilMs: number): Promise<number> {
+  const { counts } = await analytics.letterTotals({ isOpen: false, closedBeforeMs: untilMs })
+  return counts.reduce((sum, { letters }) => sum + letters, 0)
 }
 
 async function expectYes(count: number, { world, settings }: CommandContext): Promise<void> {

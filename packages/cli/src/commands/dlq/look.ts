@@ -55,12 +55,12 @@ export const list: CommandModule = {
 
 async function pageOf(ledger: Ledger, of: string | undefined, options: Given['options'], limit: number): Promise<Page> {
   const after = options.after === undefined ? undefined : cursorOf(options.after)
-  const selection = { ...(await selectionOf(ledger, of, options)), ...(after && { after }) }
+  // One more tells that there are more.
+  const selection = { ...(await selectionOf(ledger, of, options)), ...(after && { after }), wanted: limit + 1 }
   const letters: LetterView[] = []
   let last: string | null = null
   for await (const page of foundLetters(ledger, selection))
     for (const { letter, task } of page) {
-      // One more tells that there are more.
       if (letters.length === limit) return { letters, next: last, nowMs: await ledger.now() }
       letters.push(letterView(letter, task))
       last = cursorText(letter)

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import type { StopReason } from 'reprise'
-import type { AttemptRow, DeadLetter, FailureRecord, Json, Ledger, LetterClosing, StoredEvent } from 'reprise/durable'
+import type { AttemptRow, FailureRecord, Json, Ledger, LetterClosing, StoredEvent } from 'reprise/durable'
 import type { StateDirectory } from '../../state/state-directory.js'
 import type { FoundLetter } from './letter-pages.js'
 import { dataOf, type LetterView, letterView, placeOfScope } from './letter-view.js'
@@ -54,13 +54,12 @@ interface ChangeView {
 }
 
 const CHANGES: ReadonlySet<string> = new Set(['reset', 'input_changed', 'acknowledged', 'decided', 'cancelled'])
-/** Letters of a task: one for each generation. */
-const MOST_LETTERS = 1000
 
 export async function letterDetail(ledger: Ledger, found: FoundLetter, state: StateDirectory): Promise<LetterDetail> {
   const { letter, task } = found
   const history = await ledger.analytics.history(letter)
-  const letters = await lettersOf(ledger, letter)
+  const { scopeKind, scope, id } = letter
+  const letters = await ledger.deadLetters({ scopeKind, scope, id })
   const generations = new Map<number, LetterAttempt[]>(letters.map(({ generation }) => [generation, []]))
   for (const row of history?.attempts ?? []) {
     const rows = generations.get(row.generation) ?? []
@@ -80,18 +79,6 @@ export async function letterDetail(ledger: Ledger, found: FoundLetter, state: St
     changes: (history?.events ?? []).flatMap(changeView),
     compactedAttempts: history?.compacted?.attempts ?? 0,
   }
-}
-
-/** All letters of the task, which fails at one time after the other. */
-async function lettersOf(ledger: Ledger, { scopeKind, scope, id, generation }: DeadLetter): Promise<DeadLetter[]> {
-  const found: DeadLetter[] = []
-  for (let after: DeadLetter | undefined; found.length < generation; ) {
-    const page = await ledger.deadLetters({ scopeKind, scope, limit: MOST_LETTERS, ...(after && { after }) })
-    found.push(...page.filter((letter) => letter.id === id))
-    if (page.length < MOST_LETTERS) break
-    after = page.at(-1)
-  }
-  return found
 }
 
 function attemptView(row: AttemptRow, state: StateDirectory): LetterAttempt {

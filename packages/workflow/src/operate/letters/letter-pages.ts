@@ -5,6 +5,7 @@
  * Invariant: what is kept is a page for each scope, however many letters there are.
  */
 import type { DeadLetter, Json, Ledger, Scope, TaskRecord } from 'reprise/durable'
+import type { LetterFilter } from 'reprise/internal'
 import { compileExpression, type Expression, isMissingKey } from '../../values/expression.js'
 import { scopeOf } from '../../view/run-pages.js'
 import { OperationError } from '../operation-error.js'
@@ -32,6 +33,8 @@ export interface LetterSelection {
   readonly withTasks?: boolean
   /** Continue after this one. */
   readonly after?: LetterCursor
+  /** How many of them are wanted: no more are read at once. @default pages of 500 */
+  readonly wanted?: number
 }
 
 /** Where a list continues: the letter before. */
@@ -70,9 +73,11 @@ export async function* foundLetters(ledger: Ledger, selection: LetterSelection):
 /** In order of time over all scopes. */
 async function* letterPages(
   ledger: Ledger,
-  { scopes, isOpen, signature, after }: LetterSelection,
+  { scopes, isOpen, signature, after, where, wanted = PAGE }: LetterSelection,
 ): AsyncGenerator<readonly DeadLetter[]> {
-  const filter = { ...(isOpen !== undefined && { isOpen }), ...(signature !== undefined && { signature }) }
+  // A condition may pass over any number of letters.
+  const limit = where === undefined ? Math.max(1, Math.min(PAGE, wanted)) : PAGE
+  const filter = { limit, ...(isOpen !== undefined && { isOpen }), ...(signature !== undefined && { signature }) }
   const sources = (scopes ?? [undefined]).map((scope) => pagesOf(ledger, { ...filter, ...scope }, after))
   if (sources.length === 1 && sources[0] !== undefined) return yield* sources[0]
   yield* merged(sources)
@@ -80,14 +85,14 @@ async function* letterPages(
 
 async function* pagesOf(
   ledger: Ledger,
-  filter: Parameters<Ledger['deadLetters']>[0],
+  filter: LetterFilter & { readonly limit: number },
   from: LetterCursor | undefined,
 ): AsyncGenerator<readonly DeadLetter[]> {
   let after = from
   for (;;) {
-    const page = await ledger.deadLetters({ ...filter, limit: PAGE, ...(after && { after }) })
+    const page = await ledger.deadLetters({ ...filter, ...(after && { after }) })
     if (page.length > 0) yield page
-    if (page.length < PAGE) return
+    if (page.length < filter.limit) return
     after = page.at(-1)
   }
 }

@@ -99,7 +99,7 @@ export function dataOf(task: TaskRecord): Json {
 }
 
 /** By why it was not retried: the policy itself has said which failures may pass. */
-function retryAdvice({ stopReason, failure }: Pick<DeadLetter, 'stopReason' | 'failure'>): RetryAdvice {
+export function retryAdvice({ stopReason, failure }: Pick<DeadLetter, 'stopReason' | 'failure'>): RetryAdvice {
   if (failure?.retryable === false)
     return { makesSense: false, why: 'the error said that another attempt would fail the same way' }
   switch (stopReason) {

@@ -1,0 +1,205 @@
+/**
+ * A run with a few of its steps: a summary of what went wrong, or one step. The store counts the others, so that what is read
+ * does not grow with their number. Imports the library, the plan and the shapes.
+ */
+import type { AttemptRow, Ledger, RunRecord, TaskRecord, TaskStatus } from 'reprise/durable'
+import { livingOwners } from 'reprise/internal'
+import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
+import { mapsOf, type PhasePlan, type Plan } from '../plan/plan.js'
+import { notesOf } from '../run/run-record.js'
+import {
+  MOST_FAILURES,
+  ownerOf,
+  type RunReader,
+  runView,
+  sessionView,
+  stateOf,
+  sumOf,
+  withPending,
+} from './read-runs.js'
+import { runEvents, timesFrom } from './read-times.js'
+import type { TimeSpan } from './run-times.js'
+import { scopeOf, tasksOfRun } from './run-pages.js'
+import { countStates, readStepCounts, sumOfCounts } from './step-counts.js'
+import { StepLook } from './step-look.js'
+import type { RunDetail, StepView } from './views.js'
+
+/** A run whose `steps` are some of them; `totals`: how many there are of those that a summary tells of. */
+export interface RunExcerpt extends RunDetail {
+  readonly totals: Readonly<Record<'recovered' | 'failed' | 'undecided', number>>
+}
+
+/** Where phases stand in a plan, with their fallbacks. */
+export class PlanOrder {
+  private readonly phases = new Map<string, PhasePlan>()
+  private readonly places = new Map<string, number>()
+
+  constructor({ phases }: Plan) {
+    for (const [place, phase] of phases.entries()) {
+      this.phases.set(phase.id, phase)
+      this.places.set(phase.id, place)
+    }
+  }
+
+  /** The phase, or the step that the fallback stands in for; undefined if the plan has neither. */
+  phaseOf(id: string): PhasePlan | undefined {
+    return this.phases.get(isFallbackId(id) ? id.slice(0, -fallbackId({ id: '' }).length) : id)
+  }
+
+  /** Those that the plan does not have come last. */
+  compare(a: string, b: string): number {
+    return this.placeOf(a) - this.placeOf(b) || (a < b ? -1 : 1)
+  }
+
+  private placeOf(id: string): number {
+    const phase = this.phaseOf(id)
+    return phase === undefined ? Infinity : (this.places.get(phase.id) ?? 0) + (phase.id === id ? 0 : 0.5)
+  }
+
+  viewOf(look: StepLook, task: TaskRecord): StepView {
+    const phase = this.phaseOf(task.id)
+    if (phase === undefined) return look.task(task, '')
+    if (phase.id !== task.id) return look.task(task, 'shell', fallbackName(phase))
+    return phase.kind === 'map' ? look.task(task, 'map', phase.name) : look.step(phase, task)
+  }
+}
+
+/** What all excerpts of a run have in common. */
+class RunLook {
+  readonly run: RunRecord
+  readonly plan: Plan
+  readonly order: PlanOrder
+  readonly maps: readonly StepView[]
+  readonly detail: RunDetail
+  private readonly reader: RunReader
+  private readonly sessions: readonly TimeSpan[]
+
+  private constructor(
+    parts: Pick<RunLook, 'run' | 'plan' | 'maps' | 'detail'>,
+    reader: RunReader,
+    sessions: readonly TimeSpan[],
+  ) {
+    this.run = parts.run
+    this.plan = parts.plan
+    this.maps = parts.maps
+    this.detail = parts.detail
+    this.order = new PlanOrder(parts.plan)
+    this.reader = reader
+    this.sessions = sessions
+  }
+
+  static async at(reader: RunReader, id: string, failures: number): Promise<RunLook | undefined> {
+    const { ledger } = reader
+    const run = await ledger.run(id)
+    if (run === undefined) return undefined
+    const plan = await reader.planOf(run)
+    const [events, living] = [await runEvents(ledger, id), await livingOwners(ledger)]
+    const { times, sessions } = await timesFrom(ledger, run, events, living)
+    const isInterrupted = stateOf(run, ownerOf(run, living)) === 'interrupted'
+    const nowMs = await ledger.now()
+    const maps: StepView[] = []
+    for (const map of mapsOf(plan)) maps.push(await reader.viewMap(id, map, { isInterrupted, failures, nowMs }))
+    const begun = maps.filter(({ map }) => map)
+    const counts = await readStepCounts(ledger, id, isInterrupted)
+    const states = begun.map(({ state }) => state)
+    const all = withPending(countStates(states, counts), run, sumOfCounts(counts) + begun.length)
+    const detail = {
+      ...runView(run, living, all, times),
+      items: sumOf(maps.flatMap(({ map }) => (map ? [map.counts] : []))),
+      params: notesOf(run).params,
+      steps: [],
+      resumedAtMs: events.filter(({ type }) => type === 'run_resumed').map(({ atMs }) => atMs),
+      sessions: sessions.map(sessionView),
+    }
+    return new RunLook({ run, plan, maps, detail }, reader, sessions)
+  }
+
+  /** These tasks as steps, in the order of the plan; their attempts are read. */
+  async viewsOf(tasks: readonly TaskRecord[]): Promise<StepView[]> {
+    if (tasks.length === 0) return []
+    const { ledger, logsOf } = this.reader
+    const attempts: AttemptRow[] = []
+    for (const task of tasks) for (const row of await ledger.attempts(task)) attempts.push(row)
+    const isInterrupted = this.detail.state === 'interrupted'
+    const look = new StepLook({ attempts, sessions: this.sessions, logOf: logsOf(this.run.id), isInterrupted })
+    await look.know(ledger, tasks)
+    return tasks.toSorted((a, b) => this.order.compare(a.id, b.id)).map((task) => this.order.viewOf(look, task))
+  }
+
+  /** A step that has no task yet. */
+  pending(phase: PhasePlan): StepView | undefined {
+    if (phase.kind === 'map') return this.maps.find(({ id }) => id === phase.id)
+    return new StepLook({ attempts: [], sessions: [], logOf: () => null, isInterrupted: false }).step(phase, undefined)
+  }
+}
+
+/** At most so many steps of each kind are looked at before the first of them in the order of the plan are chosen. */
+const MOST_COMPARED = 200
+
+/**
+ * What a summary tells of: steps that recovered, failed or are undecided, `most` of each, and the maps. `failures`: kinds of
+ * failures that are told of each map.
+ */
+export async function viewSummary(
+  reader: RunReader,
+  id: string,
+  { most, failures = MOST_FAILURES }: { readonly most: number; readonly failures?: number },
+): Promise<RunExcerpt | undefined> {
+  const look = await RunLook.at(reader, id, failures)
+  if (look === undefined) return undefined
+  const { ledger } = reader
+  const totals = { recovered: 0, failed: 0, undecided: 0 }
+  for (const { status, hasFailed, tasks } of await ledger.analytics.tasksOfRun(id)) {
+    if (status === 'succeeded' && hasFailed) totals.recovered += tasks
+    if (status === 'failed' || status === 'undecided') totals[status] += tasks
+  }
+  const chosen = new Map<string, TaskRecord>()
+  const choose = async (status: TaskStatus, count: number, hasFailed?: true): Promise<void> => {
+    if (count === 0) return
+    const which = { statuses: [status], ...(hasFailed && { hasFailed }) }
+    for (const task of await firstOf(ledger, id, which, most, look.order)) chosen.set(task.id, task)
+  }
+  await choose('succeeded', totals.recovered, true)
+  await choose('failed', totals.failed)
+  await choose('undecided', totals.undecided)
+  const named = [look.detail.failedStep ?? '', ...[...chosen.keys()].map((step) => fallbackId({ id: step }))]
+  for (const step of named.filter((one) => one !== '' && !chosen.has(one))) {
+    const task = await ledger.get({ ...scopeOf(id), id: step })
+    if (task !== undefined) chosen.set(step, task)
+  }
+  const steps = [...(await look.viewsOf([...chosen.values()])), ...look.maps]
+  return { ...look.detail, steps: steps.toSorted((a, b) => look.order.compare(a.id, b.id)), totals }
+}
+
+async function firstOf(
+  ledger: Ledger,
+  run: string,
+  which: { readonly statuses: readonly TaskStatus[]; readonly hasFailed?: true },
+  most: number,
+  order: PlanOrder,
+): Promise<TaskRecord[]> {
+  const limit = Math.max(most, MOST_COMPARED)
+  const found: TaskRecord[] = []
+  for await (const page of tasksOfRun(ledger, run, { ...which, ...(limit < Infinity && { limit }) })) {
+    found.push(...page)
+    if (found.length >= limit) break
+  }
+  return found.toSorted((a, b) => order.compare(a.id, b.id)).slice(0, most)
+}
+
+/** A run with one step; undefined if there is no such run. Without `steps` if it has no such step. */
+export async function viewStepOf(
+  reader: RunReader,
+  id: string,
+  find: (plan: Plan, order: PlanOrder) => Promise<string | undefined>,
+): Promise<{ readonly detail: RunDetail; readonly plan: Plan } | undefined> {
+  const look = await RunLook.at(reader, id, MOST_FAILURES)
+  if (look === undefined) return undefined
+  const { detail, plan, order } = look
+  const step = await find(plan, order)
+  const task = step === undefined ? undefined : await reader.ledger.get({ ...scopeOf(id), id: step })
+  if (task !== undefined) return { detail: { ...detail, steps: await look.viewsOf([task]) }, plan }
+  const phase = step === undefined ? undefined : order.phaseOf(step)
+  const pending = phase === undefined || phase.id !== step ? undefined : look.pending(phase)
+  return { detail: { ...detail, steps: pending === undefined ? [] : [pending] }, plan }
+}
