@@ -1,10 +1,10 @@
-// reprise/internal: 66 names, 29 values and 37 types. Written by `npm run api`.
+// reprise/internal: 71 names, 34 values and 37 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, acknowledgeLetter, addressOf, changeGate, checkLedger, childId, classOf, continueQueue,
-//   describeError, durationCheck, editInput, expectOptions, failureOf, faultsOfTasks, fingerprint, laneName,
-//   lastHeardOf, listQueues, livingOwners, nearest, pauseQueue, plainText, purgeLetters, queueKey, redriveLetters,
-//   redriveWith, setQueueMost, setQueueRate, sharedLedger,
+//   ENDED_RUN_STATUSES, Place, acknowledgeLetter, addressOf, changeGate, checkLedger, childId, classOf, continueQueue,
+//   describeError, didYouMean, durationCheck, editInput, expectJson, expectOptions, failureOf, faultsOfTasks,
+//   fingerprint, isNot, laneName, lastHeardOf, listQueues, livingOwners, nearest, pauseQueue, plainText, purgeLetters,
+//   queueKey, readDuration, redriveLetters, redriveWith, setQueueMost, setQueueRate, sharedLedger,
 //
 // types:
 //   Actor, Changes, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, EditOptions, FaultPlace,
@@ -14,7 +14,7 @@
 //   TaskCount, TimeSpan,
 
 import type {
-  Budget, Observer, Policy, PolicyArgument, StopReason,
+  Budget, Observer, Policy, PolicyArgument, PolicyProblem, StopReason,
 } from 'reprise'
 import type {
   Allotment, AttemptRow, CheckpointChange, ClosedLetter, DeadLetter, Durable, EventScope, FailureRecord, GateChange,
@@ -181,6 +181,16 @@ export interface OtherOwner extends Pick<OwnerRecord, 'host' | 'pid' | 'startedA
   readonly leaseLeftMs: number;
 }
 
+export declare class Place {
+  readonly path: string;
+  readonly report: Report;
+  constructor(path: string, report: Report);
+  at(key: string): Place;
+  item(index: number): Place;
+  fail(message: string, suggestion?: string): undefined;
+  note(sentence: string): void;
+}
+
 export interface PurgeOptions {
   readonly untilMs: number;
   readonly batch?: number;
@@ -292,9 +302,13 @@ export declare function continueQueue(ledger: Ledger, queue: string, options: Ac
 
 export declare function describeError(error: unknown, max?: number): string;
 
+export declare function didYouMean(word: unknown, candidates: readonly string[]): string | undefined;
+
 export declare function durationCheck(expected: string, leastMs?: number, mostMs?: number): OptionCheck;
 
 export declare function editInput(ledger: Ledger, key: TaskKey, options: EditOptions): Promise<Json>;
+
+export declare function expectJson(value: unknown, place: string): Json;
 
 export declare function expectOptions(subject: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>, names?: OptionNames): void;
 
@@ -303,6 +317,8 @@ export declare function failureOf(error: unknown): FailureRecord;
 export declare function faultsOfTasks(ledger: Ledger, tasks: readonly TaskRecord[]): Promise<FaultyTask[]>;
 
 export declare function fingerprint(data: Json): string;
+
+export declare function isNot(value: unknown, expected: string): string;
 
 export declare function laneName(run: string, lane: string): string;
 
@@ -321,6 +337,8 @@ export declare function plainText(text: string, max?: number): string;
 export declare function purgeLetters(ledger: Ledger, options: PurgeOptions): Promise<number>;
 
 export declare function queueKey(queue: string): string;
+
+export declare function readDuration(value: unknown, acceptNumber?: boolean): number | string;
 
 export declare function redriveLetters(ledger: Ledger, letters: readonly LetterRef[], options: RedriveOptions, program?: RedriveProgram): Promise<readonly Redriven[]>;
 
@@ -466,6 +484,13 @@ interface RedriveProgram {
   definitionOf(queue: string): Definition | undefined;
   redrive(definition: Definition, letter: LetterRef, options: RedriveOptions): Promise<RedriveAnswer>;
   wake(): void;
+}
+
+// core/problems
+interface Report {
+  readonly problems: PolicyProblem[];
+  readonly notes: string[];
+  readonly needsUnits?: boolean;
 }
 
 // ledger/filters
