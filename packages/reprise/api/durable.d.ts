@@ -165,12 +165,11 @@ export interface DurableOptions extends Shared {
   readonly synchronous?: 'full' | 'normal';
 }
 
-export type EventScope = (Scope & {
-  readonly id?: string;
-}) | {
+export type EventScope = (Scope | {
   readonly scopeKind: '';
   readonly scope: '';
-  readonly id?: '';
+}) & {
+  readonly id?: string;
 };
 
 export interface FailurePattern {
@@ -937,7 +936,7 @@ interface LetterCountFilter {
   readonly scopes?: readonly Scope[];
   readonly isOpen?: boolean;
   readonly signature?: string;
-  readonly closedBeforeMs?: number;
+  readonly untilMs?: number;
 }
 
 // ledger/filters

@@ -137,7 +137,7 @@ export interface LetterCountFilter {
   readonly scopes?: readonly Scope[];
   readonly isOpen?: boolean;
   readonly signature?: string;
-  readonly closedBeforeMs?: number;
+  readonly untilMs?: number;
 }
 
 export interface LetterFilter extends ScopeFilter {

@@ -48,9 +48,9 @@ export interface LetterCountFilter {
   /**
    * Letters that were closed before this time: milliseconds since the epoch.
    * @default open letters, and letters closed at any time
-   * @example { isOpen: false, closedBeforeMs: Date.now() - 86_400_000 }
+   * @example { isOpen: false, untilMs: Date.now() - 86_400_000 }
    */
-  readonly closedBeforeMs?: number
+  readonly untilMs?: number
 }
 
 /** Letters that are alike in all of this. */

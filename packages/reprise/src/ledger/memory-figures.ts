@@ -109,7 +109,7 @@ function marksOf(periods: readonly TimeSpan[], spans: readonly TimeSpan[], kind:
 }
 
 function selected(letters: readonly DeadLetter[], filter: LetterCountFilter): DeadLetter[] {
-  const { scopes, isOpen, signature, closedBeforeMs } = filter
+  const { scopes, isOpen, signature, untilMs } = filter
   const nameOf = ({ scopeKind, scope }: Scope): string => `${scopeKind}\u0000${scope}`
   const names = scopes && new Set(scopes.map(nameOf))
   return letters.filter(
@@ -117,7 +117,7 @@ function selected(letters: readonly DeadLetter[], filter: LetterCountFilter): De
       (names === undefined || names.has(nameOf(letter))) &&
       (isOpen === undefined || (letter.closed === undefined) === isOpen) &&
       (signature === undefined || letter.signature === signature) &&
-      (closedBeforeMs === undefined || (letter.closed?.atMs ?? Infinity) < closedBeforeMs),
+      (untilMs === undefined || (letter.closed?.atMs ?? Infinity) < untilMs),
   )
 }
 

@@ -371,16 +371,14 @@ export const LEDGER_EVENTS = [
 ] as const
 
 /** Whose events; both names are empty for an event that concerns no task and no run. */
-export type EventScope =
-  | (Scope & {
-      /**
-       * Only events of this task; empty: only those of the run as a whole.
-       * @default events of all tasks of the scope, and of the run itself
-       * @example { scopeKind: 'run', scope: 'nightly-1', id: '' }
-       */
-      readonly id?: string
-    })
-  | { readonly scopeKind: ''; readonly scope: ''; readonly id?: '' }
+export type EventScope = (Scope | { readonly scopeKind: ''; readonly scope: '' }) & {
+  /**
+   * Only events of this task; empty: only those of the run as a whole.
+   * @default events of all tasks of the scope, and of the run itself
+   * @example { scopeKind: 'run', scope: 'nightly-1', id: '' }
+   */
+  readonly id?: string
+}
 
 /** What happened beside attempts, which have rows of their own. */
 export interface LedgerEvent {

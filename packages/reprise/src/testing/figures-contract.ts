@@ -222,7 +222,7 @@ export const FIGURES_CASES: Readonly<Record<string, Check>> = {
     const lettersOf = async (filter: Parameters<typeof analytics.letterTotals>[0]): Promise<number> =>
       (await analytics.letterTotals(filter)).counts.reduce((sum, { letters }) => sum + letters, 0)
     same(await lettersOf({ isOpen: false }), 1)
-    same([await lettersOf({ closedBeforeMs: 77 }), await lettersOf({ closedBeforeMs: 78 })], [0, 1])
+    same([await lettersOf({ untilMs: 77 }), await lettersOf({ untilMs: 78 })], [0, 1])
     same(await lettersOf({ scopes: [RUN, MAP] }), 4)
     same(await lettersOf({ scopes: [] }), 0)
     same(await lettersOf({ scopes: [{ scopeKind: 'task', scope: 'night-1' }] }), 0)

@@ -2,17 +2,7 @@
  * Rows of a run page by page: a run may have very many, and what is made of a page is smaller than the page. Imports the
  * library.
  */
-import type {
-  AttemptRow,
-  EventScope,
-  Ledger,
-  RunFilter,
-  RunRecord,
-  StoredEvent,
-  TaskFilter,
-  TaskRecord,
-  TaskStatus,
-} from 'reprise/durable'
+import type { AttemptRow, Ledger, RunFilter, RunRecord, TaskFilter, TaskRecord, TaskStatus } from 'reprise/durable'
 
 /** At most this many rows are read at once. */
 export const PAGE = 2000
@@ -93,14 +83,4 @@ export function allAttemptsOfRun(ledger: Ledger, run: string): Promise<AttemptRo
   return joined(
     pagesOf((after: AttemptRow | undefined) => ledger.attemptsOfRun(run, { limit: PAGE, ...(after && { after }) })),
   )
-}
-
-/** All events that were recorded of a run and its steps. */
-export function allEventsOfRun(ledger: Ledger, run: string): Promise<StoredEvent[]> {
-  return allEventsOf(ledger, scopeOf(run))
-}
-
-/** The same of any scope; of the empty one, what concerns no task and no run. */
-export function allEventsOf(ledger: Ledger, scope: EventScope): Promise<StoredEvent[]> {
-  return joined(pagesOf((after: StoredEvent | undefined) => ledger.events(after?.seq ?? 0, PAGE, scope)))
 }

@@ -10,11 +10,10 @@ const finished = (atMs: number): StoredEvent => ({ type: 'run_finished', atMs, d
 const resumed = (atMs: number, heardOfAtMs?: number): StoredEvent =>
   ({ type: 'run_resumed', atMs, detail: heardOfAtMs === undefined ? {} : { heardOfAtMs } }) as unknown as StoredEvent
 
-const row = (id: string, attempt: number, startedAtMs: number, endedAtMs: number, more = {}): AttemptRow =>
-  ({
-    ...{ scopeKind: 'run', scope: 'r', id, attempt, execution: 1, generation: 1, startedAtMs, endedAtMs },
-    ...{ outcome: 'success', delayBeforeMs: 0, failure: null, signature: null, owner: 'me', ...more },
-  }) as AttemptRow
+const row = (id: string, attempt: number, startedAtMs: number, endedAtMs: number, more = {}): AttemptRow => ({
+  ...{ scopeKind: 'run', scope: 'r', id, attempt, execution: 1, generation: 1, startedAtMs, endedAtMs },
+  ...{ outcome: 'success', delayBeforeMs: 0, failure: null, signature: null, owner: 'me', ...more },
+})
 
 /** A store that has these attempts. */
 async function storeOf(attempts: readonly AttemptRow[]): Promise<MemoryLedger> {

@@ -125,7 +125,7 @@ export const purge: CommandModule = {
 }
 
 async function closedBefore({ analytics }: Ledger, untilMs: number): Promise<number> {
-  const { counts } = await analytics.letterTotals({ isOpen: false, closedBeforeMs: untilMs })
+  const { counts } = await analytics.letterTotals({ isOpen: false, untilMs })
   return counts.reduce((sum, { letters }) => sum + letters, 0)
 }
 

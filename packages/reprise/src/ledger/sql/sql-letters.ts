@@ -14,8 +14,8 @@ const IS_FINAL = `CASE WHEN failure LIKE '%"retryable":false%' THEN 1 ELSE 0 END
 const PARTS = `CASE WHEN scope LIKE '%/%/%' THEN 3 WHEN scope LIKE '%/%' THEN 2 ELSE 1 END`
 const LATEST = ['at', 'scope_kind', 'scope', 'id', 'generation'].map((column) => `${column} DESC`).join(', ')
 
-function conditionsOf({ scopes, isOpen, signature, closedBeforeMs }: LetterCountFilter): Conditions {
-  const where = new Conditions().when('signature = ?', signature).when('closed_at < ?', closedBeforeMs)
+function conditionsOf({ scopes, isOpen, signature, untilMs }: LetterCountFilter): Conditions {
+  const where = new Conditions().when('signature = ?', signature).when('closed_at < ?', untilMs)
   if (isOpen !== undefined) where.add(`closed_at IS ${isOpen ? '' : 'NOT '}NULL`)
   if (scopes === undefined) return where
   if (scopes.length === 0) return where.add('1 = 0')
