@@ -1,11 +1,11 @@
-// reprise/core: 24 names, 9 values and 15 types. Written by `npm run api`.
+// reprise/core: 25 names, 9 values and 16 types. Written by `npm run api`.
 //
 // values:
 //   Breaker, admit, advance, decide, drawsOf, initialState, isRetryable, retryAfterMs, snapshot,
 //
 // types:
-//   Admission, Backoff, BreakerPolicy, BreakerState, BudgetRef, Draw, HedgePolicy, LaunchGates, Matcher, Outcome,
-//   RetryGates, RetryState, RetryVerdict, StoredState, Verdict,
+//   Admission, AllotmentDecision, Backoff, BreakerPolicy, BreakerState, BudgetRef, Draw, HedgePolicy, LaunchGates,
+//   Matcher, Outcome, RetryGates, RetryState, RetryVerdict, StoredState, Verdict,
 
 import type {
   Decision, FailureContext, Policy, RetryPredicate, StopReason,
@@ -15,6 +15,10 @@ export type Admission = Start | {
   readonly type: 'park';
   readonly decision: Decision;
 } | Stop;
+
+export interface AllotmentDecision extends Decision {
+  readonly postponeMs?: number;
+}
 
 export type Backoff = {
   readonly type: 'fixed';
@@ -113,7 +117,7 @@ export type Outcome = {
 export interface RetryGates {
   readonly breaker: Breaker | undefined;
   peek?(dueAtMs: number): boolean;
-  allot?(): Decision;
+  allot?(): AllotmentDecision;
 }
 
 export interface RetryState {
@@ -131,6 +135,7 @@ export interface RetryVerdict {
   readonly delayMs: number;
   readonly dueAtMs: number;
   readonly expiresAtMs: number | null;
+  readonly postponed?: true;
 }
 
 export interface StoredState extends RetryState {

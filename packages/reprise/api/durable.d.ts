@@ -218,7 +218,7 @@ export interface GateChange {
 
 export interface GateRecord {
   readonly key: string;
-  readonly kind: 'budget' | 'breaker' | 'queue';
+  readonly kind: 'budget' | 'breaker' | 'queue' | 'record';
   readonly state: Json;
   readonly settings?: Json;
   readonly manualRevision?: number;
@@ -1146,6 +1146,9 @@ interface TaskProgress {
   readonly startEarly?: boolean;
   readonly lost?: LostExecution;
   readonly allotted?: number;
+  readonly unpaid?: true;
+  readonly budgetDenial?: Json;
+  readonly failedOn?: readonly string[];
   readonly uncharged?: boolean;
   readonly grouped?: boolean;
   readonly acknowledged?: boolean;

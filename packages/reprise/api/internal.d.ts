@@ -1,31 +1,38 @@
-// reprise/internal: 71 names, 34 values and 37 types. Written by `npm run api`.
+// reprise/internal: 79 names, 41 values and 38 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, Place, acknowledgeLetter, addressOf, changeGate, checkLedger, childId, classOf, continueQueue,
-//   describeError, didYouMean, durationCheck, editInput, expectJson, expectOptions, failureOf, faultsOfTasks,
-//   fingerprint, isNot, laneName, lastHeardOf, listQueues, livingOwners, nearest, pauseQueue, plainText, purgeLetters,
-//   queueKey, readDuration, redriveLetters, redriveWith, setQueueMost, setQueueRate, sharedLedger,
+//   ENDED_RUN_STATUSES, Place, acknowledgeLetter, addressOf, cancelledTask, changeGate, checkLedger, childId, classOf,
+//   continueQueue, defineQueue, describeError, didYouMean, durationCheck, editInput, endedTask, expectJson,
+//   expectOptions, failureOf, faultsOfTasks, fingerprint, isNot, laneName, lastHeardOf, listQueues, livingOwners,
+//   nearest, pauseQueue, plainText, purgeLetters, queueKey, queueTask, readDuration, redriveLetters, redriveWith,
+//   resetTask, serveQueue, setQueueMost, setQueueRate, sharedLedger, wakeQueues,
 //
 // types:
-//   Actor, Changes, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows, DurableRun, EditOptions, FaultPlace,
-//   GroupChange, ItemQueue, LedgerCheck, LedgerFault, LetterCountFilter, LetterFilter, LetterPattern, LetterRef,
-//   LetterTotals, LostRows, NewItem, OptionCheck, OtherOwner, PurgeOptions, QueueState, RedriveAnswer, RedriveOptions,
-//   Redriven, RunStatus, SchemaState, StepHandle, StoreCheck, StoreFacts, StoredQueue, TableFacts, TaskClass,
-//   TaskCount, TimeSpan,
+//   Actor, AllotmentRule, Changes, Charge, ChargeRequest, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows,
+//   Definition, DurableRun, EditOptions, FaultPlace, GroupChange, ItemQueue, LedgerCheck, LedgerFault, LetterRef,
+//   LostRows, NewItem, OptionCheck, OtherOwner, PurgeOptions, QueueInput, QueueState, QueueTask, RedriveAnswer,
+//   RedriveOptions, Redriven, RunStatus, SchemaState, Settled, StepHandle, StoreCheck, StoreFacts, StoredQueue,
+//   TableFacts, TaskClass,
 
 import type {
   Budget, Observer, Policy, PolicyArgument, PolicyProblem, StopReason,
 } from 'reprise'
 import type {
   Allotment, AttemptRow, CheckpointChange, ClosedLetter, DeadLetter, Durable, EventScope, FailureRecord, GateChange,
-  GateRecord, Json, Ledger, LetterClosing, NewTask, OwnerRecord, PolicyRecord, RunRecord, Scope, StatusCounts,
-  TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStatus,
-  VerifyFunction,
+  GateRecord, Json, Ledger, NewTask, OwnerRecord, PolicyRecord, RunRecord, Scope, StatusCounts, TaskFilter,
+  TaskFunction, TaskGroup, TaskHandle, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStatus, VerifyFunction,
 } from 'reprise/durable'
 
 export interface Actor {
   readonly reason: string;
   readonly by?: string;
+}
+
+export interface AllotmentRule {
+  key(task: TaskRecord): string;
+  charge(gate: GateRecord | undefined, request: ChargeRequest): Charge;
+  restore?(task: TaskRecord): Promise<void>;
+  survey?(task: TaskRecord): Promise<Json>;
 }
 
 export interface Changes {
@@ -39,6 +46,26 @@ export interface Changes {
   readonly inputs?: readonly InputChange[];
   readonly checkpoints?: readonly CheckpointChange[];
   readonly events?: readonly LedgerEvent[];
+}
+
+export type Charge = {
+  readonly type: 'granted';
+  readonly gate: GateRecord;
+  readonly isFree?: boolean;
+} | {
+  readonly type: 'denied';
+  readonly reason: string;
+  readonly denial?: Json;
+} | {
+  readonly type: 'postponed';
+  readonly waitMs: number;
+  readonly gate?: GateRecord;
+};
+
+export interface ChargeRequest {
+  readonly task: TaskRecord;
+  readonly now: number;
+  readonly surveyed: Json | undefined;
 }
 
 export interface ConductOptions {
@@ -59,6 +86,28 @@ export type CopiedRows = AsyncIterable<{
   readonly table: CopiedTable;
   readonly rows: readonly SqlRow[];
 }>;
+
+export interface Definition extends Scope {
+  readonly name: string;
+  readonly queue: string;
+  readonly conductor?: Conductor;
+  readonly policyChange?: 'refuse' | 'accept';
+  readonly idempotencyScope?: string;
+  readonly policy: Policy;
+  readonly record: PolicyRecord;
+  readonly run: TaskFunction<never, unknown, never>;
+  readonly most?: number | undefined;
+  readonly rate?: QueueRate | undefined;
+  readonly whenDenied?: WhenDenied | undefined;
+  readonly onInterrupt: InterruptRule;
+  readonly verify: VerifyFunction<never, unknown, never> | undefined;
+  readonly keepsNoLetters?: boolean;
+  readonly takenUpAtMs?: number;
+  readonly group?: TaskGroup;
+  readonly tally?: (task: TaskRecord) => string | undefined;
+  readonly allot?: Allotment | AllotmentRule;
+  readonly prefersOthers?: boolean;
+}
 
 export declare class DurableRun {
   readonly id: string;
@@ -133,36 +182,7 @@ export interface LedgerFault {
   readonly excess?: number;
 }
 
-export interface LetterCountFilter {
-  readonly scopes?: readonly Scope[];
-  readonly isOpen?: boolean;
-  readonly signature?: string;
-  readonly untilMs?: number;
-}
-
-export interface LetterFilter extends ScopeFilter {
-  readonly id?: string;
-  readonly isOpen?: boolean;
-  readonly signature?: string;
-  readonly after?: Pick<DeadLetter, 'atMs' | 'scopeKind' | 'scope' | 'id' | 'generation'>;
-  readonly limit?: number;
-}
-
-export interface LetterPattern {
-  readonly signature: string;
-  readonly letters: number;
-  readonly firstAtMs: number;
-  readonly reasons: readonly Pick<LetterCount, 'stopReason' | 'isFinal' | 'letters'>[];
-  readonly scopes: readonly Scope[];
-  readonly last: DeadLetter;
-}
-
 export type LetterRef = Pick<DeadLetter, 'scopeKind' | 'scope' | 'id' | 'generation'>;
-
-export interface LetterTotals {
-  readonly kinds: number;
-  readonly counts: readonly LetterCount[];
-}
 
 export interface LostRows {
   readonly table: string;
@@ -196,6 +216,18 @@ export interface PurgeOptions {
   readonly batch?: number;
 }
 
+export interface QueueInput {
+  readonly queue: string;
+  readonly name: string;
+  readonly policy: PolicyArgument;
+  readonly run: TaskFunction<never, unknown>;
+  readonly group?: TaskGroup;
+  readonly allot?: AllotmentRule;
+  readonly onInterrupt?: 'rerun' | 'charge';
+  readonly prefersOthers?: boolean;
+  readonly keepsNoLetters?: boolean;
+}
+
 export interface QueueState {
   readonly most?: number;
   readonly paused?: boolean;
@@ -204,6 +236,16 @@ export interface QueueState {
     readonly tokens: number;
     readonly atMs: number;
   };
+}
+
+export interface QueueTask {
+  readonly run: string;
+  readonly id: string;
+  readonly input: Json;
+  readonly dueAtMs: number;
+  readonly deadlineAtMs?: number | null;
+  readonly seed: number;
+  readonly correlationId?: string;
 }
 
 export type RedriveAnswer = 'redriven' | 'done_before' | 'undecided' | 'not_found' | 'needs_program';
@@ -226,12 +268,15 @@ export interface SchemaState {
   readonly newest: number;
 }
 
+export interface Settled extends Changes {
+  readonly task: TaskRecord;
+}
+
 export interface StepHandle<R> {
   run(): Promise<R>;
   status(): ReturnType<TaskHandle<null, R>['status']>;
   cancel(): Promise<void>;
   retryNow(): Promise<void>;
-  takeOver(): Promise<void>;
   reset(): Promise<void>;
   again(): Promise<void>;
   decide(answer: 'done' | 'rerun', result?: R): Promise<void>;
@@ -273,22 +318,11 @@ export interface TableFacts {
 
 export type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
 
-export interface TaskCount {
-  readonly status: TaskStatus;
-  readonly hasFailed: boolean;
-  readonly hasBegun: boolean;
-  readonly isInFlight: boolean;
-  readonly tasks: number;
-}
-
-export interface TimeSpan {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
 export declare function acknowledgeLetter(ledger: Ledger, letter: LetterRef, options: Actor): Promise<boolean>;
 
 export declare function addressOf(durable: Durable): string | undefined;
+
+declare function cancel(task: TaskRecord, now: number): Settled;
 
 export declare function changeGate(ledger: Ledger, key: string, action: GateAction, actor: Actor, decide: Change): Promise<GateChange>;
 
@@ -300,6 +334,8 @@ export declare function classOf({ status, progress }: Pick<TaskRecord, 'status' 
 
 export declare function continueQueue(ledger: Ledger, queue: string, options: Actor): Promise<GateChange>;
 
+export declare function defineQueue(input: QueueInput): Definition;
+
 export declare function describeError(error: unknown, max?: number): string;
 
 export declare function didYouMean(word: unknown, candidates: readonly string[]): string | undefined;
@@ -307,6 +343,8 @@ export declare function didYouMean(word: unknown, candidates: readonly string[])
 export declare function durationCheck(expected: string, leastMs?: number, mostMs?: number): OptionCheck;
 
 export declare function editInput(ledger: Ledger, key: TaskKey, options: EditOptions): Promise<Json>;
+
+declare function ended(task: TaskRecord, status: 'succeeded' | 'failed', stopReason: StopReason | null, now: number): Settled;
 
 export declare function expectJson(value: unknown, place: string): Json;
 
@@ -338,11 +376,17 @@ export declare function purgeLetters(ledger: Ledger, options: PurgeOptions): Pro
 
 export declare function queueKey(queue: string): string;
 
+export declare function queueTask(definition: Definition, input: QueueTask, now: number): NewTask;
+
 export declare function readDuration(value: unknown, acceptNumber?: boolean): number | string;
 
 export declare function redriveLetters(ledger: Ledger, letters: readonly LetterRef[], options: RedriveOptions, program?: RedriveProgram): Promise<readonly Redriven[]>;
 
 export declare function redriveWith(durable: Durable, letters: readonly LetterRef[], options: RedriveOptions): Promise<readonly Redriven[]>;
+
+declare function reset(task: TaskRecord, policyHash: string, seed: number, now: number, redrive?: RedriveGrant): Settled;
+
+export declare function serveQueue(durable: Durable, definition: Definition): Promise<void>;
 
 export declare function setQueueMost(ledger: Ledger, queue: string, options: Actor & {
   readonly most: number | null;
@@ -353,6 +397,14 @@ export declare function setQueueRate(ledger: Ledger, queue: string, options: Act
 }): Promise<GateChange>;
 
 export declare function sharedLedger(durable: Durable): Ledger;
+
+export declare function wakeQueues(durable: Durable): void;
+
+export { cancel as cancelledTask }
+
+export { ended as endedTask }
+
+export { reset as resetTask }
 
 // Not exported, and referred to above.
 
@@ -375,28 +427,6 @@ interface CopiedTable {
   readonly columns: readonly string[];
   readonly order: readonly string[];
   readonly isDerived?: boolean;
-}
-
-// durable/definition
-interface Definition extends Scope {
-  readonly name: string;
-  readonly queue: string;
-  readonly conductor?: Conductor;
-  readonly policyChange?: 'refuse' | 'accept';
-  readonly idempotencyScope?: string;
-  readonly policy: Policy;
-  readonly record: PolicyRecord;
-  readonly run: TaskFunction<never, unknown, never>;
-  readonly most?: number | undefined;
-  readonly rate?: QueueRate | undefined;
-  readonly whenDenied?: WhenDenied | undefined;
-  readonly onInterrupt: InterruptRule;
-  readonly verify: VerifyFunction<never, unknown, never> | undefined;
-  readonly keepsNoLetters?: boolean;
-  readonly takenUpAtMs?: number;
-  readonly group?: TaskGroup;
-  readonly tally?: (task: TaskRecord) => string | undefined;
-  readonly allot?: Allotment;
 }
 
 // ledger/records
@@ -446,18 +476,6 @@ interface LedgerEvent {
   readonly detail: Json;
 }
 
-// ledger/figures
-interface LetterCount {
-  readonly scopeKind: ScopeKind;
-  readonly parts: number;
-  readonly stopReason: StopReason;
-  readonly isFinal: boolean;
-  readonly closedBy: LetterClosing | null;
-  readonly letters: number;
-  readonly firstAtMs: number;
-  readonly lastAtMs: number;
-}
-
 // core/options
 interface OptionNames {
   readonly others?: readonly string[];
@@ -477,6 +495,13 @@ declare const RUN_STATUSES: readonly ['running', 'interrupted', 'succeeded', 'co
 interface RateInput {
   readonly perSecond: number;
   readonly burst?: number;
+}
+
+// durable/transitions
+interface RedriveGrant {
+  readonly uncharged: boolean;
+  readonly queue?: string | undefined;
+  readonly detail: Readonly<Record<string, Json>>;
 }
 
 // durable/redrive
@@ -512,18 +537,6 @@ interface RunChangeInput {
   readonly fingerprint?: string;
   readonly because?: Json;
 }
-
-// ledger/records
-declare const SCOPE_KINDS: readonly ['task', 'run'];
-
-// ledger/filters
-interface ScopeFilter {
-  readonly scopeKind?: ScopeKind;
-  readonly scope?: string;
-}
-
-// ledger/records
-type ScopeKind = (typeof SCOPE_KINDS)[number];
 
 // ledger/rows
 type SqlRow = Readonly<Record<string, SqlValue>>;

@@ -195,6 +195,19 @@ describe('attempts', () => {
   })
 })
 
+describe('a retry whose charge is postponed', () => {
+  it('waits as long as the allotment says, and is marked as not paid', () => {
+    const { policy } = normalizePolicy({ attempts: 5, backoff: 'fixed', initialDelay: 1000 })
+    const gates: RetryGates = {
+      breaker: undefined,
+      allot: () => ({ allowed: true, reason: 'parked', postponeMs: 7000 }),
+    }
+    const outcome = { type: 'failure', retryable: true, retryAfterMs: undefined } as const
+    const verdict = decide(policy, initialState(null), outcome, NOW, () => 0.5, gates)
+    expect(verdict).toMatchObject({ type: 'retry', delayMs: 7000, dueAtMs: NOW + 7000, postponed: true })
+  })
+})
+
 describe('the delay', () => {
   it('is drawn once, before anything that depends on it is asked', () => {
     const situation = calm()

@@ -35,6 +35,22 @@ export interface RetryVerdict {
   readonly dueAtMs: number
   /** The end of the policy's retry budget; null without one. */
   readonly expiresAtMs: number | null
+  /**
+   * The allotment has charged nothing yet: it is asked again when the wait is over.
+   * @default the retry is paid, or free
+   * @example const parked = { type: 'retry', delayMs: 5_000, dueAtMs: 6_000, expiresAtMs: null, postponed: true } as const
+   */
+  readonly postponed?: true
+}
+
+/** The answer of an allotment. */
+export interface AllotmentDecision extends Decision {
+  /**
+   * The retry is neither charged nor denied: after this time the allotment is asked again, in place of the backoff.
+   * @default the retry is charged, or denied
+   * @example const parked = { allowed: true, reason: 'parked', postponeMs: 5_000 }
+   */
+  readonly postponeMs?: number
 }
 
 interface StopVerdict {
@@ -65,7 +81,7 @@ export interface RetryGates {
    * let left = 3
    * const allot = () => (left-- > 0 ? { allowed: true, reason: 'allowed' } : { allowed: false, reason: 'used_up' })
    */
-  allot?(): Decision
+  allot?(): AllotmentDecision
 }
 
 const SUCCEED: Verdict = Object.freeze({ type: 'succeed' })
@@ -118,7 +134,9 @@ export function decide(
   if (gates.peek !== undefined && !gates.peek(dueAtMs)) return stop('budget_denied')
   const allotted = gates.allot?.()
   if (allotted?.allowed === false) return { type: 'stop', reason: 'budget_denied', budgetReason: allotted.reason }
-  return { type: 'retry', delayMs, dueAtMs, expiresAtMs }
+  const postponeMs = allotted?.postponeMs
+  if (postponeMs === undefined) return { type: 'retry', delayMs, dueAtMs, expiresAtMs }
+  return { type: 'retry', delayMs: postponeMs, dueAtMs: now + postponeMs, expiresAtMs, postponed: true }
 }
 
 /**

@@ -7,6 +7,7 @@ export { Breaker, type BreakerState } from './breaker.js'
 export { isRetryable } from './classify.js'
 export {
   type Admission,
+  type AllotmentDecision,
   admit,
   advance,
   decide,

@@ -1,12 +1,12 @@
 /**
  * Allotments: a count of retries that many tasks share, charged at the failure in the commit that chooses the next due
- * time. The count is the row of a gate, which the transaction has locked, so it is exact over processes and crashes.
- * Imports core's and the ledger's types.
+ * time. The count is the row of a gate, which the transaction has locked, so it is exact over processes and crashes. A
+ * package may bring a rule of its own in place of the plain count. Imports core's and the ledger's types.
  */
-import type { Decision } from '../core/budget.js'
 import type { CountBudgetState } from '../core/budgets/count.js'
+import type { AllotmentDecision } from '../core/decide.js'
 import type { View } from '../ledger/ledger.js'
-import type { GateRecord, TaskRecord } from '../ledger/records.js'
+import type { GateRecord, Json, TaskRecord } from '../ledger/records.js'
 
 /** A count of retries that many tasks share, kept in the ledger. */
 export interface Allotment {
@@ -42,45 +42,108 @@ interface AllotmentReasons {
   readonly missing?: string
 }
 
+/** A retry that asks to be charged. */
+export interface ChargeRequest {
+  /** The task as it was before the failure, or as it waits for its grant. */
+  readonly task: TaskRecord
+  /** The ledger's time. */
+  readonly now: number
+  /** What `survey` found, if the task has waited for its grant and asks again; undefined at the failure. */
+  readonly surveyed: Json | undefined
+}
+
+/**
+ * `granted`: the retry is charged, or free, and `gate` is the count as it is to be. `denied`: the task is over; `denial` is
+ * kept with it. `postponed`: the task waits, and asks again after `waitMs`.
+ */
+export type Charge =
+  | { readonly type: 'granted'; readonly gate: GateRecord; readonly isFree?: boolean }
+  | { readonly type: 'denied'; readonly reason: string; readonly denial?: Json }
+  | { readonly type: 'postponed'; readonly waitMs: number; readonly gate?: GateRecord }
+
+/** How retries are charged where a package has rules of its own. `charge` is pure, and may be asked several times. */
+export interface AllotmentRule {
+  /** The key of the gate that has the count of this task. Depends on the scope, the id and the input of the task alone. */
+  key(task: TaskRecord): string
+  /** `gate`: the count; undefined if there is none. */
+  charge(gate: GateRecord | undefined, request: ChargeRequest): Charge
+  /** Writes a count that is missing, before its absence denies a retry. */
+  restore?(task: TaskRecord): Promise<void>
+  /** Read before a task that waits for its grant asks again. */
+  survey?(task: TaskRecord): Promise<Json>
+}
+
 const REASONS: Required<AllotmentReasons> = {
   total: 'count_exhausted',
   perTask: 'key_count_exhausted',
   missing: 'budget_not_found',
 }
 
-const CHARGED: Decision = Object.freeze({ allowed: true, reason: 'allowed' })
+const CHARGED: AllotmentDecision = Object.freeze({ allowed: true, reason: 'allowed' })
 
-export function allotmentKey({ budget }: Allotment): string {
-  return `budget:${budget}`
+/** The rule of a plain count; a rule that was given as one stays as it is. */
+export function ruleOf(allot: Allotment | AllotmentRule): AllotmentRule {
+  if ('charge' in allot) return allot
+  return {
+    key: () => `budget:${allot.budget}`,
+    charge: (gate, { task }) => chargeCount(allot, gate ?? newCount(allot), task),
+  }
+}
+
+function chargeCount(allot: Allotment, gate: GateRecord | undefined, { progress }: TaskRecord): Charge {
+  const { perTask = Infinity, reasons } = allot
+  const { total, perTask: share, missing } = { ...REASONS, ...reasons }
+  if (gate === undefined) return { type: 'denied', reason: missing }
+  const state = gate.state as unknown as CountBudgetState
+  if (state.used + 1 > limitOf(gate)) return { type: 'denied', reason: total }
+  if ((progress.allotted ?? 0) + 1 > perTask) return { type: 'denied', reason: share }
+  return { type: 'granted', gate: { ...gate, state: { ...(gate.state as object), used: state.used + 1 } } }
 }
 
 /** The count as one transaction sees it. */
 export class AllotmentCount {
-  private readonly allotment: Allotment
-  private gate: GateRecord | undefined
-  private isCharged = false
+  private readonly rule: AllotmentRule
+  private readonly key: string
+  private readonly view: View
+  private readonly surveyed: Json | undefined
+  private last: Charge | undefined = undefined
 
-  constructor(allotment: Allotment, view: View) {
-    this.allotment = allotment
-    this.gate = view.gate(allotmentKey(allotment)) ?? newCount(allotment)
+  constructor(rule: AllotmentRule, task: TaskRecord, view: View, surveyed: Json | undefined) {
+    this.rule = rule
+    this.key = rule.key(task)
+    this.view = view
+    this.surveyed = surveyed
   }
 
   /** Charges a retry of the task, or says why not. */
-  charge({ progress }: TaskRecord): Decision {
-    const { perTask = Infinity, reasons } = this.allotment
-    const { total, perTask: share, missing } = { ...REASONS, ...reasons }
-    if (this.gate === undefined) return denied(missing)
-    const state = this.gate.state as unknown as CountBudgetState
-    if (state.used + 1 > limitOf(this.gate)) return denied(total)
-    if ((progress.allotted ?? 0) + 1 > perTask) return denied(share)
-    this.gate = { ...this.gate, state: { ...(this.gate.state as object), used: state.used + 1 } }
-    this.isCharged = true
-    return CHARGED
+  charge(task: TaskRecord): AllotmentDecision {
+    const { view, surveyed } = this
+    const charge = this.rule.charge(view.gate(this.key), { task, now: view.now, surveyed })
+    this.last = charge
+    if (charge.type === 'granted') return CHARGED
+    if (charge.type === 'denied') return { allowed: false, reason: charge.reason }
+    return { allowed: true, reason: 'postponed', postponeMs: charge.waitMs }
   }
 
-  /** The count as it is to be written: nothing without a charge. */
+  /** A count that the rule can restore was asked and is not there. */
+  get isMissing(): boolean {
+    return this.rule.restore !== undefined && this.last !== undefined && this.view.gate(this.key) === undefined
+  }
+
+  /** Whether what was granted costs nothing. */
+  get isFree(): boolean {
+    return this.last?.type === 'granted' && this.last.isFree === true
+  }
+
+  /** What the rule keeps of its denial; undefined for nothing. */
+  get denial(): Json | undefined {
+    return this.last?.type === 'denied' ? this.last.denial : undefined
+  }
+
+  /** The count as it is to be written: nothing without a change. */
   records(): readonly GateRecord[] {
-    return this.isCharged && this.gate !== undefined ? [this.gate] : []
+    if (this.last === undefined || this.last.type === 'denied') return []
+    return this.last.gate === undefined ? [] : [this.last.gate]
   }
 }
 
@@ -94,8 +157,4 @@ function newCount({ budget, total }: Allotment): GateRecord | undefined {
 function limitOf({ settings, state }: GateRecord): number {
   const { total = 0 } = (settings ?? {}) as { readonly total?: number }
   return total + ((state as unknown as CountBudgetState).granted ?? 0)
-}
-
-function denied(reason: string): Decision {
-  return { allowed: false, reason }
 }

@@ -3,7 +3,7 @@ import type { Policy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
 import type { QueueRate } from '../ledger/queue-limit.js'
 import type { Json, PolicyRecord, RunRecord, Scope, TaskRecord } from '../ledger/records.js'
-import type { Allotment } from './allotment.js'
+import type { Allotment, AllotmentRule } from './allotment.js'
 import { TaskRefusedError } from './errors.js'
 import type { DurableContext } from './execution.js'
 import type { TaskGroup } from './group.js'
@@ -105,7 +105,10 @@ export function takenUpAtMs(definition: Definition | undefined, { updatedAtMs }:
 /** `end`: a task that its breaker or budget denies is over. `hold`: the tasks of its name wait until the gate allows them. */
 type WhenDenied = 'end' | 'hold'
 
-/** `scope` is the task's own name, or the id of the run whose step it is. */
+/**
+ * `scope` is the task's own name, or the id of the run whose step it is. A queue may hold tasks of many runs (`serve-queue.ts`):
+ * then it is the queue's name, and the scope of a task is in its own record.
+ */
 export interface Definition extends Scope {
   /** For people, and in what observers are told. */
   readonly name: string
@@ -136,5 +139,7 @@ export interface Definition extends Scope {
   /** The tally that counts a new task; undefined if none does. */
   readonly tally?: (task: TaskRecord) => string | undefined
   /** A count that every retry is charged to. */
-  readonly allot?: Allotment
+  readonly allot?: Allotment | AllotmentRule
+  /** A retry is left to processes that have not failed the task, as long as there may be one with room. */
+  readonly prefersOthers?: boolean
 }

@@ -12,6 +12,8 @@ import { keyOf, nameOf, type TaskKey, type TaskRecord } from '../ledger/records.
 import type { Environment } from '../runtime/environment.js'
 import type { Activity } from './activity.js'
 import type { Denied, Started, TaskAdmission } from './admission.js'
+import { ruleOf } from './allotment.js'
+import { type AvoidedPorts, AvoidedRetries } from './avoided-retries.js'
 import { type Definition, isConducted, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
@@ -22,7 +24,7 @@ import type { Slots } from './slots.js'
 import { faultsOfState, lacksState } from './state-check.js'
 import type { TaskEvents } from './task-events.js'
 import { inOneCommit, type TaskView, type TaskWriter, type Transitioned } from './task-writer.js'
-import { migrate, seedOf, type Settled } from './transitions.js'
+import { askAgain, migrate, seedOf, type Settled } from './transitions.js'
 import { isOver, type Waiters } from './waiters.js'
 
 /** How often to look for tasks that other processes have added. */
@@ -30,7 +32,7 @@ const POLL_MS = 1000
 /** At most this many tasks in one claim: other processes write between two transactions. */
 const MAX_BATCH = 500
 
-export interface DuePorts {
+export interface DuePorts extends AvoidedPorts {
   readonly ledger: Ledger
   readonly environment: Environment
   readonly gates: GateBook
@@ -61,7 +63,9 @@ type Claimed =
   | Denied
   /** Its queue has a rate, and no start is left for now: it was left alone. */
   | { readonly paced: TaskRecord; readonly waitMs: number }
-  /** Its end changes its group, whose rows the claim does not have: it was left alone. */
+  /** Others are preferred for it: it was left alone. */
+  | { readonly avoided: TaskRecord; readonly waitMs: number }
+  /** Its end changes its group, or its start a count, whose rows the claim does not have: it was left alone. */
   | { readonly left: TaskRecord }
   | { readonly error: unknown }
 
@@ -74,6 +78,7 @@ export class DueTasks implements Timer {
   private readonly ports: DuePorts
   private readonly refused = new Map<string, Refused>()
   private readonly turns = new QueueTurns()
+  private readonly avoided: AvoidedRetries
   private claiming = false
   private again = false
   /** The last claim took all there was room for. */
@@ -83,6 +88,7 @@ export class DueTasks implements Timer {
 
   constructor(ports: DuePorts) {
     this.ports = ports
+    this.avoided = new AvoidedRetries(ports)
   }
 
   begin(): void {
@@ -132,7 +138,9 @@ export class DueTasks implements Timer {
     try {
       while (this.again && !this.ports.activity.isStopped) {
         this.again = false
-        this.ports.holds.expire(this.ports.environment.exactMs())
+        const nowMs = this.ports.environment.exactMs()
+        this.ports.holds.expire(nowMs)
+        this.avoided.expire(nowMs)
         await this.lookOnce()
       }
       this.scheduleHeld()
@@ -172,10 +180,10 @@ export class DueTasks implements Timer {
     }
   }
 
-  /** Looks again when the first gate allows attempts again. */
+  /** Looks again when the first gate allows attempts again, or the first retry is not left to others any more. */
   private scheduleHeld(): void {
     const { holds, environment } = this.ports
-    const { nextAtMs } = holds
+    const nextAtMs = Math.min(holds.nextAtMs, this.avoided.nextAtMs)
     if (nextAtMs < Infinity) this.scheduleIn(Math.max(0, nextAtMs - environment.exactMs()))
   }
 
@@ -230,6 +238,7 @@ export class DueTasks implements Timer {
       if ('task' in one) this.turns.serve(one.task.queue)
       if ('faults' in one) this.refuse(definitions.get(one.task.queue) as Definition, one.task, one.faults)
       else if ('lost' in one) this.leave(one.lost)
+      else if ('avoided' in one) this.avoided.add(one.avoided, this.ports.environment.exactMs() + one.waitMs)
       else if ('epoch' in one) follow(definitions.get(one.task.queue) as Definition, one)
     }
     for (const one of claimed) if ('error' in one) throw one.error
@@ -269,6 +278,9 @@ export class DueTasks implements Timer {
       const known = older?.task ?? task
       const faults = faultsOfState(known, definition.policy.attempts)
       if (faults.length > 0) return { result: { faults, task } }
+      const waitMs = this.avoided.waitMs(definition, known, view.now)
+      if (waitMs > 0) return { result: { avoided: task, waitMs } }
+      if (known.progress.unpaid) return { result: { left: task } }
       const pace = paceOf(definition, view)
       if (pace !== undefined && 'waitMs' in pace) return { result: { paced: task, waitMs: pace.waitMs } }
       let denied: Denied | undefined
@@ -305,7 +317,32 @@ export class DueTasks implements Timer {
 
   /** Tasks that are over before they begin (out of time, out of attempts, refused by a gate) end with their groups. */
   private async writeLeft(claimed: readonly Claimed[]): Promise<void> {
-    await Promise.all(claimed.flatMap((one) => ('left' in one ? [this.endWithGroup(one.left)] : [])))
+    const left = claimed.flatMap((one) => ('left' in one ? [one.left] : []))
+    await Promise.all(left.map((task) => (task.progress.unpaid ? this.payAndStart(task) : this.endWithGroup(task))))
+  }
+
+  /** The retry is charged in the transaction that starts it: the claim had not locked the count. */
+  private async payAndStart(task: TaskRecord): Promise<void> {
+    const { definitions, writer, follow } = this.ports
+    const definition = definitions.get(task.queue)
+    if (definition === undefined) return
+    const surveyed = (await (definition.allot && ruleOf(definition.allot).survey?.(task))) ?? null
+    const started = await writer.write<Started | undefined>({
+      definition,
+      key: task,
+      heldAs: task,
+      mayRetry: true,
+      surveyed,
+      decide: (view) => {
+        if (!view.isConducted) return undefined
+        const asked = askAgain(view.task, view.retryGates, () => view.isFree, view.now)
+        if (!asked.isPaid)
+          return { changes: asked, result: isOver(asked.task) ? { ...asked, ...NOT_BEGUN } : undefined }
+        const begun = this.start(definition, asked.task, undefined, view.now)
+        return 'changes' in begun ? begun : undefined
+      },
+    })
+    if (started !== undefined) follow(definition, started)
   }
 
   private async endWithGroup(task: TaskRecord): Promise<void> {
@@ -338,9 +375,12 @@ export class DueTasks implements Timer {
   }
 
   private except(): readonly TaskKey[] {
-    return Array.from(this.refused.values(), ({ key }) => key)
+    return [...Array.from(this.refused.values(), ({ key }) => key), ...this.avoided.keys]
   }
 }
+
+/** Of a task that was over before it began. */
+const NOT_BEGUN = { epoch: 0, asked: undefined } as const
 
 /** None if all ranks are held. */
 function refsOf(definition: Definition, ranks: readonly number[] | undefined): QueueRef[] {

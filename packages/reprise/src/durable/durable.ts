@@ -14,6 +14,7 @@ import type { Environment } from '../runtime/environment.js'
 import { systemClock } from '../runtime/system-clock.js'
 import { Adoption, type RefusedTask, type SkippedTask } from './adoption.js'
 import { type Definition, type Recordable, takenUpAtMs, type TaskFunction } from './definition.js'
+import type { DueTasks } from './due.js'
 import { TaskRefusedError } from './errors.js'
 import { expectOptions, FLAG } from '../core/options.js'
 import { isNot } from '../core/problems.js'
@@ -136,20 +137,17 @@ export class Durable {
     const onFailure = (error: unknown, isTold = false): void => this.fail(error, isTold)
     const resumedAtMs = (task: TaskRecord): number | undefined =>
       takenUpAtMs(this.worker.definitions.get(task.queue), task) ?? this.ownership.resumedAtMs(task)
-    const isLate = (): boolean => this.ownership.isLate
     const owner = identity.id
-    const ports = { ledger, environment, gates, waiters, owner, concurrency, onFailure, resumedAtMs, isLate }
-    this.worker = new Worker(ports)
+    const ports = { ledger, environment, gates, waiters, owner, concurrency, onFailure, resumedAtMs }
+    this.worker = new Worker({
+      ...ports,
+      isLate: () => this.ownership.isLate,
+      othersServing: (queue) => this.ownership.othersServing(queue),
+    })
     const { worker } = this
     const { writer, events, definitions } = worker
-    const takeover = new Takeover({
-      ledger,
-      writer,
-      events,
-      waiters,
-      definitions,
-      refuse: (definition, task, faults) => worker.due.refuse(definition, task, faults),
-    })
+    const refuse: DueTasks['refuse'] = (definition, task, faults) => worker.due.refuse(definition, task, faults)
+    const takeover = new Takeover({ ledger, writer, events, waiters, definitions, refuse })
     this.ownership = new Ownership({
       ledger,
       identity,

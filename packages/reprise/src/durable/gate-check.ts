@@ -7,6 +7,7 @@ import type { SharedBreakerState } from './shared-breaker.js'
 const PHASES = ['closed', 'open', 'half_open']
 
 export function faultsOfGate(gate: GateRecord): Fault[] {
+  if (gate.kind === 'record') return []
   if (gate.kind === 'queue') return queueFaults(gate)
   return gate.kind === 'breaker' ? breakerFaults(gate) : budgetFaults(gate)
 }

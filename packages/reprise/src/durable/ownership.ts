@@ -138,6 +138,11 @@ export class Ownership {
     return isServed ? undefined : this.begunAtMs
   }
 
+  /** Other processes that were believed to live at the last look and serve the queue, by id. */
+  othersServing(queue: string): readonly string[] {
+    return this.livingOthers.flatMap(({ id, queues }) => (queues?.includes(queue) === true ? [id] : []))
+  }
+
   /** Other processes see at once which queues are served here. */
   async tellQueues(): Promise<void> {
     if (this.queuesText() !== this.toldQueues) await this.renew()

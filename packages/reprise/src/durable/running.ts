@@ -251,8 +251,9 @@ export class RunningAttempts {
 
   private nextOf(definition: Definition, task: TaskRecord, view: TaskView): Started | undefined {
     const isDue = task.status === 'waiting' && (task.dueAtMs as number) <= view.now
-    // A claim looks at the gate of the queue, which may be paused by now.
-    if (!isDue || hasQueueGate(definition) || this.ports.activity.isStopped || !view.isConducted) return undefined
+    // A claim looks at the gate of the queue, which may be paused by now, and leaves the task to others if they are preferred.
+    if (!isDue || hasQueueGate(definition) || definition.prefersOthers) return undefined
+    if (task.progress.unpaid || this.ports.activity.isStopped || !view.isConducted) return undefined
     const started = this.ports.admission.start(definition, task, view.now)
     // The task waits, and is claimed when its gate allows it.
     return 'denial' in started ? undefined : started

@@ -10,8 +10,8 @@
  */
 import type { RetryGates } from '../core/decide.js'
 import type { Changes, Decided, Keys, Ledger, View } from '../ledger/ledger.js'
-import type { GateRecord, TaskKey, TaskRecord } from '../ledger/records.js'
-import { AllotmentCount, allotmentKey } from './allotment.js'
+import type { GateRecord, Json, TaskKey, TaskRecord } from '../ledger/records.js'
+import { AllotmentCount, ruleOf } from './allotment.js'
 import { type Definition, expectConductor, isConducted, isShared, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
@@ -33,6 +33,8 @@ export interface TaskView {
   readonly isBudgetFresh: boolean
   /** What may forbid a retry: breaker, budget and, in a transition that `mayRetry`, the allotment. */
   readonly retryGates: RetryGates
+  /** Whether the allotment has granted a retry that costs nothing. */
+  readonly isFree: boolean
 }
 
 /** What is written, and what the caller gets once it is. */
@@ -53,6 +55,8 @@ export interface Transition<T> {
   readonly settlesGates?: boolean
   /** The transition may decide a retry: the count that the retry is charged to is locked. */
   readonly mayRetry?: boolean
+  /** What the rule of the allotment has read for a task that asks again for its grant. */
+  readonly surveyed?: Json
   /** Written again while the store is busy, until this process stops: the outcome of an attempt must not be lost. */
   readonly isOutcome?: boolean
   /** A process that was taken for lost may still write the result: see `isLate`. */
@@ -78,6 +82,8 @@ interface Written<T> extends Transitioned<T> {
   /** As they are to be written. */
   readonly gates: readonly GateRecord[]
   readonly groupChanges: Changes | undefined
+  /** The count of the allotment was asked, and can be restored. */
+  readonly isCountMissing: boolean
 }
 
 export class TaskWriter {
@@ -92,15 +98,26 @@ export class TaskWriter {
     const { ledger, gates, isStopped, onGroupChanged } = this.ports
     const { definition, isOutcome } = transition
     const keys = hasGroup(transition) ? await this.keysWithGroup(transition) : this.keysOf(transition)
+    let isCountMissing = false
+    let isRestored = false
     const decide = (view: View): Decided<Written<T> | undefined> => {
       const task = taskToChange(transition, view)
       const written = task && this.decide(transition, task, view)
-      if (written === undefined) return { result: undefined }
+      isCountMissing = written?.isCountMissing === true
+      if (written === undefined || (isCountMissing && !isRestored)) return { result: undefined }
       const { changes, gates: records, groupChanges } = written
       if (groupChanges === undefined) return { ...changes, gates: records, result: written }
       return { ...withGroup({ ...changes, gates: records }, groupChanges), result: written }
     }
-    const commit = (): Promise<Written<T> | undefined> => ledger.transact(keys, decide)
+    const commit = async (): Promise<Written<T> | undefined> => {
+      const written = await ledger.transact(keys, decide)
+      if (!isCountMissing || isRestored) return written
+      // The row of the count is gone: what the tasks say of it is written before its absence denies a retry.
+      const { heldAs } = transition
+      await (definition.allot && heldAs && ruleOf(definition.allot).restore?.(heldAs))
+      isRestored = true
+      return ledger.transact(keys, decide)
+    }
     const written = await (isOutcome ? retryWhileBusy(commit, isStopped) : commit())
     if (written === undefined) return undefined
     gates.committed(definition)
@@ -129,9 +146,11 @@ export class TaskWriter {
     return { ...changes, gates: gates.records(definition), result }
   }
 
-  private keysOf({ definition, key, mayRetry }: Transition<unknown>): Required<Keys> {
+  private keysOf({ definition, key, mayRetry, heldAs }: Transition<unknown>): Required<Keys> {
     const gates = this.ports.gates.keysOf(definition)
-    if (mayRetry && definition.allot !== undefined) gates.push(allotmentKey(definition.allot))
+    // Who may retry a task has it.
+    if (mayRetry && definition.allot !== undefined && heldAs !== undefined)
+      gates.push(ruleOf(definition.allot).key(heldAs))
     return { tasks: [key], gates, runs: runsOf(definition) }
   }
 
@@ -167,11 +186,13 @@ export class TaskWriter {
     const { gates, owner } = this.ports
     const { definition, heldAs, settlesGates, mayRetry } = transition
     const isCharged = mayRetry && definition.allot !== undefined && task.progress.uncharged !== true
-    const count = isCharged ? new AllotmentCount(definition.allot, view) : undefined
+    const { surveyed } = transition
+    const count = isCharged ? new AllotmentCount(ruleOf(definition.allot), task, view, surveyed) : undefined
     const decided = transition.decide(this.viewOf(transition, task, view, count))
     if (decided === undefined) return undefined
     const { result } = decided
-    const changes = definition.keepsNoLetters ? withoutLetters(decided.changes) : decided.changes
+    const kept = withNotes(definition, decided.changes, task, count?.denial)
+    const changes = definition.keepsNoLetters ? withoutLetters(kept) : kept
     // A process that lives and has the task hears of the change, and gives back itself what its own budget granted.
     const isElsewhere = heldAs === undefined && task.owner !== null && task.owner !== owner
     if (!settlesGates) gates.giveUp(definition, task, changes.task, view.now, isElsewhere)
@@ -180,7 +201,7 @@ export class TaskWriter {
     const change = definition.group && changeOf(definition.group, task, changes.task)
     // The group may change a gate that this change has charged: it sees the row with the charge, and keeps it so.
     const groupChanges = change && definition.group?.follow(withGates(view, records), change, view.now)
-    return { changes, result, groupChanges, gates: records }
+    return { changes, result, groupChanges, gates: records, isCountMissing: count?.isMissing === true }
   }
 }
 
@@ -221,6 +242,10 @@ class LockedTask implements TaskView {
     const retryGates = gates.retryGates(definition, this.task, this.now)
     return count === undefined ? retryGates : { ...retryGates, allot: () => count.charge(this.task) }
   }
+
+  get isFree(): boolean {
+    return this.parts.count?.isFree === true
+  }
 }
 
 /** The task, if this transition may change it. */
@@ -256,6 +281,27 @@ function withGates(view: View, gates: readonly GateRecord[]): View {
       return gates.find((gate) => gate.key === key) ?? named
     },
   }
+}
+
+/** At most this many processes are remembered of those that failed a task. */
+const MOST_FAILED_ON = 8
+
+/** With what the allotment keeps of its denial, and with the process that failed the task where others are preferred. */
+function withNotes(definition: Definition, changes: Settled, before: TaskRecord, denial: Json | undefined): Settled {
+  const { task } = changes
+  const isFailure = task.progress.retry.failures > before.progress.retry.failures
+  const owner = definition.prefersOthers && isFailure && task.status === 'waiting' ? before.owner : null
+  const isDenied = denial !== undefined && task.stopReason === 'budget_denied'
+  if (owner === null && !isDenied) return changes
+  const { failedOn = [] } = task.progress
+  const failed = owner === null ? [] : [...failedOn.filter((one) => one !== owner), owner].slice(-MOST_FAILED_ON)
+  const progress = {
+    ...task.progress,
+    ...(isDenied && { budgetDenial: denial }),
+    ...(owner !== null && { failedOn: failed }),
+  }
+  const noted = { ...task, progress }
+  return { ...changes, task: noted, tasks: [noted] }
 }
 
 /** A task that fails without a dead letter: it is acknowledged from the first. */

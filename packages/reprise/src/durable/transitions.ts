@@ -8,7 +8,7 @@
  */
 import type { Breaker } from '../core/breaker.js'
 import type { Decision } from '../core/budget.js'
-import { admit, advance, decide, type Outcome, type RetryGates } from '../core/decide.js'
+import { admit, advance, decide, type Outcome, type RetryGates, type RetryVerdict } from '../core/decide.js'
 import type { Policy } from '../core/policy.js'
 import { drawsOf, initialState, type RetryState, snapshot } from '../core/state.js'
 import type { AttemptResult, StopReason } from '../core/words.js'
@@ -180,9 +180,42 @@ export function settle(task: TaskRecord, policy: Policy, end: AttemptEnd, gates:
   }
   advance(state, verdict)
   const retry = snapshot(state, task.progress.retry.seed)
-  const charged = gates.allot === undefined ? {} : { allotted: (task.progress.allotted ?? 0) + 1 }
-  const waiting = atRest(withProgress(failed, { retry, ...charged }), verdict.dueAtMs, now)
+  const waiting = atRest(withProgress(failed, { retry, ...chargeMark(failed, gates, verdict) }), verdict.dueAtMs, now)
   return { task: waiting, tasks: [waiting], attempts: [row] }
+}
+
+/** What the allotment has charged; or that it is asked again. */
+function chargeMark({ progress }: TaskRecord, gates: RetryGates, { postponed }: RetryVerdict): Partial<TaskProgress> {
+  if (postponed) return { unpaid: true }
+  return gates.allot === undefined ? {} : { allotted: (progress.allotted ?? 0) + 1 }
+}
+
+/**
+ * A task that waits for the grant of its retry asks again: it is `paid` and may start, waits on, or is over. `isFree` is
+ * read after the allotment was asked.
+ */
+export function askAgain(
+  task: TaskRecord,
+  gates: RetryGates,
+  isFree: () => boolean,
+  now: number,
+): Settled & { readonly isPaid: boolean } {
+  const { unpaid: _unpaid, ...progress } = task.progress
+  const paid = { ...task, progress }
+  const answer = gates.allot?.()
+  if (answer?.allowed === false) {
+    return { ...ended(withDenial(paid, answer.reason), 'failed', 'budget_denied', now), isPaid: false }
+  }
+  const postponeMs = answer?.postponeMs
+  if (postponeMs !== undefined) {
+    const { retry } = progress
+    const waited = { ...retry, totalDelayMs: retry.totalDelayMs + postponeMs, lastDelayMs: postponeMs }
+    const next = { ...withProgress(task, { retry: waited }), dueAtMs: now + postponeMs, updatedAtMs: now }
+    return { ...changed(next), isPaid: false }
+  }
+  const isCharged = answer !== undefined && !isFree()
+  const granted = isCharged ? withProgress(paid, { allotted: (progress.allotted ?? 0) + 1 }) : paid
+  return { ...changed(granted), isPaid: true }
 }
 
 /** What a redrive adds to a reset. */
@@ -229,7 +262,7 @@ export function reset(
 }
 
 export function cancel(task: TaskRecord, now: number): Settled {
-  const { checkpoint: _checkpoint, lost: _lost, ...progress } = withoutSlot(task).progress
+  const { checkpoint: _checkpoint, lost: _lost, unpaid: _unpaid, ...progress } = withoutSlot(task).progress
   const next: TaskRecord = {
     ...task,
     progress,
@@ -342,9 +375,10 @@ export function ended(
 
 /** What is said of a task that has not ended. Most have nothing of it, and copying without fields takes long. */
 function withoutMarks(progress: TaskRecord['progress']): TaskRecord['progress'] {
-  if (progress.unverified === undefined && progress.lost === undefined && progress.checkpoint === undefined)
+  const { unverified, lost, checkpoint, unpaid } = progress
+  if (unverified === undefined && lost === undefined && checkpoint === undefined && unpaid === undefined)
     return progress
-  const { unverified: _unverified, lost: _lost, checkpoint: _checkpoint, ...rest } = progress
+  const { unverified: _unverified, lost: _lost, checkpoint: _checkpoint, unpaid: _unpaid, ...rest } = progress
   return rest
 }
 

@@ -35,6 +35,8 @@ export interface WorkerPorts {
   readonly concurrency: number
   /** When a task that waits was taken up again by this process, if it was. */
   readonly resumedAtMs: (task: TaskRecord) => number | undefined
+  /** Other processes that serve the queue, by id. */
+  readonly othersServing: (queue: string) => readonly string[]
   /** Whether this process has not renewed its lease for so long that others may have taken over. */
   readonly isLate: () => boolean
   /** The ledger cannot be used any more; `isTold`: somebody has been told of it. */
@@ -58,7 +60,7 @@ export class Worker {
   private isLooking = false
 
   constructor(ports: WorkerPorts) {
-    const { ledger, environment, gates, waiters, owner, concurrency, resumedAtMs, onFailure } = ports
+    const { ledger, environment, gates, waiters, owner, concurrency, resumedAtMs, othersServing, onFailure } = ports
     this.ports = ports
     const { activity, definitions } = this
     this.slots = new Slots(concurrency, () => this.wake())
@@ -81,6 +83,8 @@ export class Worker {
       ...common,
       definitions,
       waiters,
+      owner,
+      othersServing,
       follow,
       look: () => this.look(),
       hasRoomInLine: () => this.parked.size < concurrency,

@@ -13,6 +13,15 @@ export { childId } from '../durable/runs.js'
 export { queueKey, type QueueState } from '../ledger/queue-limit.js'
 export { failureOf } from '../durable/failure-record.js'
 export type { GroupChange } from '../durable/group.js'
+export type { AllotmentRule, Charge, ChargeRequest } from '../durable/allotment.js'
+export type { Definition } from '../durable/definition.js'
+export { defineQueue, type QueueInput, queueTask, type QueueTask } from '../durable/serve-queue.js'
+export {
+  cancel as cancelledTask,
+  ended as endedTask,
+  reset as resetTask,
+  type Settled,
+} from '../durable/transitions.js'
 export type { Actor } from '../durable/actor.js'
 export { changeGate } from '../durable/gate-control.js'
 export { faultsOfTasks } from '../durable/inspection.js'
@@ -51,4 +60,5 @@ export { classOf, type TaskClass } from '../ledger/tally.js'
 export type { ConnectionFacts, SchemaState, StoreCheck, StoreFacts, TableFacts } from '../ledger/store-facts.js'
 export { describeError, plainText } from '../observe/plain-text.js'
 export { redriveWith } from './redrive.js'
+export { serveQueue, wakeQueues } from './serve-queue.js'
 export { addressOf, sharedLedger } from './shared-ledger.js'

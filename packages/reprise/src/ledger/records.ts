@@ -143,6 +143,12 @@ export interface TaskProgress {
   readonly lost?: LostExecution
   /** Retries that were charged to the allotment of the task, over all its generations. */
   readonly allotted?: number
+  /** The retry it waits for has not been charged yet: the allotment is asked again before it starts. */
+  readonly unpaid?: true
+  /** What the rule of the allotment keeps of the retry that it denied. */
+  readonly budgetDenial?: Json
+  /** Processes that failed the task last, where others are preferred for its retries. */
+  readonly failedOn?: readonly string[]
   /** Retries of this generation are charged to no allotment: the task was redriven. */
   readonly uncharged?: boolean
   /** The task has a group, whose rows change with its class: only a program that defines the group may change it. */
@@ -300,12 +306,12 @@ export interface RunRecord {
   readonly endedAtMs: number | null
 }
 
-/** A budget or breaker as its own snapshot, or the limit of a queue (`QueueState`). */
+/** A budget or breaker as its own snapshot, the limit of a queue (`QueueState`), or a row that a package keeps for itself. */
 export interface GateRecord {
   /** The kind and the name: `breaker:mail`. */
   readonly key: string
   /** What it is. */
-  readonly kind: 'budget' | 'breaker' | 'queue'
+  readonly kind: 'budget' | 'breaker' | 'queue' | 'record'
   /** Its snapshot. */
   readonly state: Json
   /** What it was made with, for people to read; absent where that is not known. */
