@@ -17,6 +17,7 @@ import type { Durable, Ledger, TaskHandle, TaskKey, View } from 'reprise/durable
 import type { Metrics } from 'reprise/observe'
 import type { VirtualClock } from 'reprise/testing'
 import type { Plan } from '@reprise/workflow'
+import type { Job, Jobs, JobWorker } from '@reprise/jobs'
 type Run = Awaited<ReturnType<Durable['runs']['start']>>
 declare global {
   const executor: reprise.Executor
@@ -37,6 +38,10 @@ declare global {
   const items: ReturnType<typeof run.items<{ url: string }, null>>
   const metrics: Metrics
   const plan: Plan
+  const jobs: Jobs
+  const job: Job
+  const worker: JobWorker
+  const waking: { serve(one: Durable, queues: readonly string[]): void; leave(one: Durable): void }
   const error: unknown
   function fetchPrice(item: string, signal?: AbortSignal): Promise<number>
 }

@@ -1,27 +1,37 @@
-// @reprise/jobs/internal: 58 names, 31 values and 27 types. Written by `npm run api`.
+// @reprise/jobs/internal: 65 names, 33 values and 32 types. Written by `npm run api`.
 //
 // values:
-//   COMPLETION_REASONS, DATACENTER_ENDS, DEFAULT_OPERATOR_SETTINGS, DENIAL_REASONS, JOB_FIELDS, LATE_RESULT_POLICIES,
-//   OPERATOR_VARIABLES, OUTCOMES, acceptLateResult, afterSuccess, askAgain, cancelsStragglers, checkJobRequest,
-//   countsTowardMinimum, datacenterEnd, dispatchExpiresAtMs, effectiveSettings, evaluateCompletion, exitCodeOf,
-//   grantRetry, idFromKey, jobResult, newRetryBudget, openWorkflows, paramsAt, parkDelayMs, readJobRequest,
-//   readOperatorSettings, rebuiltRetryBudget, stricterOf, verdictOf,
+//   COMPLETION_REASONS, DATACENTER_ENDS, DEFAULT_OPERATOR_SETTINGS, DENIAL_REASONS, JOB_EVENTS, JOB_FIELDS,
+//   LATE_RESULT_POLICIES, OPERATOR_VARIABLES, OUTCOMES, acceptLateResult, afterSuccess, askAgain, cancelsStragglers,
+//   checkJobRequest, countsTowardMinimum, datacenterEnd, dispatchExpiresAtMs, effectiveSettings, evaluateCompletion,
+//   exitCodeOf, grantRetry, idFromKey, jobResult, newRetryBudget, openJobsWith, openWorkflows, paramsAt, parkDelayMs,
+//   readJobRequest, readOperatorSettings, rebuiltRetryBudget, stricterOf, verdictOf,
 //
 // types:
-//   Clamp, CompletedJob, CompletedJobRecord, Completion, CompletionReason, CompletionState, DatacenterEnd,
-//   DatacenterReport, DatacenterStanding, Denial, DenialReason, EffectiveSettings, JobOutcome, JobRequest, JobWorkflow,
-//   LateAnswer, LateResultPolicy, OperatorSettings, ParkedAnswer, RetryAnswer, RetryBudgetState, Waiting,
-//   WorkflowCounts, WorkflowEnd, WorkflowResult, WorkflowRetries, WorkflowSource,
+//   BudgetStatus, Clamp, CompletedJob, CompletedJobRecord, Completion, CompletionReason, CompletionState,
+//   DatacenterEnd, DatacenterReport, DatacenterStanding, DatacenterStatus, Denial, DenialReason, EffectiveSettings,
+//   JobEventName, JobOutcome, JobRequest, JobWorkflow, LateAnswer, LateResultPolicy, OperatorSettings, ParkedAnswer,
+//   RetryAnswer, RetryBudgetState, Waiting, WorkerView, WorkflowCounts, WorkflowEnd, WorkflowResult, WorkflowRetries,
+//   WorkflowSource, WorkflowStatus,
 
 import type {
-  JobResult,
+  JobResult, Jobs, JobsOptions,
 } from '@reprise/jobs'
 import type {
-  OptionProblem,
+  OptionProblem, PolicyInput,
 } from 'reprise'
 import type {
-  Json,
+  Json, Ledger,
 } from 'reprise/durable'
+
+export interface BudgetStatus {
+  readonly datacenter: string | null;
+  readonly total: number;
+  readonly used: number;
+  readonly remaining: number;
+  readonly grants: number;
+  readonly refunds: number;
+}
 
 export declare const COMPLETION_REASONS: readonly ['all_dcs_reported', 'min_dcs_reached', 'deadline_expired', 'cancelled', 'timeout'];
 
@@ -93,6 +103,17 @@ export interface DatacenterStanding {
   readonly hasLivingWorker: boolean;
 }
 
+export interface DatacenterStatus {
+  readonly name: string;
+  readonly state: 'waiting' | 'running' | 'suspected' | DatacenterEnd;
+  readonly counts: WorkflowCounts;
+  readonly workers: number;
+  readonly reportedAtMs: number | null;
+  readonly isLate: boolean;
+  readonly isCounted: boolean;
+  readonly workflows: readonly WorkflowStatus[];
+}
+
 export interface Denial {
   readonly reason: DenialReason;
   readonly used: number;
@@ -121,7 +142,11 @@ export interface EffectiveSettings {
   readonly checkIntervalMs: number;
 }
 
+export declare const JOB_EVENTS: readonly ['RetryBudgetExhausted', 'BestEffortCompletion', 'LateDatacenterResult', 'JobSubmitted', 'JobCompleted', 'JobUpdated', 'JobRetried'];
+
 export declare const JOB_FIELDS: readonly ["job_id", "idempotency_key", "name", "workflows", "datacenters", "retries", "retry_budget", "retry_budget_per_workflow", "budget_scope", "retry_budget_counts", "on_budget_exhausted", "max_dispatch_attempts", "dispatch_timeout", "best_effort", "best_effort_min_dcs", "best_effort_deadline_seconds", "best_effort_settle_seconds", "strict_min_dcs", "datacenter_success", "timeout", "late_result_policy", "stragglers", "aggregate"];
+
+export type JobEventName = (typeof JOB_EVENTS)[number];
 
 export type JobOutcome = (typeof OUTCOMES)[number];
 
@@ -230,6 +255,17 @@ export interface Waiting {
   readonly sentence: string;
 }
 
+export interface WorkerView {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly slots: number;
+  readonly running: number;
+  readonly version: string | null;
+  readonly isLiving: boolean;
+  readonly lastHeartbeatAtMs: number;
+}
+
 export interface WorkflowCounts {
   readonly total: number;
   readonly succeeded: number;
@@ -265,6 +301,17 @@ export type WorkflowSource = {
   readonly kind: 'handler';
   readonly handler: string;
 };
+
+export interface WorkflowStatus {
+  readonly name: string;
+  readonly state: 'blocked' | 'waiting' | 'running' | 'retrying' | 'parked' | 'succeeded' | 'failed' | 'skipped' | 'cancelled';
+  readonly attempts: number;
+  readonly charged: number;
+  readonly nextAttemptAtMs: number | null;
+  readonly error: string | null;
+  readonly denied: DenialStatus | null;
+  readonly history: readonly AttemptStatus[];
+}
 
 export declare function acceptLateResult(job: CompletedJob, late: DatacenterStanding): LateAnswer;
 
@@ -305,6 +352,8 @@ export declare function jobResult(job: CompletedJobRecord, reports: readonly Dat
 
 export declare function newRetryBudget(total: number): RetryBudgetState;
 
+export declare function openJobsWith(address: string | Ledger, options: JobsOptions, policy: PolicyInput): Promise<Jobs>;
+
 export declare function openWorkflows({ total, succeeded, failed, skipped, cancelled }: WorkflowCounts): number;
 
 export declare function paramsAt(workflow: JobWorkflow, datacenter: string): Readonly<Record<string, Json>>;
@@ -328,6 +377,23 @@ declare const AGGREGATE_KINDS: readonly ['sum', 'min', 'max', 'mean', 'count', '
 
 // rules/job-request
 type AggregateKind = (typeof AGGREGATE_KINDS)[number];
+
+// view/job-views
+interface AttemptStatus {
+  readonly attempt: number;
+  readonly outcome: string;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly class: string | null;
+  readonly error: string | null;
+}
+
+// view/job-views
+interface DenialStatus {
+  readonly reason: DenialReason;
+  readonly used: number;
+  readonly total: number;
+}
 
 // rules/operator-settings
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -19,3 +19,6 @@ export { type JobWorkflow, paramsAt, type WorkflowSource } from './rules/job-wor
 export * from './rules/late-result.js'
 export * from './rules/operator-settings.js'
 export * from './rules/retry-grant.js'
+export { JOB_EVENTS, type JobEventName } from './drive/job-event.js'
+export { openJobsWith } from './jobs.js'
+export type { BudgetStatus, DatacenterStatus, WorkerView, WorkflowStatus } from './view/job-views.js'

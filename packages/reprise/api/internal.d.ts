@@ -1,4 +1,4 @@
-// reprise/internal: 79 names, 41 values and 38 types. Written by `npm run api`.
+// reprise/internal: 85 names, 41 values and 44 types. Written by `npm run api`.
 //
 // values:
 //   ENDED_RUN_STATUSES, Place, acknowledgeLetter, addressOf, cancelledTask, changeGate, checkLedger, childId, classOf,
@@ -9,18 +9,19 @@
 //
 // types:
 //   Actor, AllotmentRule, Changes, Charge, ChargeRequest, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows,
-//   Definition, DurableRun, EditOptions, FaultPlace, GroupChange, ItemQueue, LedgerCheck, LedgerFault, LetterRef,
-//   LostRows, NewItem, OptionCheck, OtherOwner, PurgeOptions, QueueInput, QueueState, QueueTask, RedriveAnswer,
-//   RedriveOptions, Redriven, RunStatus, SchemaState, Settled, StepHandle, StoreCheck, StoreFacts, StoredQueue,
-//   TableFacts, TaskClass,
+//   Definition, DurableRun, EditOptions, FaultPlace, GroupChange, ItemQueue, LedgerCheck, LedgerFault,
+//   LetterCountFilter, LetterFilter, LetterPattern, LetterRef, LetterTotals, LostRows, NewItem, OptionCheck,
+//   OtherOwner, PurgeOptions, QueueInput, QueueState, QueueTask, RedriveAnswer, RedriveOptions, Redriven, RunStatus,
+//   SchemaState, Settled, StepHandle, StoreCheck, StoreFacts, StoredQueue, TableFacts, TaskClass, TaskCount, TimeSpan,
 
 import type {
   Budget, Observer, Policy, PolicyArgument, PolicyProblem, StopReason,
 } from 'reprise'
 import type {
   Allotment, AttemptRow, CheckpointChange, ClosedLetter, DeadLetter, Durable, EventScope, FailureRecord, GateChange,
-  GateRecord, Json, Ledger, NewTask, OwnerRecord, PolicyRecord, RunRecord, Scope, StatusCounts, TaskFilter,
-  TaskFunction, TaskGroup, TaskHandle, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStatus, VerifyFunction,
+  GateRecord, Json, Ledger, LetterClosing, NewTask, OwnerRecord, PolicyRecord, RunRecord, Scope, StatusCounts,
+  TaskFilter, TaskFunction, TaskGroup, TaskHandle, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStatus,
+  VerifyFunction,
 } from 'reprise/durable'
 
 export interface Actor {
@@ -182,7 +183,36 @@ export interface LedgerFault {
   readonly excess?: number;
 }
 
+export interface LetterCountFilter {
+  readonly scopes?: readonly Scope[];
+  readonly isOpen?: boolean;
+  readonly signature?: string;
+  readonly untilMs?: number;
+}
+
+export interface LetterFilter extends ScopeFilter {
+  readonly id?: string;
+  readonly isOpen?: boolean;
+  readonly signature?: string;
+  readonly after?: Pick<DeadLetter, 'atMs' | 'scopeKind' | 'scope' | 'id' | 'generation'>;
+  readonly limit?: number;
+}
+
+export interface LetterPattern {
+  readonly signature: string;
+  readonly letters: number;
+  readonly firstAtMs: number;
+  readonly reasons: readonly Pick<LetterCount, 'stopReason' | 'isFinal' | 'letters'>[];
+  readonly scopes: readonly Scope[];
+  readonly last: DeadLetter;
+}
+
 export type LetterRef = Pick<DeadLetter, 'scopeKind' | 'scope' | 'id' | 'generation'>;
+
+export interface LetterTotals {
+  readonly kinds: number;
+  readonly counts: readonly LetterCount[];
+}
 
 export interface LostRows {
   readonly table: string;
@@ -277,6 +307,7 @@ export interface StepHandle<R> {
   status(): ReturnType<TaskHandle<null, R>['status']>;
   cancel(): Promise<void>;
   retryNow(): Promise<void>;
+  takeOver(): Promise<void>;
   reset(): Promise<void>;
   again(): Promise<void>;
   decide(answer: 'done' | 'rerun', result?: R): Promise<void>;
@@ -317,6 +348,19 @@ export interface TableFacts {
 }
 
 export type TaskClass = 'fresh' | 'retrying' | 'undecided' | FinishedStatus;
+
+export interface TaskCount {
+  readonly status: TaskStatus;
+  readonly hasFailed: boolean;
+  readonly hasBegun: boolean;
+  readonly isInFlight: boolean;
+  readonly tasks: number;
+}
+
+export interface TimeSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
 export declare function acknowledgeLetter(ledger: Ledger, letter: LetterRef, options: Actor): Promise<boolean>;
 
@@ -476,6 +520,18 @@ interface LedgerEvent {
   readonly detail: Json;
 }
 
+// ledger/figures
+interface LetterCount {
+  readonly scopeKind: ScopeKind;
+  readonly parts: number;
+  readonly stopReason: StopReason;
+  readonly isFinal: boolean;
+  readonly closedBy: LetterClosing | null;
+  readonly letters: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
 // core/options
 interface OptionNames {
   readonly others?: readonly string[];
@@ -537,6 +593,18 @@ interface RunChangeInput {
   readonly fingerprint?: string;
   readonly because?: Json;
 }
+
+// ledger/records
+declare const SCOPE_KINDS: readonly ['task', 'run'];
+
+// ledger/filters
+interface ScopeFilter {
+  readonly scopeKind?: ScopeKind;
+  readonly scope?: string;
+}
+
+// ledger/records
+type ScopeKind = (typeof SCOPE_KINDS)[number];
 
 // ledger/rows
 type SqlRow = Readonly<Record<string, SqlValue>>;

@@ -13,21 +13,33 @@ export interface EffectiveSettings {
   readonly retryBudget: number
   /** Retries of one workflow at one datacenter. */
   readonly retryBudgetPerWorkflow: number
+  /** Whether the job has one budget, or each datacenter one. */
   readonly budgetScope: 'job' | 'datacenter'
+  /** Whether every retry counts, or only those that were wasted. */
   readonly retryBudgetCounts: 'all' | 'wasted'
+  /** Whether a workflow fails or waits when the budget is used up. */
   readonly onBudgetExhausted: 'fail' | 'park'
+  /** Attempts of one workflow at one datacenter; null: no ceiling of its own. */
   readonly maxDispatchAttempts: number | null
+  /** After this time a datacenter of which no worker has claimed anything has failed; null: never. */
   readonly dispatchTimeoutMs: number | null
+  /** Whether the job may complete without all its datacenters. */
   readonly bestEffort: boolean
   /** All targets where best effort is off. */
   readonly minDcs: number
   /** From the submission; null where best effort is off. */
   readonly deadlineMs: number | null
+  /** How long the job waits for further datacenters once it has its minimum. */
   readonly settleMs: number
+  /** Whether fewer datacenters than the minimum are no success. */
   readonly strictMinDcs: boolean
+  /** Whether a datacenter with failures counts toward the minimum (`any`), or only one without (`all`). */
   readonly datacenterSuccess: 'any' | 'all'
+  /** The job is over after this time; null: no limit. */
   readonly timeoutMs: number | null
+  /** What a result means that arrives after the completion. */
   readonly lateResultPolicy: LateResultPolicy
+  /** What becomes of datacenters that have not reported at the completion. */
   readonly stragglers: 'run' | 'cancel'
   /** The backstop of all timers. */
   readonly checkIntervalMs: number
@@ -37,7 +49,9 @@ export interface EffectiveSettings {
 export interface Clamp {
   /** As the wire spells it. */
   readonly field: string
+  /** What was asked for. */
   readonly requested: number
+  /** What the job got. */
   readonly effective: number
   /** For people: what was changed, and by which limit. */
   readonly sentence: string

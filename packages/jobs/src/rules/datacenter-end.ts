@@ -5,11 +5,15 @@ import type { EffectiveSettings } from './clamp.js'
 
 /** Workflows of one datacenter by how they ended; the rest is open. */
 export interface WorkflowCounts {
+  /** All workflows. */
   readonly total: number
+  /** Ended with success. */
   readonly succeeded: number
+  /** Ended without it. */
   readonly failed: number
   /** A workflow that they need did not succeed. */
   readonly skipped: number
+  /** Ended by order. */
   readonly cancelled: number
 }
 

@@ -33,11 +33,13 @@ export type AggregateKind = (typeof AGGREGATE_KINDS)[number]
 export interface JobRequest {
   /** `job_id`, or derived from `idempotency_key`; null: the submitter chooses one. */
   readonly id: string | null
+  /** The key that makes repeated submissions one job; null: none. */
   readonly idempotencyKey: string | null
   /** The same for requests that mean the same; id and key are not part of it. */
   readonly payloadHash: string
   /** For people. */
   readonly name: string
+  /** What each datacenter runs. */
   readonly workflows: readonly JobWorkflow[]
   /** Each once, in the order of the request. */
   readonly datacenters: readonly string[]
@@ -47,24 +49,33 @@ export interface JobRequest {
   readonly retryBudget: number
   /** 0: the operator's default. */
   readonly retryBudgetPerWorkflow: number
+  /** Whether the job has one budget, or each datacenter one. */
   readonly budgetScope: 'job' | 'datacenter'
+  /** Whether every retry counts, or only those that were wasted. */
   readonly retryBudgetCounts: 'all' | 'wasted'
+  /** Whether a workflow fails or waits when the budget is used up. */
   readonly onBudgetExhausted: 'fail' | 'park'
   /** Attempts of one workflow at one datacenter; null: no ceiling of its own. */
   readonly maxDispatchAttempts: number | null
   /** How long a datacenter may go without a worker that claims anything; null: for ever. */
   readonly dispatchTimeoutMs: number | null
+  /** Whether the job may complete without all its datacenters. */
   readonly bestEffort: boolean
   /** 0: the operator's default. */
   readonly minDcs: number
   /** 0: the operator's default. */
   readonly deadlineMs: number
+  /** How long the job waits for further datacenters once it has its minimum. */
   readonly settleMs: number
+  /** Whether fewer datacenters than the minimum are no success. */
   readonly strictMinDcs: boolean
+  /** Whether a datacenter with failures counts toward the minimum. */
   readonly datacenterSuccess: 'any' | 'all'
+  /** The job is over after this time; null: no limit. */
   readonly timeoutMs: number | null
   /** null: the operator's. */
   readonly lateResultPolicy: LateResultPolicy | null
+  /** What becomes of datacenters that have not reported at the completion. */
   readonly stragglers: 'run' | 'cancel'
   /** By the name of an output, or `WORKFLOW.OUTPUT`. */
   readonly aggregate: Readonly<Record<string, AggregateKind>>

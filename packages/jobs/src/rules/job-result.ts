@@ -38,14 +38,19 @@ export interface WorkflowResult {
 
 /** A datacenter that has reported, as its record says. */
 export interface DatacenterReport {
+  /** The name of the datacenter. */
   readonly name: string
+  /** How it ended. */
   readonly end: DatacenterEnd
+  /** Its workflows by how they ended. */
   readonly counts: WorkflowCounts
+  /** When its last workflow ended. */
   readonly reportedAtMs: number
   /** Reported after the job had completed. */
   readonly isLate: boolean
   /** False: a late report that the policy keeps out of the result. */
   readonly isCounted: boolean
+  /** Its workflows, in the order of their names. */
   readonly workflows: readonly WorkflowResult[]
 }
 

@@ -5,16 +5,23 @@ import type { Json } from 'reprise/durable'
 export type WorkflowSource =
   | {
       readonly kind: 'document'
+      /** The document. */
       readonly text: string
       /** What messages call the document; null: it has no file. */
       readonly file: string | null
     }
-  | { readonly kind: 'handler'; readonly handler: string }
+  | {
+      readonly kind: 'handler'
+      /** The name of the function. */
+      readonly handler: string
+    }
 
 export interface JobWorkflow {
   /** Unique within the job. */
   readonly name: string
+  /** What is executed. */
   readonly source: WorkflowSource
+  /** Parameters at every datacenter. */
   readonly params: Readonly<Record<string, Json>>
   /** By the name of a datacenter: these take the place of `params` of the same name. */
   readonly paramsByDatacenter: Readonly<Record<string, Readonly<Record<string, Json>>>>

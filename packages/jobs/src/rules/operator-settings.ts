@@ -12,14 +12,23 @@ export type LateResultPolicy = (typeof LATE_RESULT_POLICIES)[number]
 
 /** Defaults and limits for every job of a ledger. */
 export interface OperatorSettings {
+  /** Retries of a job that asks for no number. */
   readonly retryBudgetDefault: number
+  /** The most retries of a job. */
   readonly retryBudgetMax: number
+  /** Retries of one workflow, where the job asks for no number. */
   readonly retryBudgetPerWorkflowDefault: number
+  /** The most retries of one workflow. */
   readonly retryBudgetPerWorkflowMax: number
+  /** The minimum of datacenters, where the job asks for none. */
   readonly minDcsDefault: number
+  /** The deadline, where the job asks for none. */
   readonly deadlineDefaultMs: number
+  /** The longest deadline. */
   readonly deadlineMaxMs: number
+  /** What a late result means, where the job does not say. */
   readonly lateResultPolicy: LateResultPolicy
+  /** How often a job is looked at beside its timers. */
   readonly checkIntervalMs: number
 }
 

@@ -1,0 +1,63 @@
+/**
+ * What timers and reports do: their function looks at what a transaction cannot see (which datacenters have workers), and
+ * their end is written together with what it means for the job. Any process that serves the queue may execute them.
+ * Imports the records, the evaluation and the library.
+ */
+import type { Json, Ledger, TaskGroup, View } from 'reprise/durable'
+import { type Changes, type Definition, defineQueue } from 'reprise/internal'
+import { datacenterOf } from '../record/datacenter-record.js'
+import { jobOf } from '../record/job-record.js'
+import { datacenterRun } from '../record/names.js'
+import { TIMER_SHAPE, type TimerInput, timerInputOf } from '../record/queue-shapes.js'
+import { acceptReport, evaluateJob, evaluationKeys } from './evaluate-job.js'
+import { livingDatacenters } from './living-datacenters.js'
+import { retryDatacenters } from './retry-job.js'
+import { failUndispatched, stopStragglers } from './stop-workflows.js'
+
+export function timerDefinition(ledger: Ledger): Definition {
+  const run = (input: TimerInput): Promise<Json> => perform(ledger, input)
+  return defineQueue({ ...TIMER_SHAPE, run, group: TIMER_GROUP })
+}
+
+/** What `follow` sees as the result of the task. */
+interface Seen {
+  readonly living: readonly string[]
+}
+
+async function perform(ledger: Ledger, { kind, job, datacenter }: TimerInput): Promise<Json> {
+  if (kind === 'stop') await stopStragglers(ledger, job)
+  else if (kind === 'retry') await retryDatacenters(ledger, job)
+  else if (kind === 'dispatch') await failUndispatched(ledger, job, datacenter ?? '')
+  else return { living: await livingDatacenters(ledger) }
+  return null
+}
+
+const TIMER_GROUP: TaskGroup = {
+  classes: ['succeeded'],
+  keys: (task) => {
+    const { kind, job, datacenter } = timerInputOf(task)
+    if (kind === 'stop' || kind === 'retry' || kind === 'dispatch') return {}
+    const { runs, ...keys } = evaluationKeys(job, task.id)
+    return kind === 'report' ? { ...keys, runs: [...runs, datacenterRun(job, datacenter ?? '')] } : { ...keys, runs }
+  },
+  follow: (view, { after, to }, now) => {
+    const timer = timerInputOf(after)
+    const { living } = (after.result ?? { living: [] }) as unknown as Seen
+    return to === 'succeeded' ? followTimer(view, timer, living, now) : {}
+  },
+}
+
+function followTimer(
+  view: View,
+  { kind, job, datacenter = '' }: TimerInput,
+  living: readonly string[],
+  now: number,
+): Changes {
+  if (kind === 'stop' || kind === 'retry' || kind === 'dispatch') return {}
+  const run = view.run(job)
+  // Removed, or being removed: nobody is interested any more.
+  if (run === undefined || run.status === 'removing') return {}
+  if (kind !== 'report') return evaluateJob(view, jobOf(run), living, now)
+  const reporting = view.run(datacenterRun(job, datacenter))
+  return reporting === undefined ? {} : acceptReport(view, jobOf(run), datacenterOf(reporting), living, now)
+}
