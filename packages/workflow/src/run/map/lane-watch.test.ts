@@ -29,4 +29,33 @@ describe('the watch of a lane', () => {
     await watch.untilEmpty('run/map/items')
     expect(looks).toBe(2)
   })
+
+  test('looks at the share of failures when the tenth item has ended, though that one has succeeded', async () => {
+    const classes = { fresh: 100, retrying: 0, undecided: 0, succeeded: 5, failed: 4, cancelled: 0, total: 109 }
+    let halted = false
+    const gates: Record<string, unknown> = {}
+    const ledger = {
+      tally: async () => ({ ...classes }),
+      tallies: async () => [{ name: 'run/map/items', ...classes }],
+      list: async () => [],
+      transact: async (_keys: unknown, decide: (view: unknown) => { gates?: unknown[]; result: unknown }) => {
+        const decided = decide({ gate: (key: string) => (gates[key] ??= { key, kind: 'queue', state: {} }) })
+        halted ||= JSON.stringify(decided.gates ?? []).includes('failure_threshold')
+        return decided.result
+      },
+    } as unknown as Ledger
+    const errors = { failureThreshold: 0.3, halt: 'now' } as never
+    const watch = new LaneWatch(ledger, 'run/map', errors, new AbortController().signal)
+    vi.useFakeTimers()
+    const over = watch.untilOver('run/map/items', 'run/map/items')
+    // Nine have ended: too few to stop for 4 of 9.
+    await vi.advanceTimersByTimeAsync(0)
+    expect(halted).toBe(false)
+    classes.succeeded++
+    watch.itemRested(false)
+    // Long before the next poll.
+    await vi.advanceTimersByTimeAsync(100)
+    expect(halted).toBe(true)
+    await over
+  })
 })

@@ -7,11 +7,11 @@
 import type { Ledger } from 'reprise/durable'
 import type { MapErrorPolicy } from '../../plan/map-plan.js'
 import { openIn, openInQueue, readClasses, runningItems } from './map-counts.js'
-import { countHalt, halt, readLanes, thresholdHalt } from './map-halt.js'
+import { countHalt, halt, isShareHigh, readLanes, thresholdHalt } from './map-halt.js'
 
 const POLL_MS = 1000
-/** After a failure the map may have been stopped: it is looked at this soon, however many failures follow. */
-const AFTER_FAILURE_MS = 50
+/** After a failure the map may have to stop, or was stopped: it is looked at at once, and then at most this often. */
+const BETWEEN_LOOKS_MS = 50
 
 export class LaneWatch {
   private readonly ledger: Ledger
@@ -21,7 +21,12 @@ export class LaneWatch {
   /** Tasks that have not ended, as far as this process knows: it may take too many for ended, never too few. */
   private left = 0
   private wake: () => void = () => undefined
-  private isWakingSoon = false
+  /** Something has happened since the last look that may stop the map. */
+  private hasNews = false
+  private lookedAtMs = -Infinity
+  private timer: NodeJS.Timeout | undefined = undefined
+  /** The share of failures is above its limit, and too few items have ended to stop for it. */
+  private isShareHigh = false
 
   constructor(ledger: Ledger, mapRun: string, errors: MapErrorPolicy, signal: AbortSignal) {
     this.ledger = ledger
@@ -37,14 +42,22 @@ export class LaneWatch {
   /** An item has ended here, or waits. */
   itemRested(isFailed: boolean): void {
     this.left--
-    if (this.left <= 0) this.wake()
-    else if (isFailed && !this.isWakingSoon) {
-      this.isWakingSoon = true
-      setTimeout(() => {
-        this.isWakingSoon = false
+    if (this.left <= 0) return this.wake()
+    if (!isFailed && !this.isShareHigh) return
+    this.hasNews = true
+    this.wakeForNews()
+  }
+
+  private wakeForNews(): void {
+    // While fewer items than the share needs have ended, there are few ends to look at.
+    const waitMs = this.isShareHigh ? 0 : this.lookedAtMs + BETWEEN_LOOKS_MS - performance.now()
+    this.timer ??= setTimeout(
+      () => {
+        this.timer = undefined
         this.wake()
-      }, AFTER_FAILURE_MS)
-    }
+      },
+      Math.max(0, waitMs),
+    )
   }
 
   /** Resolves when nothing of the lane goes on any more: ended, stopped, or the run is stopped. */
@@ -70,10 +83,14 @@ export class LaneWatch {
   }
 
   private async isOver(tally: string, queue: string): Promise<boolean> {
+    this.hasNews = false
+    this.lookedAtMs = performance.now()
     const open = await this.look(tally)
     const { items, sample } = await readLanes(this.ledger, this.mapRun)
+    const classes = await readClasses(this.ledger, this.mapRun)
     // The last items too may be what makes the share of failures too large: then nothing comes after the map.
-    const reason = thresholdHalt(await readClasses(this.ledger, this.mapRun), this.errors) ?? countHalt(items)
+    const reason = thresholdHalt(classes, this.errors) ?? countHalt(items)
+    this.isShareHigh = reason === undefined && isShareHigh(classes, this.errors)
     if (reason !== undefined) await halt(this.ledger, this.mapRun, reason)
     if (open === 0) return true
     if (reason === undefined && items.halt === undefined && sample.halt === undefined) return false
@@ -103,6 +120,7 @@ export class LaneWatch {
       }
       this.signal.addEventListener('abort', this.wake, { once: true })
       if (this.signal.aborted) this.wake()
+      else if (this.hasNews) this.wakeForNews()
     })
   }
 }

@@ -18,13 +18,23 @@ const LANES = ['items', 'sample'] as const
 
 /** Why the failure rate stops the map; undefined if it does not. */
 export function thresholdHalt(
-  { succeeded, failed, undecided }: ItemClasses,
-  { failureThreshold }: Pick<MapErrorPolicy, 'failureThreshold'>,
+  classes: ItemClasses,
+  errors: Pick<MapErrorPolicy, 'failureThreshold'>,
 ): HaltReason | undefined {
+  const { succeeded, failed, undecided } = classes
   const lost = failed + undecided
   const ended = succeeded + lost
-  if (failureThreshold === null || ended < LEAST_ENDED || lost / ended <= failureThreshold) return undefined
-  return { kind: 'failure_threshold', failed: lost, ended, limit: failureThreshold }
+  if (ended < LEAST_ENDED || !isShareHigh(classes, errors)) return undefined
+  return { kind: 'failure_threshold', failed: lost, ended, limit: errors.failureThreshold ?? 0 }
+}
+
+/** Whether the share of failures is above its limit, however few items have ended. */
+export function isShareHigh(
+  { succeeded, failed, undecided }: ItemClasses,
+  { failureThreshold }: Pick<MapErrorPolicy, 'failureThreshold'>,
+): boolean {
+  const lost = failed + undecided
+  return failureThreshold !== null && lost > 0 && lost / (succeeded + lost) > failureThreshold
 }
 
 export async function readLanes(
