@@ -135,6 +135,31 @@ test('an attempt that was killed counts for as long as its process is known to h
   expect(parseDuration(told)).toBeLessThanOrEqual(conductedMs(after) + CLOCKS_DIFFER_MS)
 })
 
+test('a process that was killed in a map is known to have lived until it began the last item', async () => {
+  scene = new Scene(`
+mode: mapreduce
+map:
+  input: { range: [1, 5] }
+  max_parallel: 1
+  agent_template: [{ shell: 'echo "\${item}" >> ran; test "\${item}" = 4 && test ! -e go && sleep 60; sleep 0.3' }]
+`)
+  await scene.killed(RUN, () => scene.count('ran') === 4)
+  const [held] = await scene.ledger((ledger) =>
+    ledger.list({ scopeKind: 'run', scope: 'r1/map', statuses: ['running'] }),
+  )
+  const lastStartMs = Math.floor(held?.progress.current?.startedAtMs ?? Infinity)
+  const killed = await scene.show('r1')
+  expect(killed.sessions[0]?.lastSeenAtMs).toBeGreaterThanOrEqual(lastStartMs)
+  await pass(DOWN_MS)
+  scene.write('go', '')
+  expect((await scene.reprise('resume', 'r1')).code).toBe(0)
+  const detail = await scene.show('r1')
+  expect(detail.sessions[0]?.lastSeenAtMs).toBeGreaterThanOrEqual(lastStartMs)
+  // The map took as long as processes conducted it, not the time in between.
+  expect(detail.downMs).toBeGreaterThanOrEqual(DOWN_MS)
+  expect(detail.steps[0]?.activeMs).toBeLessThanOrEqual(conductedMs(detail))
+})
+
 test('watched after a resume: steps in their order, with the last line that they wrote', async () => {
   scene = new CliFixture(`
 steps:

@@ -32,16 +32,24 @@ export function otherOwner(owner: OwnerRecord, leaseLeftMs: number): OtherOwner 
   return { host, pid, startedAtMs, ...Object.fromEntries(about), leaseLeftMs }
 }
 
+/** Tasks of a lost process that are looked at; more than it runs at a time. */
+const MOST_OWNED = 1000
+
 /**
- * When a process last renewed its lease, by the ledger's clock: it lived then, and for less than a third of its lease
- * after. Undefined if its row is gone, or if the clock has been set back since.
+ * When a process is last known to have lived, by the ledger's clock: when it renewed its lease, or when it took the last
+ * task that it still has. It lived for less than a third of its lease after that. Undefined if its row is gone, or if the
+ * clock has been set back since.
  */
 export async function lastHeardOf(
-  ledger: Pick<Ledger, 'leaseNow' | 'now' | 'owners'>,
+  ledger: Pick<Ledger, 'leaseNow' | 'now' | 'owners' | 'list'>,
   id: string,
 ): Promise<number | undefined> {
   const owner = (await ledger.owners()).find((one) => one.id === id)
   if (owner?.leaseMs === undefined) return undefined
   const silentMs = (await ledger.leaseNow()) - (owner.leaseUntilMs - owner.leaseMs)
-  return silentMs < 0 ? undefined : (await ledger.now()) - silentMs
+  if (silentMs < 0) return undefined
+  const nowMs = await ledger.now()
+  const held = await ledger.list({ owner: id, withInput: false, limit: MOST_OWNED })
+  const taken = held.map(({ updatedAtMs }) => updatedAtMs).filter((atMs) => atMs <= nowMs)
+  return Math.max(nowMs - silentMs, ...taken)
 }

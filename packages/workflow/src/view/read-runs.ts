@@ -47,6 +47,8 @@ export interface MapLook {
   /** Kinds of failures that are told; 0 for none, which is cheaper. */
   readonly failures: number
   readonly nowMs: number
+  /** When processes conducted the run; absent: all the time. */
+  readonly sessions?: readonly TimeSpan[]
 }
 
 /** Which runs are listed: those that fit every field. */
@@ -134,7 +136,7 @@ export async function viewRun(
   const attempts = await allAttemptsOfRun(ledger, id)
   const isInterrupted = stateOf(run, ownerOf(run, living)) === 'interrupted'
   const look = new StepLook({ attempts, sessions, logOf: reader.logsOf(id), isInterrupted })
-  const maps = { isInterrupted, failures, nowMs: await ledger.now() }
+  const maps = { isInterrupted, failures, nowMs: await ledger.now(), sessions }
   const viewMap = (map: MapPlan): Promise<StepView> => reader.viewMap(id, map, maps)
   const steps = await stepViews(ledger, id, plan, look, viewMap)
   const counts = countStates(steps.filter(({ id: step }) => !isFallbackId(step)).map(({ state }) => state))

@@ -56,6 +56,12 @@ export function endedSessions(sessions: readonly OpenSession[], signs: readonly 
   })
 }
 
+/** How much of a time lies in sessions: while no process conducted the run, nothing of it was done. */
+export function conductedMs({ fromMs, toMs }: TimeSpan, sessions: readonly TimeSpan[]): number {
+  const within = sessions.map((one) => Math.max(0, Math.min(toMs, one.toMs) - Math.max(fromMs, one.fromMs)))
+  return within.reduce((sum, ms) => sum + ms, 0)
+}
+
 export type AttemptTime = Pick<AttemptRow, 'startedAtMs' | 'endedAtMs'>
 
 /** How long an attempt ran, or is known to have run: what was interrupted by a kill ended with its process. */
@@ -65,12 +71,12 @@ export function attemptMs({ startedAtMs, endedAtMs }: AttemptTime, sessions: rea
 }
 
 export function timesOf(sessions: readonly TimeSpan[], waitedMs: number): RunTimes {
-  const conductedMs = sessions.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)
+  const heldMs = sessions.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)
   const downMs = sessions.reduce(
     (sum, { toMs }, index) => sum + Math.max(0, (sessions[index + 1]?.fromMs ?? toMs) - toMs),
     0,
   )
-  return { activeMs: Math.max(0, conductedMs - waitedMs), waitedMs, downMs }
+  return { activeMs: Math.max(0, heldMs - waitedMs), waitedMs, downMs }
 }
 
 /** Waits and attempts that last: of tasks that have not ended. */

@@ -10,6 +10,7 @@ import type { MapPlan } from '../../plan/map-plan.js'
 import { countsOf, readClasses } from '../../view/item-counts.js'
 import { type MapLook, mapStepState } from '../../view/read-runs.js'
 import { scopeOf } from '../../view/run-pages.js'
+import { conductedMs } from '../../view/run-times.js'
 import type { FailureGroup, MapRunningItem, MapView, StepState, StepView } from '../../view/views.js'
 import { classesOfRunning } from './map-counts.js'
 import { mapRunId } from './map-names.js'
@@ -25,11 +26,18 @@ const LEAST_RATE_MS = 1000
 /** The map as a row among the steps; `pending` if it has not begun. */
 export async function viewMap(ledger: Ledger, run: string, map: MapPlan, look: MapLook): Promise<StepView> {
   const record = await ledger.run(mapRunId(run, map.id))
-  if (record === undefined) return rowOf(map, undefined, 'pending', null)
+  if (record === undefined) return rowOf(map, undefined, 'pending', null, 0)
   const view = await mapView(ledger, record, map, look)
   const state = mapStepState(record, look.isInterrupted)
-  const row = rowOf(map, record, state, view)
-  return state === 'running' ? { ...row, activeMs: Math.max(0, look.nowMs - record.createdAtMs) } : row
+  return rowOf(map, record, state, view, activeMsOf(record, state, look))
+}
+
+/** How long the map took, without the time in which no process conducted its run. */
+function activeMsOf(record: RunRecord, state: StepState, { nowMs, sessions }: MapLook): number {
+  const { createdAtMs: fromMs, endedAtMs, updatedAtMs } = record
+  const isOpen = endedAtMs === null && sessions !== undefined
+  const toMs = state === 'running' || isOpen ? nowMs : (endedAtMs ?? updatedAtMs)
+  return sessions === undefined ? Math.max(0, toMs - fromMs) : conductedMs({ fromMs, toMs }, sessions)
 }
 
 async function mapView(ledger: Ledger, record: RunRecord, map: MapPlan, look: MapLook): Promise<MapView> {
@@ -108,7 +116,13 @@ async function failuresOf(ledger: Ledger, mapRun: string, limit: number): Promis
   }))
 }
 
-function rowOf(map: MapPlan, record: RunRecord | undefined, state: StepState, view: MapView | null): StepView {
+function rowOf(
+  map: MapPlan,
+  record: RunRecord | undefined,
+  state: StepState,
+  view: MapView | null,
+  activeMs: number,
+): StepView {
   const { id, name } = map
   return {
     id,
@@ -119,7 +133,7 @@ function rowOf(map: MapPlan, record: RunRecord | undefined, state: StepState, vi
     attempts: 0,
     attemptsAllowed: attemptsOf(map),
     nextAttemptAtMs: null,
-    activeMs: record === undefined ? 0 : (record.endedAtMs ?? record.updatedAtMs) - record.createdAtMs,
+    activeMs,
     waitedMs: 0,
     retryBudgetMs: null,
     stopReason: null,
