@@ -7,7 +7,7 @@ import path from 'node:path'
 import type { Json } from 'reprise/durable'
 import { reasonOf } from '../document/read-text.js'
 import { STDIN } from '../document/problem.js'
-import type { InputFormat, MapInput, MapPlan } from '../plan/map-plan.js'
+import { formatOfName, type InputFormat, type MapInput, type MapPlan } from '../plan/map-plan.js'
 import type { RunAction, ShellAction } from '../plan/plan.js'
 import type { Values } from '../steps/step-context.js'
 import { compileJsonPath, type JsonPath } from '../values/json-path.js'
@@ -41,14 +41,6 @@ interface OpenInput {
   readonly entries: EntryStream
 }
 
-const ENDINGS: Readonly<Record<string, InputFormat>> = {
-  '.json': 'json',
-  '.ndjson': 'ndjson',
-  '.jsonl': 'ndjson',
-  '.csv': 'csv',
-  '.tsv': 'tsv',
-  '.txt': 'lines',
-}
 const PIECE_BYTES = 128 * 1024
 
 type Selected = { readonly input: MapInput; readonly selection: Pick<MapPlan['selection'], 'jsonPath'> }
@@ -59,7 +51,7 @@ export async function openEntries({ input, selection }: Selected, sources: Input
   switch (input.kind) {
     case 'file': {
       const file = fillText(input.path, values)
-      const format = input.format ?? ENDINGS[path.extname(file).toLowerCase()] ?? null
+      const format = input.format ?? formatOfName(path.basename(file)) ?? null
       return ofText(file, fileSource(path.resolve(sources.documentDir, file), file), format, jsonPath)
     }
     case 'command':

@@ -1,7 +1,7 @@
 /** What of a single map no table can say. Imports spots, findings and what a map means. */
 import type { Findings } from '../document/findings.js'
 import { fieldOf, hasFields, type Spot } from '../document/spot.js'
-import { MAX_ITEMS } from './map-plan.js'
+import { formatOfName, MAX_ITEMS } from './map-plan.js'
 import type { MapSpot } from './phase-spots.js'
 
 /** Inputs that are read, and so have a format. */
@@ -23,6 +23,8 @@ export function checkMap(findings: Findings, map: MapSpot): void {
 function checkInput(findings: Findings, map: Spot): void {
   const { source } = findings
   const input = fieldOf(source, map, 'input')
+  const path = fieldOf(source, map, 'json_path')
+  if (input !== undefined && path !== undefined) checkPath(findings, input, path)
   if (input === undefined || !hasFields(input.data)) return
   const { data } = input
   const format = fieldOf(source, input, 'format')
@@ -32,10 +34,29 @@ function checkInput(findings: Findings, map: Spot): void {
   }
   const range = fieldOf(source, input, 'range')
   if (range !== undefined) checkRange(findings, map, range)
-  const path = fieldOf(source, map, 'json_path')
-  if (path !== undefined && (kind === 'range' || kind === 'glob')) {
+}
+
+/** Inputs whose items are plain values. */
+const WITHOUT_DOCUMENT = ['range', 'glob', 'product']
+
+/** A path looks into documents: JSON, or the rows of NDJSON. */
+function checkPath(findings: Findings, input: Spot, path: Spot): void {
+  const { data } = input
+  const kind = hasFields(data) ? Object.keys(data).find((key) => WITHOUT_DOCUMENT.includes(key)) : undefined
+  if (kind !== undefined) {
     findings.fail(path, `finds nothing in the items of a ${kind}`, 'leave it out', true)
+    return
   }
+  const { format, file } = hasFields(data) ? data : { format: undefined, file: data }
+  const known = format ?? (typeof file === 'string' ? formatOfName(file) : undefined)
+  if (known !== 'csv' && known !== 'tsv' && known !== 'lines') return
+  const rows = known === 'lines' ? 'lines of text' : `rows of ${known.toUpperCase()}`
+  findings.fail(
+    path,
+    `looks into JSON and NDJSON, and the items are ${rows}`,
+    'leave it out, or select with `filter`',
+    true,
+  )
 }
 
 function checkRange(findings: Findings, map: Spot, range: Spot): void {

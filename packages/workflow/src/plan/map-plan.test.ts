@@ -337,6 +337,30 @@ test.each<[string, RegExp | null]>([
   else expect(text).toMatch(expected)
 })
 
+test.each<[string, RegExp | null]>([
+  ['orders.json', null],
+  ['orders.jsonl', null],
+  ['orders', null],
+  ['{file: orders.csv, format: ndjson}', null],
+  ['{command: ./list}', null],
+  ['{stdin: true}', null],
+  ['"${env.FILE}"', null],
+  ['orders.csv', /looks into JSON and NDJSON, and the items are rows of CSV → leave it out, or select with `filter`/],
+  ['"${env.DAY}.TSV"', /the items are rows of TSV/],
+  ['orders.txt', /the items are lines of text/],
+  ['{file: orders.json, format: csv}', /the items are rows of CSV/],
+  ['{command: ./list, format: lines}', /the items are lines of text/],
+  ['{stdin: true, format: tsv}', /the items are rows of TSV/],
+  ['{range: [1, 3]}', /finds nothing in the items of a range/],
+  ['{glob: "*.json"}', /finds nothing in the items of a glob/],
+  ['{product: [[1], [2]]}', /finds nothing in the items of a product/],
+])('18: a path is read with the input %s if there is a document to look into', async (input, expected) => {
+  const fields = `input: ${input}, json_path: "$.orders[*]", ${TEMPLATE}`
+  const text = (await said(`steps: [{id: resize, map: {${fields}}}]`)).join('\n')
+  if (expected === null) expect(text).toBe('')
+  else expect(text).toMatch(expected)
+})
+
 test('a mistake in a path or a sort is shown at its column', async () => {
   const [path] = await problems(around('{shell: x}', 'x', 'json_path: $.a[b]'))
   expect(path).toMatchObject({ line: 9, column: expect.any(Number) as number })

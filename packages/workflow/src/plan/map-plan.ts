@@ -50,6 +50,21 @@ export const INPUT_FORMATS = ['json', 'ndjson', 'csv', 'tsv', 'lines'] as const
 /** How an input is read. */
 export type InputFormat = (typeof INPUT_FORMATS)[number]
 
+const ENDINGS: Readonly<Record<string, InputFormat>> = {
+  json: 'json',
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  csv: 'csv',
+  tsv: 'tsv',
+  txt: 'lines',
+}
+
+/** The format that the ending of a file's name says; undefined if it says none. */
+export function formatOfName(file: string): InputFormat | undefined {
+  const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase()
+  return ending === undefined || !Object.hasOwn(ENDINGS, ending) ? undefined : ENDINGS[ending]
+}
+
 /** Where items come from. */
 export type MapInput =
   | FileInput
