@@ -124,8 +124,21 @@ describe('a map', () => {
     await fixture.run(document)
     await fixture.run(document, { runId: 'import-2' })
     const [first, second] = fixture.lines('keys')
-    expect(first).toMatch(/^[0-9a-f-]{36}\/map\.input$/)
+    expect(first).toMatch(/^[0-9a-f-]{36}\/map$/)
     expect(second).not.toBe(first)
+  })
+
+  test('shares neither log nor idempotency key with a step that is named after it', async () => {
+    const say = 'echo "$REPRISE_IDEMPOTENCY_KEY" >> keys; echo >&2'
+    const map = { input: { command: `${say} "the input"; echo a` }, agent_template: [{ shell: 'true' }] }
+    const steps = [
+      { id: 'each.input', shell: `${say} "the step"` },
+      { id: 'each', map },
+    ]
+    expect(await fixture.run({ steps })).toBe('succeeded')
+    expect(new Set(fixture.lines('keys')).size).toBe(2)
+    const log = (step: string): string => fixture.read(`state/runs/import-1/${step}/1.1.1.log`)
+    expect([log('each.input'), log('each')]).toEqual(['the step\n', expect.stringContaining('the input\n')])
   })
 
   test('leaves nothing of a secret in the record of its input or in files', async () => {

@@ -136,7 +136,7 @@ test('an attempt that was killed counts for as long as its process is known to h
 })
 
 test('a process that was killed in a map is known to have lived until it began the last item', async () => {
-  scene = new Scene(`
+  scene = new CliFixture(`
 mode: mapreduce
 map:
   input: { range: [1, 5] }

@@ -51,7 +51,9 @@ export async function run(
     const runId = record.id
     const logs = await logsOfRun(ledger, record, settings.store)
     const map = step === undefined ? undefined : await findMap(ledger, record, step)
-    if (map !== undefined && item === undefined) throw withoutItem(runId, map.id)
+    // The log of a map itself is that of the command of its input.
+    if (map !== undefined && item === undefined && logs.files({ step, attempt }).length === 0)
+      throw withoutItem(runId, map.id)
     if (map === undefined && item !== undefined) throw new UsageError(`${step} is no map, and ${item} no item of it`)
     const task = map === undefined || item === undefined ? undefined : await findItem(ledger, record, map, item)
     const files = (): readonly LogEntry[] =>
@@ -79,7 +81,7 @@ export async function run(
 
 /** Items may be very many: the output of all of them is not printed. */
 function withoutItem(runId: string, map: string): RefusedError {
-  const message = `Map ${map} of run ${runId} has a log for each item: name one.`
+  const message = `Map ${map} of run ${runId} has a log for each item: name an item.`
   const next = [
     ['show', runId, map, '--state', 'dead'],
     ['logs', runId, map, 'ITEM'],

@@ -7,6 +7,7 @@ import {
   failureReason,
   failureText,
   fallbackId,
+  type MapView,
   plural,
   roundedDuration,
   type RunDetail,
@@ -65,7 +66,9 @@ function block(
   look: Look,
   command: CommandWords,
 ): string[] {
-  const steps = run.steps.filter((step) => step.state === state && !step.map)
+  // Maps have a block of their own, unless they could not begin: then there are no items to tell of.
+  const isPlain = ({ map, failure }: StepView): boolean => !map || failure !== null
+  const steps = run.steps.filter((step) => step.state === state && isPlain(step))
   if (steps.length === 0) return []
   const shown = look.verbose ? steps : steps.slice(0, MAX_LISTED)
   const nameOf = (step: StepView): string => plainText(step.name, MAX_NAME)
@@ -90,12 +93,13 @@ function recoveredLines({ attempts, attemptsAllowed, waitedMs, history }: StepVi
 }
 
 function failedLines(step: StepView, { steps }: RunDetail): string[] {
-  const { attempts, waitedMs, stopReason, failure, log } = step
+  const { attempts, waitedMs, stopReason, failure, log, map } = step
   const waited = waitedMs > 0 ? `, waited ${roundedDuration(waitedMs)}` : ''
   const why = stopReason === null ? '' : `: ${stopWords(step)}`
   const fallback = steps.find(({ id }) => id === fallbackId(step))
   const instead = fallback?.state === 'succeeded' ? 'its fallback ran instead' : ''
-  const lines = [`${attemptsText(attempts)}${waited}${why}`, failureText(failure), instead]
+  const head = map ? 'no item has run, since the map could not begin' : `${attemptsText(attempts)}${waited}${why}`
+  const lines = [head, failureText(failure), instead]
   return [...lines, ...(log === null ? [] : [`log: ${plainText(pathFromHere(log), 1000)}`])].filter(
     (line) => line !== '',
   )
@@ -132,7 +136,7 @@ function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[
   if (state !== 'failed' && state !== 'completed_with_failures') return []
   const failed = steps.find((step) => (failedStep === null ? step.state === 'failed' : step.id === failedStep))
   const what = steps.some(({ map }) => map) ? 'what failed' : 'the failed steps'
-  const isReset = steps.some((step) => step.state === 'failed' && (!step.map || step.map.counts.total > 0))
+  const isReset = steps.some((step) => step.state === 'failed' && (!step.map || hasResettable(step.map)))
   return [
     ...mapNextSteps(id, steps),
     ...(failed === undefined || failed.log === null
@@ -141,6 +145,11 @@ function nextSteps({ id, state, steps, failedStep }: RunDetail): [words: string[
     [['show', id], 'every step and attempt'],
     ...(isReset ? ([[['resume', id, '--reset-retries'], `retry ${what}`]] as [string[], string][]) : []),
   ]
+}
+
+/** Whether a resume with fresh attempts would run items again: undecided ones wait for a decision. */
+function hasResettable({ counts, halted }: MapView): boolean {
+  return halted !== null || counts.dead + counts.skipped + counts.cancelled > 0
 }
 
 /** How it ended, and for one that was interrupted how to go on. */

@@ -9,6 +9,8 @@ import type { RunReader } from '../view/read-runs.js'
 import { StateDirectory } from '../state/state-directory.js'
 import { stateDirectoryOf } from './store.js'
 
+const FIRST = { generation: 1, attempt: 1, execution: 1 }
+
 /** `plan`: what the run has, where that is known already. */
 export function runReader(ledger: Ledger, store: string, plan?: Plan): RunReader {
   const state = StateDirectory.at(stateDirectoryOf(store))
@@ -16,7 +18,13 @@ export function runReader(ledger: Ledger, store: string, plan?: Plan): RunReader
     ledger,
     planOf: async (run) => plan ?? recordedPlan(run, (await ledger.definition(run.id)) ?? null),
     lastLineIn,
-    viewMap: (run, map, look) => viewMap(ledger, run, map, look),
+    viewMap: async (run, map, look) => {
+      const row = await viewMap(ledger, run, map, look)
+      if (row.failure === null) return row
+      // The command of its input has written it.
+      const log = state.logFile({ run, step: map.id }, FIRST)
+      return { ...row, log: existsSync(log) ? log : null }
+    },
     logsOf: (run) => {
       // Most steps of a long run write nothing and have no directory: one listing saves a look for each of them.
       const logged = new Set(state.stepsOf(run))

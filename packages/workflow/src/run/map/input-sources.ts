@@ -71,7 +71,8 @@ async function runInput(
 ): Promise<string> {
   const step: StepPlan = {
     kind: 'step',
-    id: `${id}.input`,
+    // Of the map itself, which has no attempts of its own: `map.input` may be the id of another step.
+    id,
     name: `${name}: input`,
     action,
     policy: { attempts: 1 },
@@ -84,7 +85,7 @@ async function runInput(
     maxLogBytes: MAX_LOG_BYTES,
   }
   // Its own in every run, and the same if the command has to run again.
-  const idempotencyKey = `${correlationId}/${step.id}`
+  const idempotencyKey = `${correlationId}/${id}`
   const context = { attempt: 1, execution: 1, generation: 1, taskId: step.id, idempotencyKey, signal }
   await written(file, async (write) => {
     const outcome = performer.perform(step, action, context, {
