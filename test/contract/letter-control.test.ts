@@ -144,6 +144,41 @@ describe.each(THREE_STORES)('a dead letter in $name', { timeout: 60_000 }, ({ ma
     await untilAll('succeeded', 2, 1)
   })
 
+  it('of an undecided task is decided once: done with a result, or its attempt again', async () => {
+    const { durable, work } = await program({}, 2)
+    isDown = false
+    for (const id of ['a', 'b']) await work.start(1, { id })
+    await untilAll('succeeded', 1, 2)
+    // As after the loss of a process during the first attempt.
+    for (const id of ['a', 'b'])
+      await operator.transact({ tasks: [keyOf(id)] }, (view) => {
+        const { result: _result, ...task } = view.task(keyOf(id)) as TaskRecord
+        const current = { attempt: 1, execution: 1, startedAtMs: view.now }
+        const undecided = { ...task, status: 'undecided', stopReason: 'interrupted' } as const
+        const letter = { ...keyOf(id), generation: 1, atMs: view.now, signature: '', failure: null }
+        const tasks = [{ ...undecided, progress: { ...task.progress, current } }]
+        return { tasks, dead: [{ ...letter, stopReason: 'interrupted' as const }], result: null }
+      })
+    const [a, b] = ['a', 'b'].map((id) => ({ ...keyOf(id), generation: 1 })) as [LetterRef, LetterRef]
+    const done = { ...ACTOR, decision: { answer: 'done', result: { found: 7 } } } as const
+    const decided = await Promise.all([redriveLetters(operator, [a], done), redriveWith(durable, [a], done)])
+    expect(decided.map(([one]) => one?.answer).toSorted()).toEqual(['done_before', 'redriven'])
+    expect(await operator.get(a)).toMatchObject({ status: 'succeeded', generation: 1, result: { found: 7 } })
+    calls = []
+    expect(await redriveWith(durable, [b], { ...ACTOR, decision: { answer: 'rerun' } })).toMatchObject([
+      { answer: 'redriven' },
+    ])
+    await untilAll('succeeded', 1, 2)
+    expect(calls).toEqual([1])
+    expect(await operator.get(b)).toMatchObject({ progress: { retry: { launched: 1 } }, result: 1 })
+    expect(await openLetters()).toEqual([])
+    const history = await operator.analytics.history(b)
+    expect(history?.events.find(({ type }) => type === 'decided')?.detail).toEqual({ answer: 'rerun', ...ACTOR })
+    await expect(
+      redriveLetters(operator, [a], { ...ACTOR, decision: { answer: 'done' } as never }),
+    ).rejects.toMatchObject({ problems: [{ path: 'decision' }] })
+  })
+
   it('is redriven into another queue, whose program then runs the task', async () => {
     const { durable, work } = await program()
     await work.start(1, { id: 'a' })

@@ -1,8 +1,9 @@
 /** Redrives with a changed file, of undecided items, of a part of a map, and at another pace. Needs a build. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
+import { onBothStores } from '../workflow/both-stores.js'
 import { LetterScene } from './letter-fixture.js'
 
-describe('a redrive', () => {
+onBothStores('a redrive', () => {
   let scene: LetterScene
   afterEach(() => scene.remove())
 

@@ -1,9 +1,9 @@
 /** Redrives that are killed, stopped, or begun twice; letters of steps and of tasks of programs. On both stores. Needs a build. */
 import { mkdirSync, rmSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { openDurable } from 'reprise/durable'
-import { type TestDatabase, testDatabase } from '../postgres/shared-server.js'
-import { keepIn, until } from '../workflow/cli-fixture.js'
+import { onBothStores } from '../workflow/both-stores.js'
+import { until } from '../workflow/cli-fixture.js'
 import { LetterScene, type MapText } from './letter-fixture.js'
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -14,15 +14,7 @@ const HELD: MapText = {
   reduce: [{ id: 'sum', shell: 'echo "${map.succeeded}" >> sums' }],
 }
 
-describe.each(['sqlite', 'postgres'])('a redrive on %s', (kind) => {
-  let database: TestDatabase | undefined
-  beforeAll(async () => {
-    if (kind === 'sqlite') return
-    database = await testDatabase()
-    keepIn(database.url)
-  })
-  afterAll(() => database?.drop())
-
+onBothStores('a redrive', () => {
   let scene: LetterScene
   afterEach(() => scene.remove())
 

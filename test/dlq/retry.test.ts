@@ -1,18 +1,9 @@
 /** Dead letters of maps, redriven: points 14 and 24 to 27, on both stores. Needs a build. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type TestDatabase, testDatabase } from '../postgres/shared-server.js'
-import { keepIn } from '../workflow/cli-fixture.js'
+import { afterEach, expect, test } from 'vitest'
+import { onBothStores } from '../workflow/both-stores.js'
 import { LetterScene, type MapText } from './letter-fixture.js'
 
-describe.each(['sqlite', 'postgres'])('dead letters of a map on %s', (kind) => {
-  let database: TestDatabase | undefined
-  beforeAll(async () => {
-    if (kind === 'sqlite') return
-    database = await testDatabase()
-    keepIn(database.url)
-  })
-  afterAll(() => database?.drop())
-
+onBothStores('dead letters of a map', () => {
   let scene: LetterScene
   afterEach(() => scene.remove())
   const begin = async (text: MapText, failing: readonly string[], code = 3): Promise<void> => {
@@ -183,7 +174,7 @@ describe.each(['sqlite', 'postgres'])('dead letters of a map on %s', (kind) => {
   test('26: an edit that is no JSON or too large is refused, and changes nothing', async () => {
     await begin({}, ['b'])
     const none = await scene.here('dlq', 'edit', 'r1/map', 'b', '--input', '{')
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('--input is no JSON')])
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('--input is not valid JSON')])
     scene.write('large.json', JSON.stringify('x'.repeat(1024 ** 2)))
     const large = await scene.here('dlq', 'edit', 'r1/map', 'b', '--input', `@${scene.path('large.json')}`)
     expect([large.code, large.stderr]).toEqual([2, expect.stringContaining('larger than 1 MiB')])

@@ -78,6 +78,7 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`dlq groups`', 'dlq groups --store sqlite:letters/ledger.db', 0],
   ['`dlq stats`', 'dlq stats --store sqlite:letters/ledger.db', 0],
   ['`dlq retry --dry-run`', 'dlq retry d1 --dry-run --store sqlite:letters/ledger.db', 0],
+  ['`dlq decide LETTER`', 'dlq decide d1 --done --store sqlite:letters/ledger.db', 0],
   ['`dlq edit LETTER`', 'dlq edit d1/map 2 --input 3 --store sqlite:letters/ledger.db', 0],
   ['`dlq retry`', 'dlq retry d1 --store sqlite:letters/ledger.db', 3],
   ['`dlq ack LETTER`', 'dlq ack d1/map 2 --reason withdrawn --store sqlite:letters/ledger.db', 0],

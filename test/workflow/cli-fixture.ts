@@ -24,8 +24,8 @@ const plainEnv = Object.fromEntries(
 
 let database: string | undefined
 
-/** Every fixture from here on has its store in this database, in a schema of its own. */
-export function keepIn(url: string): void {
+/** Every fixture from here on has its store in this database, in a schema of its own; undefined: in a file. */
+export function keepIn(url: string | undefined): void {
   database = url
 }
 

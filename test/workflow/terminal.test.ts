@@ -2,16 +2,12 @@
  * On a terminal: whatever steps, files and arguments say, nothing but our own sequences reaches it; and when it closes,
  * the run stops in order. A terminal of its own comes from `script`. Needs a build.
  */
-import { spawnSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from 'vitest'
-import { bin, type Ended, type Going, CliFixture, until } from './cli-fixture.js'
+import { hasTerminal, onTerminal, withTerminal } from './on-terminal.js'
+import { type Ended, CliFixture, until } from './cli-fixture.js'
 
 let scene: CliFixture
 afterEach(() => scene.remove())
-
-const hasTerminal =
-  spawnSync('script', ['-qec', 'test -t 1', '/dev/null'], { stdio: ['ignore', 'pipe', 'pipe'] }).status === 0
-const named = (name: string): string => (hasTerminal ? name : `${name} (skipped: needs script)`)
 
 /** What a terminal would obey: titles, clipboard, links, clearing, moving, colours, bells, turned text. */
 const EVIL = [
@@ -32,13 +28,6 @@ const EVIL = [
 const OWN = /\u001b\[(?:1|2|22|31|32|33|36|39)m|\u001b\[(?:\d+A|K|J|\?7l|\?7h)|\r?\n|\r/g
 const FORBIDDEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u
 
-/** The command line on a terminal of its own, both streams on it. */
-function onTerminal(...args: string[]): Going {
-  const quoted = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`)
-  scene.env = { ...scene.env, TERM: 'xterm', SHELL: '/bin/sh' }
-  return scene.startProgram('script', ['-qec', `exec ${quoted.join(' ')}`, '/dev/null'])
-}
-
 /** JSON in which no control character stands as it is, so that it may be a file of ours. */
 function escaped(value: unknown): string {
   const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
@@ -54,7 +43,7 @@ function expectHarmless(what: string, { stdout }: Ended): void {
 }
 
 describe.skipIf(!hasTerminal)('a terminal', () => {
-  test(named('obeys nothing of what steps say, and of what they are called'), { timeout: 60_000 }, async () => {
+  test(withTerminal('obeys nothing of what steps say, and of what they are called'), { timeout: 60_000 }, async () => {
     scene = new CliFixture()
     const steps = [
       { name: `first ${EVIL}`, shell: 'cat evil; cat evil >&2; sleep 0.3; cat evil >&2; exit 7' },
@@ -70,7 +59,7 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
       `export default () => { throw Object.assign(new Error(${JSON.stringify(EVIL)}), { name: ${JSON.stringify(EVIL)} }) }`,
     )
     scene.write('evil.json', escaped({ name: `flow ${EVIL}`, retry_defaults: retry, steps }))
-    const live = await onTerminal('run', 'evil.json', '--run-id', 'r1').ended
+    const live = await onTerminal(scene, 'run', 'evil.json', '--run-id', 'r1').ended
     // It was live.
     expect(live.stdout).toContain('\u001b[?7l')
     expectHarmless('run', live)
@@ -88,11 +77,11 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
       ['resume', 'r1'],
     ]
     await Promise.all(
-      commands.map(async (command) => expectHarmless(command.join(' '), await onTerminal(...command).ended)),
+      commands.map(async (command) => expectHarmless(command.join(' '), await onTerminal(scene, ...command).ended)),
     )
   })
 
-  test(named('obeys nothing of wrong files and wrong arguments'), async () => {
+  test(withTerminal('obeys nothing of wrong files and wrong arguments'), async () => {
     scene = new CliFixture('steps: [{ id: a, shell: "true" }]')
     scene.write('evil.yaml', `steps: [{ id: ${JSON.stringify(EVIL)}, shell: 1, ${JSON.stringify(EVIL)}: 2 }]\n`)
     scene.write('raw.yaml', `steps: ${EVIL}\n`)
@@ -108,14 +97,14 @@ describe.skipIf(!hasTerminal)('a terminal', () => {
     ]
     await Promise.all(
       commands.map(async (command) =>
-        expectHarmless(JSON.stringify(command).slice(0, 40), await onTerminal(...command).ended),
+        expectHarmless(JSON.stringify(command).slice(0, 40), await onTerminal(scene, ...command).ended),
       ),
     )
   })
 
-  test(named('that closes stops the run in order, and it goes on elsewhere'), async () => {
+  test(withTerminal('that closes stops the run in order, and it goes on elsewhere'), async () => {
     scene = new CliFixture('steps: [{ id: work, shell: "echo x >> ran; echo said; test -e go || sleep 60" }]')
-    const going = onTerminal('run', 'workflow.yaml', '--run-id', 'r1')
+    const going = onTerminal(scene, 'run', 'workflow.yaml', '--run-id', 'r1')
     await until(
       () => scene.count('ran') === 1,
       () => `the step; it said ${going.said()}`,

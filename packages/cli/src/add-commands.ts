@@ -27,7 +27,7 @@ function addCommand(
   onEnd: (code: ProgramExitCode) => void,
 ): void {
   if (!isThere(entry)) return
-  const { name, summary, values = [], options = [], examples, more, subcommands = [], load } = entry
+  const { name, summary, values = [], options = [], examples, more, ndjson = false, subcommands = [], load } = entry
   const command = parent.command(name).description(summary).addHelpText('before', examplesHelp(examples))
   if (more !== undefined) command.addHelpText('after', `\n${more}`)
   for (const [value, text, choices] of values) {
@@ -36,7 +36,12 @@ function addCommand(
   }
   for (const option of options) addOption(command, option)
   for (const subcommand of subcommands) addCommand(command, subcommand, context, onEnd)
-  if (load !== undefined) command.action(() => call(command, load, context(), onEnd))
+  if (load !== undefined)
+    command.action(() => {
+      const given = context()
+      if (!ndjson) refuseNdjson(command, given)
+      return call(command, load, given, onEnd)
+    })
 }
 
 function addOption(command: Command, { flags, text, choices, repeats, group }: CommandOption): void {
@@ -46,21 +51,20 @@ function addOption(command: Command, { flags, text, choices, repeats, group }: C
   command.addOption(option.helpGroup(`${group ?? 'Options'}:`))
 }
 
-/** Commands that print events. Others would ignore `--ndjson`, and print what is for people. */
-const STREAMING = new Set(['run', 'resume', 'exec', 'watch', 'events'])
-
 async function call(
   command: Command,
   load: () => Promise<CommandModule>,
   context: CommandContext,
   onEnd: (code: ProgramExitCode) => void,
 ): Promise<void> {
-  const { settings } = context
-  if (settings.ndjson && !STREAMING.has(command.name()) && command.optsWithGlobals()['ndjson'] === true) {
-    throw new UsageError(`--ndjson: ${command.name()} has no events to print`, 'use --json')
-  }
   const names = command.registeredArguments.map((argument) => argument.name())
   const values = Object.fromEntries(names.map((name, index) => [name, command.processedArgs[index] as unknown]))
   const module = await load()
   onEnd((await module.run({ values, options: command.opts() }, context)) ?? EXIT.done)
+}
+
+/** A command without events would ignore the flag, and print what is for people. The variable is for all commands. */
+function refuseNdjson(command: Command, { settings }: CommandContext): void {
+  if (settings.ndjson && command.optsWithGlobals()['ndjson'] === true)
+    throw new UsageError(`--ndjson: ${command.name()} has no events to print`, 'use --json')
 }

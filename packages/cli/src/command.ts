@@ -49,6 +49,8 @@ export interface CommandEntry {
   readonly examples: readonly Example[]
   /** Shown after the options. */
   readonly more?: string
+  /** Prints lines of JSON with `--ndjson`; a command without it refuses the flag. */
+  readonly ndjson?: true
   readonly subcommands?: readonly CommandEntry[]
   /** Absent: it is not there yet, and neither shown nor known. */
   readonly load?: () => Promise<CommandModule>

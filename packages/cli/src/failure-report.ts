@@ -116,8 +116,8 @@ function reportRefusal(refusal: RefusedError, world: Outputs, telling: Telling):
     if (telling.isInWordsToo !== true) return EXIT.refused
   }
   const style = styleOf(world, telling)
-  // A pipe has no columns: there every line stays whole.
-  const { columns = Infinity } = world.stderr
+  // A pipe has no columns, and some terminals say 0 when they do not know: every line stays whole.
+  const columns = world.stderr.columns || Infinity
   const lines = [
     ...wrapText('', `${style.red('refused')}: ${plainText(message, MAX_TEXT)}`, columns),
     ...details.flatMap((detail) => wrapText('  ', plainText(detail, MAX_TEXT), columns)),

@@ -87,17 +87,37 @@ function nextOf(problem: OperationProblem): (readonly string[])[] {
     }
     case 'unknown_item':
       return [['show', problem.run, problem.map]]
-    case 'unknown_letter':
-    case 'letter_not_open':
-      return [['dlq', 'list', '--state', 'all']]
-    case 'unknown_group':
-      return [['dlq', 'groups']]
-    case 'ambiguous_letter':
-      return [['dlq', 'list']]
     case 'run_cancelled':
       return problem.run === null ? [] : [['resume', problem.run, '--reset-retries']]
     case 'unknown_attempt':
       return [['show', problem.run, problem.step]]
+    default:
+      return nextOfLetters(problem)
+  }
+}
+
+/** The same for problems with dead letters. */
+function nextOfLetters(problem: OperationProblem): (readonly string[])[] {
+  switch (problem.code) {
+    case 'unknown_letter':
+    case 'letter_not_open':
+      return [['dlq', 'list', '--state', 'all']]
+    case 'letter_undecided':
+      return [
+        ['dlq', 'decide', problem.letter, '--done'],
+        ['dlq', 'decide', problem.letter, '--rerun'],
+      ]
+    case 'letter_not_undecided':
+      return [['dlq', 'retry', problem.letter]]
+    case 'undecided_step':
+      return [
+        ['resume', problem.run, '--done', problem.step],
+        ['resume', problem.run, '--rerun', problem.step],
+      ]
+    case 'unknown_group':
+      return [['dlq', 'groups']]
+    case 'ambiguous_letter':
+      return [['dlq', 'list']]
     default:
       return []
   }

@@ -96,6 +96,7 @@ const SIGNATURE = 'reprise: '
 function signed({ stdout, stderr, env }: World): Outputs {
   const { isTTY, columns } = stderr
   const write = (text: string): unknown => stderr.write(SIGNATURE + text)
-  const width = columns === undefined ? undefined : { columns: Math.max(1, columns - SIGNATURE.length) }
+  const width =
+    columns === undefined || columns === 0 ? undefined : { columns: Math.max(1, columns - SIGNATURE.length) }
   return { stdout, stderr: { write, ...(isTTY && { isTTY }), ...width }, env }
 }

@@ -1,4 +1,4 @@
-// reprise/internal: 85 names, 41 values and 44 types. Written by `npm run api`.
+// reprise/internal: 86 names, 41 values and 45 types. Written by `npm run api`.
 //
 // values:
 //   ENDED_RUN_STATUSES, Place, acknowledgeLetter, addressOf, cancelledTask, changeGate, checkLedger, childId, classOf,
@@ -10,9 +10,10 @@
 // types:
 //   Actor, AllotmentRule, Changes, Charge, ChargeRequest, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows,
 //   Definition, DurableRun, EditOptions, FaultPlace, GroupChange, ItemQueue, LedgerCheck, LedgerFault,
-//   LetterCountFilter, LetterFilter, LetterPattern, LetterRef, LetterTotals, LostRows, NewItem, OptionCheck,
-//   OtherOwner, PurgeOptions, QueueInput, QueueState, QueueTask, RedriveAnswer, RedriveOptions, Redriven, RunStatus,
-//   SchemaState, Settled, StepHandle, StoreCheck, StoreFacts, StoredQueue, TableFacts, TaskClass, TaskCount, TimeSpan,
+//   LetterCountFilter, LetterDecision, LetterFilter, LetterPattern, LetterRef, LetterTotals, LostRows, NewItem,
+//   OptionCheck, OtherOwner, PurgeOptions, QueueInput, QueueState, QueueTask, RedriveAnswer, RedriveOptions, Redriven,
+//   RunStatus, SchemaState, Settled, StepHandle, StoreCheck, StoreFacts, StoredQueue, TableFacts, TaskClass, TaskCount,
+//   TimeSpan,
 
 import type {
   Budget, Observer, Policy, PolicyArgument, PolicyProblem, StopReason,
@@ -190,6 +191,13 @@ export interface LetterCountFilter {
   readonly untilMs?: number;
 }
 
+export type LetterDecision = {
+  readonly answer: 'done';
+  readonly result: Json;
+} | {
+  readonly answer: 'rerun';
+};
+
 export interface LetterFilter extends ScopeFilter {
   readonly id?: string;
   readonly isOpen?: boolean;
@@ -284,6 +292,7 @@ export interface RedriveOptions extends Actor {
   readonly redriveId?: string;
   readonly charged?: boolean;
   readonly undecided?: boolean;
+  readonly decision?: LetterDecision;
   readonly queue?: string;
 }
 
@@ -404,7 +413,7 @@ export declare function isNot(value: unknown, expected: string): string;
 
 export declare function laneName(run: string, lane: string): string;
 
-export declare function lastHeardOf(ledger: Pick<Ledger, 'leaseNow' | 'now' | 'owners'>, id: string): Promise<number | undefined>;
+export declare function lastHeardOf(ledger: Pick<Ledger, 'leaseNow' | 'now' | 'owners' | 'list'>, id: string): Promise<number | undefined>;
 
 export declare function listQueues(ledger: Ledger): Promise<readonly StoredQueue[]>;
 

@@ -506,6 +506,7 @@ interface Refusal {
   readonly message: string;
   readonly answers: readonly Partial<ResumeChoices>[];
   readonly hasLetters?: boolean;
+  readonly hasUndecidedItems?: boolean;
   readonly differences?: readonly Difference[];
   readonly faults?: readonly string[];
 }

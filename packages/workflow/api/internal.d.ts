@@ -1,4 +1,4 @@
-// @reprise/workflow/internal: 223 names, 156 values and 67 types. Written by `npm run api`.
+// @reprise/workflow/internal: 226 names, 158 values and 68 types. Written by `npm run api`.
 //
 // values:
 //   BLIND_READERS, DEFAULT_STORE, EventFollower, LATEST, LISTED_RUNS, MAP_VALUES, MAP_VALUE_ALIASES, NO_FILE,
@@ -6,25 +6,26 @@
 //   StdinError, StdinSpool, TextError, acknowledge, attemptsOf, attemptsText, backUp, breakerViews, budgetViews,
 //   byteText, cancelRun, checkInstallation, checkResume, checkStore, chooseCompared, chooseLetters, cleanableRuns,
 //   continueMap, countText, cureForMissing, dataOf, describeDifference, editLetter, endOfFile, eventPages, execCommand,
-//   expectAttempt, expectEditable, expectFound, expectKept, expectNewRun, expectNoSecrets, expectOpen, expectOwnStore,
-//   expectSecrets, explain, factor, failureLines, failureReason, failureText, fallbackId, fileOf, fillKnown,
-//   findEndedRun, findItem, findLetter, findLoggedStep, findMap, findOpenMap, findRun, findStep, foundLetters,
-//   haltText, ifKept, interruptedRun, isConducted, isFallbackId, isId, isOnServer, isShownTime, isWorkflow, kebabCase,
-//   killCommands, letterCondition, letterDetail, letterGroups, letterStats, letterView, limitsOf, loadPlan, logsOfRun,
-//   mapsOf, matcherWords, meanOf, migrateStore, newRunId, noStoreMessage, pageOfItems, parseSource, partChoice,
-//   pauseMap, pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural, policyInput,
-//   possible, prepareRedrive, prepareResume, previewItems, readBudgetFlag, readBudgetSection, readFilePolicy,
-//   readMapRate, readParams, readPolicies, readText, readTogether, readersFor, recordedPlan, redriveRun, removeRuns,
-//   resample, restore, resumeRun, retryStepNow, roundUp, roundedDuration, runReader, runSimulation, salvage,
-//   scenarioWithUnits, scenarioWords, scopesNamed, scopesOfRun, setMap, skipText, startRun, stateDirectoryOf,
-//   statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords, underTest,
-//   validateSource, viewItem, viewRetrying, viewRun, viewSummary, waitLimitMs, waitedText, withLedger, writtenSortKey,
+//   expectAttempt, expectEditable, expectFound, expectKept, expectLetterData, expectNewRun, expectNoSecrets,
+//   expectOpen, expectOwnStore, expectSecrets, expectUndecided, explain, factor, failureLines, failureReason,
+//   failureText, fallbackId, fileOf, fillKnown, findEndedRun, findItem, findLetter, findLoggedStep, findMap,
+//   findOpenMap, findRun, findStep, foundLetters, haltText, ifKept, interruptedRun, isConducted, isFallbackId, isId,
+//   isOnServer, isShownTime, isWorkflow, kebabCase, killCommands, letterCondition, letterDetail, letterGroups,
+//   letterStats, letterView, limitsOf, loadPlan, logsOfRun, mapsOf, matcherWords, meanOf, migrateStore, newRunId,
+//   noStoreMessage, pageOfItems, parseSource, partChoice, pauseMap, pendingMigration, percent, pickStep, plainNumber,
+//   planFromDocument, planOf, plural, policyInput, possible, prepareRedrive, prepareResume, previewItems,
+//   readBudgetFlag, readBudgetSection, readFilePolicy, readMapRate, readParams, readPolicies, readText, readTogether,
+//   readersFor, recordedPlan, redriveRun, removeRuns, resample, restore, resumeRun, retryStepNow, roundUp,
+//   roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits, scenarioWords, scopesNamed, scopesOfRun,
+//   setMap, skipText, startRun, stateDirectoryOf, statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword,
+//   timeTicks, timeWords, underTest, validateSource, viewItem, viewRetrying, viewRun, viewSummary, waitLimitMs,
+//   waitedText, withLedger, writtenSortKey,
 //
 // types:
 //   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, ChosenLetters, ChosenRun, Cure, DoctorCheck,
 //   ExecInput, ExplainedAttempt, Explanation, FailureGroup, FieldWords, FoundLetter, FoundPolicy, ItemDetail, ItemPage,
-//   ItemState, ItemView, ItemsPreview, LetterCursor, LetterDetail, LetterGroup, LetterSelection, LetterStats,
-//   LetterView, LogEntry, MapLimits, MapPlan, MapPreview, MapProgressView, MapSettings, MapView, OpenMap,
+//   ItemState, ItemView, ItemsPreview, LetterChoice, LetterCursor, LetterDetail, LetterGroup, LetterSelection,
+//   LetterStats, LetterView, LogEntry, MapLimits, MapPlan, MapPreview, MapProgressView, MapSettings, MapView, OpenMap,
 //   OperationProblem, OwnerView, PhasePlan, PlanReader, PolicyField, PolicyFile, PolicyFlag, PreparedResume,
 //   PreviewInput, Readers, RedriveChoices, RedriveOutcome, Refusal, ResumeCheck, ResumeChoices, ResumeInput,
 //   ResumePreview, RetryingView, RunDetail, RunExcerpt, RunReader, RunSettings, SimulatedPolicy, Simulation, Source,
@@ -42,7 +43,7 @@ import type {
   StoredEvent, TaskRecord,
 } from 'reprise/durable'
 import type {
-  Actor, ConnectionFacts, CopiedCounts, LetterRef, RedriveOptions, SchemaState, TableFacts,
+  Actor, ConnectionFacts, CopiedCounts, LetterDecision, LetterRef, RedriveOptions, SchemaState, TableFacts, TimeSpan,
 } from 'reprise/internal'
 import type {
   CompleteScenario,
@@ -102,6 +103,10 @@ export interface ChosenLetters {
   readonly runs: readonly ChosenRun[];
   readonly tasks: readonly LetterRef[];
   readonly undecided: number;
+  readonly undecidedSteps: readonly {
+    readonly run: string;
+    readonly step: string;
+  }[];
   readonly others: number;
 }
 
@@ -270,6 +275,8 @@ export declare const LATEST = "latest";
 
 export declare const LISTED_RUNS = 10;
 
+export type LetterChoice = 'dead' | 'all' | 'undecided';
+
 export type LetterCursor = Pick<DeadLetter, 'atMs' | 'scopeKind' | 'scope' | 'id' | 'generation'>;
 
 export interface LetterDetail extends LetterView {
@@ -377,6 +384,7 @@ export interface MapPreview {
   readonly pending: number;
   readonly retrying: number;
   readonly interrupted: number;
+  readonly onInterrupt: 'rerun' | 'fail' | 'verify';
   readonly failed: number;
   readonly undecided: number;
   readonly cancelled: number;
@@ -502,6 +510,13 @@ export type OperationProblem = {
   readonly code: 'letter_not_open' | 'no_letter_data';
   readonly letter: string;
 } | {
+  readonly code: 'letter_undecided' | 'letter_not_undecided';
+  readonly letter: string;
+} | {
+  readonly code: 'undecided_step';
+  readonly run: string;
+  readonly step: string;
+} | {
   readonly code: 'no_letters' | 'run_cancelled' | 'not_repeatable';
   readonly run: string | null;
 } | {
@@ -589,6 +604,7 @@ export interface Readers {
 
 export interface RedriveChoices extends Actor {
   readonly undecided: boolean;
+  readonly decision?: LetterDecision;
   readonly reduce: boolean;
   readonly acceptChanges: boolean;
   readonly canary?: number;
@@ -611,6 +627,7 @@ export interface Refusal {
   readonly message: string;
   readonly answers: readonly Partial<ResumeChoices>[];
   readonly hasLetters?: boolean;
+  readonly hasUndecidedItems?: boolean;
   readonly differences?: readonly Difference[];
   readonly faults?: readonly string[];
 }
@@ -896,7 +913,7 @@ export declare function checkStore(store: string): Promise<DoctorCheck[]>;
 
 export declare function chooseCompared(text: string | undefined, known: readonly Subject[], under: string): readonly Subject[];
 
-export declare function chooseLetters(ledger: Ledger, given: LetterSelection, isUndecidedToo: boolean): Promise<ChosenLetters>;
+export declare function chooseLetters(ledger: Ledger, given: LetterSelection, choice: LetterChoice): Promise<ChosenLetters>;
 
 export declare function cleanableRuns(ledger: Ledger, beforeMs: number, ids?: readonly string[]): Promise<RunView[]>;
 
@@ -929,6 +946,8 @@ export declare function expectFound<T>(store: string, act: () => Promise<T | und
 
 export declare function expectKept(store: string): void;
 
+export declare function expectLetterData(data: Json, name: string): void;
+
 export declare function expectNewRun(store: string, id: string): Promise<void>;
 
 export declare function expectNoSecrets({ secrets, document }: Plan, env: Readonly<Record<string, string | undefined>>, given?: Readonly<Record<string, Json>>): void;
@@ -938,6 +957,8 @@ export declare function expectOpen({ letter }: FoundLetter): DeadLetter;
 export declare function expectOwnStore(store: string, stateDirectory: string): void;
 
 export declare function expectSecrets({ secrets }: Plan, env: Readonly<Record<string, string | undefined>>): void;
+
+export declare function expectUndecided(found: FoundLetter): void;
 
 export declare function explain({ step, role, starts, policy, notes }: Omit<FoundPolicy, 'name'>): Explanation;
 
@@ -1526,6 +1547,7 @@ interface MapLook {
   readonly isInterrupted: boolean;
   readonly failures: number;
   readonly nowMs: number;
+  readonly sessions?: readonly TimeSpan[];
 }
 
 // plan/map-plan

@@ -14,8 +14,8 @@ export { kebabCase } from './document/spelling.js'
 export { type Explanation, explain } from './explain/explanation.js'
 export { type ExplainedAttempt, waitLimitMs } from './explain/facts.js'
 export { matcherWords } from './explain/summary.js'
-export { acknowledge, editLetter, expectEditable } from './operate/letters/edit-letter.js'
-export { expectOpen, findLetter, scopesNamed } from './operate/letters/find-letter.js'
+export { acknowledge, editLetter, expectEditable, expectLetterData } from './operate/letters/edit-letter.js'
+export { expectOpen, expectUndecided, findLetter, scopesNamed } from './operate/letters/find-letter.js'
 export { letterDetail, type LetterDetail } from './operate/letters/letter-detail.js'
 export { type LetterGroup, letterGroups, letterStats, type LetterStats } from './operate/letters/letter-groups.js'
 export {
@@ -31,6 +31,7 @@ export {
   chooseLetters,
   type ChosenLetters,
   type ChosenRun,
+  type LetterChoice,
   prepareRedrive,
   type RedriveChoices,
 } from './operate/letters/prepare-redrive.js'

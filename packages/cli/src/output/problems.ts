@@ -22,8 +22,8 @@ const AFTER = 40
 export function printProblems(error: InputError | OutputError, output: Output, style: Style, isAll = false): void {
   const lines = error.text.split(/\r\n|\n|\r/)
   const shown = isAll ? error.problems : error.problems.slice(0, MAX_SHOWN)
-  // A pipe has no columns: there every line stays whole.
-  const { columns = Infinity } = output
+  // A pipe has no columns, and some terminals say 0 when they do not know: every line stays whole.
+  const columns = output.columns || Infinity
   const blocks = shown.map((problem) => describe(problem, lines, style, columns))
   const left = error.problems.length - shown.length
   if (left > 0) blocks.push(`… and ${left} more problems: -v shows all of them.`)

@@ -28,7 +28,12 @@ function nextOf(refusals: readonly Refusal[], run: string, given: Partial<Resume
     return ['resume', run, ...flagsOf(withoutLimitOf(cure, given)), ...flagsOf(cure)]
   })
   const letters = refusals.some(({ hasLetters }) => hasLetters === true) ? [['dlq', 'retry', run]] : []
-  return [...refusals.flatMap((refusal) => lookAt(refusal, run)), ...letters, ...commands]
+  const decide = [
+    ['dlq', 'decide', run, '--done'],
+    ['dlq', 'decide', run, '--rerun'],
+  ]
+  const decisions = refusals.some(({ hasUndecidedItems }) => hasUndecidedItems === true) ? decide : []
+  return [...refusals.flatMap((refusal) => lookAt(refusal, run)), ...letters, ...decisions, ...commands]
 }
 
 /** What several refusals ask for, each flag once. */

@@ -1,10 +1,10 @@
 /**
- * Redrives: a new generation for tasks whose dead letters are open, one transaction each. Imports core's options, the
- * ledger's port and its own layer.
+ * Redrives: a new generation for tasks whose dead letters are open, or what a person has decided about an undecided task;
+ * one transaction each. Imports core's options, the ledger's port and its own layer.
  *
  * Invariant: a letter is redriven once. It names the generation that failed, and a task that is in a later one by now is
- * left alone: of two redrives at once one grants the generation, whatever has become of it meanwhile. So a redrive that was
- * killed is simply repeated.
+ * left alone: of two redrives at once one grants the generation, whatever has become of it meanwhile. A decision applies
+ * only while the task is undecided. So a redrive that was killed is simply repeated.
  */
 import { randomInt } from 'node:crypto'
 import { expectOptions, FLAG } from '../core/options.js'
@@ -13,7 +13,7 @@ import { type DeadLetter, type Json, keyOf, type TaskKey, type TaskRecord } from
 import type { Definition } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { type Actor, ACTOR, actorOf } from './actor.js'
-import { type RedriveGrant, reset } from './transitions.js'
+import { reset, resolve, type Settled } from './transitions.js'
 
 /** The dead letter of a task: of the generation that failed. */
 export type LetterRef = Pick<DeadLetter, 'scopeKind' | 'scope' | 'id' | 'generation'>
@@ -26,12 +26,17 @@ export interface RedriveOptions extends Actor {
   readonly charged?: boolean
   /** Tasks that are undecided are redriven too: whoever asks knows that they may have happened. @default false */
   readonly undecided?: boolean
+  /** Instead of a new generation: whether the interrupted attempt happened. Failed tasks are left alone. @default none */
+  readonly decision?: LetterDecision
   /** Moves the tasks to this queue, whose definition must be registered. @default where they were */
   readonly queue?: string
 }
 
+/** `done`: the attempt took effect, and the task succeeds with this result. `rerun`: the same attempt runs again. */
+export type LetterDecision = { readonly answer: 'done'; readonly result: Json } | { readonly answer: 'rerun' }
+
 /**
- * `redriven`: it has a new generation. `done_before`: it has had one since, or is not failed any more. `undecided`: only a
+ * `redriven`: it has a new generation, or is decided. `done_before`: it has had one since, or is not failed any more. `undecided`: only a
  * person can say whether it happened. `not_found`: there is no such task. `needs_program`: it has a group, and no process
  * that defines the group was asked.
  */
@@ -63,7 +68,7 @@ export async function redriveLetters(
   expectOptions(
     'redriveLetters',
     options,
-    { ...ACTOR, redriveId: TEXT, charged: FLAG, undecided: FLAG, queue: TEXT },
+    { ...ACTOR, redriveId: TEXT, charged: FLAG, undecided: FLAG, decision: DECISION, queue: TEXT },
     REQUIRED,
   )
   if (options.queue !== undefined && program?.definitionOf(options.queue) === undefined) {
@@ -83,6 +88,13 @@ export async function redriveLetters(
 }
 
 const TEXT = [(value: unknown) => typeof value === 'string' && value !== '', 'a text'] as const
+const DECISION = [
+  (value: unknown) => {
+    const { answer, result } = (value ?? {}) as { readonly answer?: unknown; readonly result?: unknown }
+    return answer === 'rerun' || (answer === 'done' && result !== undefined)
+  },
+  "{ answer: 'rerun' } or { answer: 'done', result }",
+] as const
 const REQUIRED = { required: ['reason'] }
 
 async function redriveOne(
@@ -115,7 +127,8 @@ function redriveRecorded(ledger: Ledger, letter: LetterRef, options: RedriveOpti
     const answer = answerTo(task, letter, options)
     if (answer !== 'redriven') return { result: answer }
     if (task.progress.grouped) return { result: 'needs_program' }
-    return { ...changesOf(reset(task, task.policyHash, seed, view.now, grantOf(options))), result: answer }
+    const changes = redriven(task, options, { policyHash: task.policyHash, queue: undefined, seed }, view.now)
+    return { ...changesOf(changes), result: answer }
   })
 }
 
@@ -127,16 +140,33 @@ function changesOf<T extends { readonly task: TaskRecord }>({ task: _task, ...ch
 export function answerTo(
   { generation, status }: TaskRecord,
   letter: LetterRef,
-  { undecided = false }: RedriveOptions,
+  { undecided = false, decision }: RedriveOptions,
 ): RedriveAnswer {
   if (generation !== letter.generation) return 'done_before'
+  if (decision !== undefined) return status === 'undecided' ? 'redriven' : 'done_before'
   if (status === 'undecided') return undecided ? 'redriven' : 'undecided'
   return status === 'failed' ? 'redriven' : 'done_before'
 }
 
-export function grantOf(options: RedriveOptions, queue?: string): RedriveGrant {
-  const { redriveId, charged = false } = options
+/** What a redriven task runs with. */
+interface RedrivenWith {
+  readonly policyHash: string
+  /** Where it waits from now on; undefined: where it waited before. */
+  readonly queue: string | undefined
+  readonly seed: number
+}
+
+/** The task with a new generation, or as it was decided. */
+export function redriven(
+  task: TaskRecord,
+  options: RedriveOptions,
+  { policyHash, queue, seed }: RedrivenWith,
+  now: number,
+): Settled {
+  const { redriveId, charged = false, decision } = options
   const detail: Record<string, Json> = { ...actorOf(options) }
   if (redriveId !== undefined) detail['redriveId'] = redriveId
-  return { uncharged: !charged, queue, detail }
+  if (decision === undefined) return reset(task, policyHash, seed, now, { uncharged: !charged, queue, detail })
+  if (decision.answer === 'done') return resolve(task, 'done', decision.result, now, detail)
+  return resolve({ ...task, policyHash, queue: queue ?? task.queue }, 'rerun', null, now, detail)
 }

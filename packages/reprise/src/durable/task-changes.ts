@@ -9,7 +9,7 @@ import type { Adoption } from './adoption.js'
 import type { Definition } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import { expectJson } from './json.js'
-import { answerTo, grantOf, type LetterRef, type RedriveAnswer, type RedriveOptions } from './redrive.js'
+import { answerTo, type LetterRef, type RedriveAnswer, redriven, type RedriveOptions } from './redrive.js'
 import { cancel, reset, resolve, retryNow, seedOf, type Settled } from './transitions.js'
 import { isOver, type Waiters } from './waiters.js'
 import type { Worker } from './worker.js'
@@ -63,10 +63,11 @@ export class TaskChanges {
     )
   }
 
-  /** The same for a task whose letter of this generation is open; see `redrive.ts`. */
+  /** The same for a task whose letter of this generation is open, or what was decided about it; see `redrive.ts`. */
   async redrive(definition: Definition, letter: LetterRef, options: RedriveOptions): Promise<RedriveAnswer> {
     const { ledger, worker, random } = this.ports
-    await ledger.keepPolicy(definition.record)
+    const { record, queue } = definition
+    await ledger.keepPolicy(record)
     let answer: RedriveAnswer = 'redriven'
     const seed = seedOf(random)
     const changed = await worker.writer.write<Changed>({
@@ -75,11 +76,11 @@ export class TaskChanges {
       decide: ({ task, now }) => {
         answer = answerTo(task, letter, options)
         if (answer !== 'redriven') return undefined
-        const changes = reset(task, definition.record.hash, seed, now, grantOf(options, definition.queue))
+        const changes = redriven(task, options, { policyHash: record.hash, queue, seed }, now)
         return { changes, result: { before: task, task: changes.task } }
       },
     })
-    if (changed !== undefined) worker.events.reset(definition, changed.task)
+    if (changed !== undefined) this.tell(definition, changed)
     return answer
   }
 
@@ -104,7 +105,7 @@ export class TaskChanges {
     id: string,
     how: (task: TaskRecord, now: number) => Settled | undefined,
   ): Promise<void> {
-    const { worker, waiters, expectOpen } = this.ports
+    const { worker, expectOpen } = this.ports
     expectOpen()
     const changed = await worker.writer.write<Changed>({
       definition,
@@ -115,10 +116,15 @@ export class TaskChanges {
       },
     })
     if (changed === undefined) return
-    const { before, task } = changed
-    if (task.generation > before.generation) worker.events.reset(definition, task)
-    if (task.status === 'cancelled') worker.abandon(task)
+    if (changed.task.status === 'cancelled') worker.abandon(changed.task)
     worker.wakeAll()
+    this.tell(definition, changed)
+  }
+
+  /** Observers and callers that wait hear of the change. */
+  private tell(definition: Definition, { before, task }: Changed): void {
+    const { worker, waiters } = this.ports
+    if (task.generation > before.generation) worker.events.reset(definition, task)
     if (!isOver(task)) return
     worker.events.followed(definition, task)
     waiters.settled(task)

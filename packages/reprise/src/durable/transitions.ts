@@ -219,7 +219,7 @@ export function askAgain(
 }
 
 /** What a redrive adds to a reset. */
-export interface RedriveGrant {
+interface RedriveGrant {
   /** Retries of the new generation are charged to no allotment. */
   readonly uncharged: boolean
   /** Where the task waits from now on; where it waited before when absent. */
@@ -314,9 +314,16 @@ export function acceptPolicy(task: TaskRecord, policyHash: string, now: number):
   return { task: next, tasks: [next], events: [eventOf('policy_accepted', task, now, detail)] }
 }
 
-/** A person says what became of an interrupted attempt. */
-export function resolve(task: TaskRecord, answer: 'done' | 'rerun', result: Json, now: number): Settled {
-  const decided = { events: [eventOf('decided', task, now, { answer })], ...closedLetters(task, 'decided', now) }
+/** A person says what became of an interrupted attempt. `detail`: what the event says of it, such as who and why. */
+export function resolve(
+  task: TaskRecord,
+  answer: 'done' | 'rerun',
+  result: Json,
+  now: number,
+  detail: Readonly<Record<string, Json>> = {},
+): Settled {
+  const events = [eventOf('decided', task, now, { answer, ...detail })]
+  const decided = { events, ...closedLetters(task, 'decided', now) }
   if (answer === 'done') return { ...ended({ ...task, result }, 'succeeded', null, now), ...decided }
   // Whoever decides has seen what became of it: the count of losses begins anew.
   return { ...changed(dueNow(withProgress(task, { interruptions: 0 }), now)), ...decided }

@@ -45,6 +45,7 @@ export {
   type StoredQueue,
 } from '../durable/queue-control.js'
 export {
+  type LetterDecision,
   type LetterRef,
   type RedriveAnswer,
   redriveLetters,

@@ -42,6 +42,8 @@ export type OperationProblem =
   | { readonly code: 'unknown_letter'; readonly near: string | undefined }
   | { readonly code: 'ambiguous_letter'; readonly letters: readonly string[] }
   | { readonly code: 'letter_not_open' | 'no_letter_data'; readonly letter: string }
+  | { readonly code: 'letter_undecided' | 'letter_not_undecided'; readonly letter: string }
+  | { readonly code: 'undecided_step'; readonly run: string; readonly step: string }
   | { readonly code: 'no_letters' | 'run_cancelled' | 'not_repeatable'; readonly run: string | null }
   // Of what a run is given.
   | { readonly code: 'missing_params' | 'missing_secrets'; readonly names: readonly string[] }

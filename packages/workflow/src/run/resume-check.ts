@@ -54,6 +54,8 @@ export interface Refusal {
   readonly answers: readonly Partial<ResumeChoices>[]
   /** Retrying the dead letters of the run is another way; absent if it is none. */
   readonly hasLetters?: boolean
+  /** Items wait until a person decides about their dead letters; absent if none does. */
+  readonly hasUndecidedItems?: boolean
   /** What has changed in the document; absent if that is not why. */
   readonly differences?: readonly Difference[]
   /** What is inconsistent in the records; absent if that is not why. */

@@ -288,8 +288,10 @@ export interface MapPreview {
   readonly pending: number
   /** After a failed attempt, waiting for the next one. */
   readonly retrying: number
-  /** In flight when the process was lost or stopped: they run again under their number. */
+  /** In flight when the process was lost or stopped. */
   readonly interrupted: number
+  /** What becomes of those: `rerun` under their number, `fail` leaves them undecided, `verify` asks the command first. */
+  readonly onInterrupt: 'rerun' | 'fail' | 'verify'
   readonly failed: number
   readonly undecided: number
   readonly cancelled: number

@@ -1,5 +1,4 @@
 /** `reprise dlq edit|ack|purge`: changes dead letters by hand. Imports the library, the workflow package and output. */
-import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import {
   acknowledge,
@@ -19,8 +18,9 @@ import type { CommandContext } from '../../command-context.js'
 import { UsageError } from '../../failures.js'
 import { actorOf } from '../../runs/actor.js'
 import { editedText } from '../../runs/editor.js'
+import { jsonFlag, parseJson } from '../../runs/json-flag.js'
 import { refuseOptions } from '../../input/refused-options.js'
-import { writeJson } from '../../output/json.js'
+import { writeData } from '../../output/json.js'
 import { commandWords } from '../../output/next-commands.js'
 import { durationOf } from '../ps.js'
 
@@ -42,21 +42,20 @@ export const edit: CommandModule = {
       const before = await editLetter(ledger, found, after, actor, world.env).catch((error) => refuseOptions(error))
       return { letter, before, after }
     })
-    if (settings.json) return writeJson(world.stdout, done)
-    if (settings.quiet) return
+    if (writeData(context, done) || settings.quiet) return
     world.stderr.write(`The data of ${done.letter} is changed; what was there before is kept in its history.\n`)
     world.stderr.write(`next: ${commandWords(settings, world.env)(['dlq', 'retry', done.letter])}\n`)
   },
 }
 
-/** From the flag, or from the editor of whoever sits at the terminal. */
+/** From the flag, or from an editor on the terminal. */
 async function newData(
   input: string | undefined,
   { task }: FoundLetter,
   { world, settings }: CommandContext,
 ): Promise<Json> {
-  if (input !== undefined) return parsed('--input', input.startsWith('@') ? fileText(input.slice(1)) : input)
-  if (settings.json || !settings.input || world.stdin.isTTY !== true)
+  if (input !== undefined) return jsonFlag('--input', input)
+  if (settings.json || settings.ndjson || !settings.input || world.stdin.isTTY !== true)
     throw new UsageError(
       '--input is missing, and there is no terminal to edit at',
       'such as --input \'{"size": 3}\' or --input @item.json',
@@ -64,31 +63,13 @@ async function newData(
   const before = `${JSON.stringify(task === undefined ? null : dataOf(task), undefined, 2)}\n`
   const text = await editedText(before, world.env)
   if (text === before) throw new UsageError('nothing was changed')
-  return parsed('what was edited', text)
-}
-
-function fileText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`--input @${file} cannot be read: ${(error as Error).message}`)
-  }
-}
-
-function parsed(from: string, text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch (error) {
-    throw new UsageError(
-      `${from} is no JSON: ${(error as Error).message}`,
-      'a text needs quotes of its own: \'"orders/17"\'',
-    )
-  }
+  return parseJson('the edited text', text)
 }
 
 export const ack: CommandModule = {
-  run: async (given, { world, settings }) => {
+  run: async (given, context) => {
     const { values, options } = given as unknown as Named
+    const { world, settings } = context
     const { reason } = options
     if (reason === undefined || reason.trim() === '')
       throw new UsageError('--reason is missing', 'say why nothing is to be done: it is recorded')
@@ -97,8 +78,8 @@ export const ack: CommandModule = {
       const isNew = await acknowledge(ledger, found, actorOf(reason)).catch((error) => refuseOptions(error))
       return [`${found.letter.scope}/${found.letter.id}`, isNew] as const
     })
-    if (settings.json) writeJson(world.stdout, { letter, acknowledged })
-    else if (!settings.quiet) world.stderr.write(`Dead letter ${letter} is ${acknowledged ? '' : 'already '}closed.\n`)
+    if (writeData(context, { letter, acknowledged }) || settings.quiet) return
+    world.stderr.write(`Dead letter ${letter} is ${acknowledged ? '' : 'already '}closed.\n`)
   },
 }
 
@@ -116,8 +97,7 @@ export const purge: CommandModule = {
       if (options.yes !== true) await expectYes(count, context)
       return { found: count, removed: await purgeLetters(ledger, { untilMs }) }
     })
-    if (settings.json) return writeJson(world.stdout, { found, removed })
-    if (settings.quiet) return
+    if (writeData(context, { found, removed }) || settings.quiet) return
     const closed = found === 1 ? '1 letter was' : `${found} letters were`
     const dry = `${closed} closed before then${options.dryRun === true ? ' and would be removed' : ''}`
     world.stderr.write(removed > 0 ? `${plural(removed, 'closed letter')} removed.\n` : `${dry}.\n`)
@@ -131,7 +111,7 @@ async function closedBefore({ analytics }: Ledger, untilMs: number): Promise<num
 
 async function expectYes(count: number, { world, settings }: CommandContext): Promise<void> {
   const hint = 'add --yes, or --dry-run to count them'
-  if (settings.json || !settings.input || world.stdin.isTTY !== true)
+  if (settings.json || settings.ndjson || !settings.input || world.stdin.isTTY !== true)
     throw new UsageError(`${plural(count, 'letter')} would be removed, and there is no terminal to confirm it`, hint)
   const questions = createInterface({ input: process.stdin, output: process.stderr })
   try {

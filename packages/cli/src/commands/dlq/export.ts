@@ -3,7 +3,7 @@ import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { dataOf, type FoundLetter, foundLetters, letterView, plural, withLedger } from '@reprise/workflow/internal'
 import type { CommandModule, ParsedArguments } from '../../command.js'
 import { selectionOf, type WhichOptions } from '../../input/letter-selection.js'
-import { writeJson } from '../../output/json.js'
+import { writeData } from '../../output/json.js'
 import { withDates } from '../../output/json-times.js'
 import { orSay } from '../../output/write-file.js'
 
@@ -14,8 +14,9 @@ type Given = ParsedArguments<
 >
 
 export const exportLetters: CommandModule = {
-  run: async (given, { world, settings }) => {
+  run: async (given, context) => {
     const { values, options } = given as unknown as Given
+    const { world, settings } = context
     const { file, format = settings.ndjson ? 'ndjson' : 'json' } = options
     const out = file === undefined ? undefined : orSay(file, 'written', () => openSync(file, 'wx', 0o600))
     const write = (text: string): void => {
@@ -38,8 +39,8 @@ export const exportLetters: CommandModule = {
       if (out !== undefined) closeSync(out)
     }
     if (file === undefined) return
-    if (settings.json) writeJson(world.stdout, { file, format, letters: count })
-    else if (!settings.quiet) world.stderr.write(`${plural(count, 'letter')} written to ${file}.\n`)
+    if (writeData(context, { file, format, letters: count }) || settings.quiet) return
+    world.stderr.write(`${plural(count, 'letter')} written to ${file}.\n`)
   },
 }
 

@@ -18,7 +18,7 @@ import type { CommandContext } from '../../command-context.js'
 import { countOf } from '../../input/count-flag.js'
 import { cursorOf, cursorText, selectionOf, type WhichOptions } from '../../input/letter-selection.js'
 import { writePage } from '../../output/github-commands.js'
-import { writeJson, writeJsonLine } from '../../output/json.js'
+import { writeData, writeListData } from '../../output/json.js'
 import { groupsTable, letterPage, lettersTable, statsLines } from '../../output/letters/tables.js'
 import { lookFor } from '../../output/look.js'
 import { commandWords } from '../../output/next-commands.js'
@@ -44,8 +44,7 @@ export const list: CommandModule = {
     const found = await ifKept(context.settings.store, (ledger) => pageOf(ledger, values.of, options, limit))
     const { world, settings } = context
     const { letters, next, nowMs } = found ?? { letters: [], next: null, nowMs: Date.now() }
-    if (settings.json) return writeJson(world.stdout, { letters, next })
-    if (settings.ndjson) return letters.forEach((letter) => writeJsonLine(world.stdout, letter))
+    if (writeListData(context, { letters, next }, letters)) return
     if (found === undefined) return print(context, noStoreLines(settings.store))
     if (letters.length === 0) return print(context, ['No dead letter fits.'])
     print(context, lettersTable(letters, nowMs, lookFor(world, settings)))
@@ -77,8 +76,7 @@ export const groups: CommandModule = {
       return [await letterGroups(ledger, selection), await ledger.now()] as const
     })
     const [all, nowMs] = found ?? [[], Date.now()]
-    if (settings.json) return writeJson(world.stdout, { groups: all })
-    if (settings.ndjson) return all.forEach((group) => writeJsonLine(world.stdout, group))
+    if (writeListData(context, { groups: all }, all)) return
     if (found === undefined) return print(context, noStoreLines(settings.store))
     print(context, all.length === 0 ? ['No dead letter fits.'] : groupsTable(all, nowMs, lookFor(world, settings)))
   },
@@ -87,13 +85,11 @@ export const groups: CommandModule = {
 export const stats: CommandModule = {
   run: async (given, context) => {
     const { values, options } = given as unknown as Given
-    const { world, settings } = context
-    const [all, nowMs] = await withLedger(settings.store, async (ledger) => {
+    const [all, nowMs] = await withLedger(context.settings.store, async (ledger) => {
       const selection = await selectionOf(ledger, values.of, { ...options, state: 'all' })
       return [await letterStats(ledger, selection), await ledger.now()] as const
     })
-    if (settings.json) return writeJson(world.stdout, all)
-    if (settings.ndjson) return writeJsonLine(world.stdout, all)
+    if (writeData(context, all)) return
     print(context, statsLines(all, nowMs))
   },
 }
@@ -109,12 +105,23 @@ export const show: CommandModule = {
       const state = StateDirectory.at(stateDirectoryOf(settings.store))
       return [await letterDetail(ledger, found, state), await ledger.now()] as const
     })
-    if (settings.json) return writeJson(world.stdout, detail)
-    if (settings.ndjson) return writeJsonLine(world.stdout, detail)
+    if (writeData(context, detail)) return
     print(context, letterPage(detail, nowMs, lookFor(world, settings)))
     if (detail.state === 'closed' || settings.quiet) return
-    world.stderr.write(`next: ${commandWords(settings, world.env)(['dlq', 'retry', detail.letter])}\n`)
+    const words = commandWords(settings, world.env)
+    for (const next of nextAfter(detail)) world.stderr.write(`next: ${words(next)}\n`)
   },
+}
+
+/** What helps with an open letter. */
+function nextAfter({ letter, state, kind, run, id }: LetterView): string[][] {
+  if (state !== 'undecided') return [['dlq', 'retry', letter]]
+  const decide = kind === 'step' && run !== null ? ['resume', run] : ['dlq', 'decide', letter]
+  const about = kind === 'step' ? [id] : []
+  return [
+    [...decide, '--done', ...about],
+    [...decide, '--rerun', ...about],
+  ]
 }
 
 function print({ world }: CommandContext, lines: readonly string[]): void {

@@ -23,6 +23,7 @@ const STATE: CommandOption = {
 const LOOK: readonly CommandEntry[] = [
   {
     name: 'list',
+    ndjson: true,
     summary: 'dead letters in order of time',
     values: [OF],
     options: [
@@ -40,6 +41,7 @@ const LOOK: readonly CommandEntry[] = [
   },
   {
     name: 'groups',
+    ndjson: true,
     summary: 'causes of failure, with how many letters have each',
     values: [OF],
     options: [...WHICH, STATE],
@@ -48,6 +50,7 @@ const LOOK: readonly CommandEntry[] = [
   },
   {
     name: 'show',
+    ndjson: true,
     summary: 'one letter: its data, every attempt of every generation, and whether trying again makes sense',
     values: [LETTER, KEY],
     options: [{ flags: '--run <run>', text: 'only letters of this run' }],
@@ -59,6 +62,7 @@ const LOOK: readonly CommandEntry[] = [
   },
   {
     name: 'stats',
+    ndjson: true,
     summary: 'how many letters are open, closed and worth another attempt',
     values: [OF],
     options: [...WHICH],
@@ -67,6 +71,7 @@ const LOOK: readonly CommandEntry[] = [
   },
   {
     name: 'export',
+    ndjson: true,
     summary: 'write letters with their data, for other programs',
     values: [OF],
     options: [
@@ -85,6 +90,7 @@ const LOOK: readonly CommandEntry[] = [
 
 const RETRY: CommandEntry = {
   name: 'retry',
+  ndjson: true,
   summary: 'grant dead letters a fresh set of attempts, and run them',
   values: [
     ['[of]', 'a letter, or what `dlq list` takes'],
@@ -121,9 +127,40 @@ the run, or 0 if the run now waits for a resume.`,
   load: async () => (await import('../dlq/retry.js')).retry,
 }
 
+const DECIDE: CommandEntry = {
+  name: 'decide',
+  ndjson: true,
+  summary: 'say whether the interrupted attempt of an undecided item or task took effect',
+  values: [['<of>', 'an undecided letter, or a run, RUN/MAP or name whose undecided letters are all decided'], KEY],
+  options: [
+    { flags: '--done', text: 'it took effect: the item or task counts as succeeded' },
+    { flags: '--result <json>', text: 'with --done: its result, as JSON or @file (default: null)' },
+    { flags: '--rerun', text: 'it did not take effect: the same attempt runs again' },
+    ...WHICH,
+    { flags: '--reduce', text: 'then run the steps after the map once more' },
+    REASON,
+    { flags: '--output <mode>', text: 'as for run', choices: ['grouped', 'stream', 'failed', 'none'] },
+  ],
+  examples: [
+    ['dlq decide import-7/map orders/17 --done --result \'{"invoice": 4711}\'', 'it took effect, with this result'],
+    ['dlq decide import-7/map orders/17 --rerun', 'it did not take effect'],
+    ['dlq decide import-7 --rerun', 'every undecided item of the run'],
+    ['dlq decide charge/order-42 --done', 'a task of a program'],
+  ],
+  more: `An item or task is undecided when its process was lost during an attempt and
+on_interrupt does not allow to run the attempt again. \`dlq list\` shows it.
+
+--done writes the result files anew, and the run gets the state that it has earned,
+as after \`dlq retry\`. --rerun runs the attempt under its number, with the attempts
+that are left; \`dlq retry --undecided\` grants a fresh set instead. A step is decided
+with \`resume RUN --done STEP\` or \`--rerun STEP\`.`,
+  load: async () => (await import('../dlq/decide.js')).decide,
+}
+
 const CHANGE: readonly CommandEntry[] = [
   {
     name: 'edit',
+    ndjson: true,
     summary: 'change the data of a letter; the old data is kept in its history',
     values: [LETTER, KEY],
     options: [
@@ -140,6 +177,7 @@ const CHANGE: readonly CommandEntry[] = [
   },
   {
     name: 'ack',
+    ndjson: true,
     summary: 'close a letter without a retry',
     values: [LETTER, KEY],
     options: [
@@ -152,6 +190,7 @@ const CHANGE: readonly CommandEntry[] = [
   },
   {
     name: 'purge',
+    ndjson: true,
     summary: 'remove letters that have been closed for long',
     options: [
       { flags: '--older-than <time>', text: 'closed longer ago than this (default: 7d)' },
@@ -172,6 +211,6 @@ export const LETTER_COMMANDS: readonly CommandEntry[] = [
       ['dlq groups import-7', 'what went wrong, by cause'],
       ['dlq retry import-7 --canary 5', 'try again, carefully'],
     ],
-    subcommands: [...LOOK, RETRY, ...CHANGE],
+    subcommands: [...LOOK, RETRY, DECIDE, ...CHANGE],
   },
 ]

@@ -78,6 +78,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'watch',
+    ndjson: true,
     summary: 'watch a run live, whichever process runs it',
     values: [['[run]', RUN_TEXT]],
     examples: [
@@ -108,6 +109,7 @@ export const LOOK_COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'events',
+    ndjson: true,
     summary: 'print what happened to a run, in order',
     values: [['[run]', RUN_TEXT]],
     options: [

@@ -39,6 +39,7 @@ effect. The logs have all output, with secrets masked: \`reprise logs RUN [STEP]
 export const RUN_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'run',
+    ndjson: true,
     summary: 'run a workflow, and record it so that it can be resumed',
     values: [['<file>', 'YAML or JSON file with a workflow; - is stdin']],
     options: [
@@ -80,6 +81,7 @@ When the run has ended, --json prints it as \`reprise show RUN --json\` does.`,
   },
   {
     name: 'exec',
+    ndjson: true,
     summary: 'run one command with a policy, without a file',
     values: [['<command...>', 'the program and its arguments, after --']],
     options: [
@@ -119,6 +121,7 @@ under its --durable id is not run again: it writes nothing, and exits with 0.`,
   },
   {
     name: 'resume',
+    ndjson: true,
     summary: 'show what will be kept, re-run and waited for, then continue a run',
     values: [['[run]', 'an id, the beginning of one, a workflow, or latest (default: the only interrupted run)']],
     options: [

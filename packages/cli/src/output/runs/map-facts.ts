@@ -67,20 +67,21 @@ export function mapNextSteps(
   isRunning = false,
 ): [words: string[], text: string][] {
   const views = maps.flatMap(({ map }) => (map ? [map] : []))
-  const failed = views.reduce((sum, { counts }) => sum + counts.dead + counts.undecided, 0)
+  const dead = views.reduce((sum, { counts }) => sum + counts.dead, 0)
+  const undecided = views.reduce((sum, { counts }) => sum + counts.undecided, 0)
   const stopped = views.find(({ halted }) => halted !== null && halted.kind === 'max_failures')
   const more = stopped === undefined ? 0 : stopped.counts.dead + stopped.counts.skipped + stopped.counts.undecided + 10
   return [
-    ...(failed === 0
-      ? []
-      : ([
-          [['dlq', 'list', run], 'the failed items'],
-          ...(isRunning ? [] : [[['dlq', 'retry', run], 'run them again']]),
-        ] as [string[], string][])),
-    ...(stopped === undefined
-      ? []
-      : ([[['resume', run, '--max-failures', String(more)], 'continue with a higher limit']] as [string[], string][])),
+    ...given(dead + undecided > 0, [['dlq', 'list', run], 'the failed items']),
+    ...given(dead > 0 && !isRunning, [['dlq', 'retry', run], 'run them again']),
+    ...given(undecided > 0 && !isRunning, [['dlq', 'decide', run, '--done'], 'if the undecided items took effect']),
+    ...given(undecided > 0 && !isRunning, [['dlq', 'decide', run, '--rerun'], 'if they did not']),
+    ...given(stopped !== undefined, [['resume', run, '--max-failures', String(more)], 'continue with a higher limit']),
   ]
+}
+
+function given(isGiven: boolean, step: [words: string[], text: string]): [words: string[], text: string][] {
+  return isGiven ? [step] : []
 }
 
 /** The same, a line each, below a page. */

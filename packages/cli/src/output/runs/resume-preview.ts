@@ -50,15 +50,21 @@ export function resumePreview(preview: ResumePreview, nowMs: number, look: Look)
   ]
 }
 
-/** `30 items: 8 kept, 20 pending, 2 run again`. */
+const ON_INTERRUPT: Readonly<Record<MapPreview['onInterrupt'], string>> = {
+  rerun: 'run again',
+  fail: 'left undecided',
+  verify: 'verified first',
+}
+
+/** `30 items: 8 kept, 20 pending, 2 interrupted, run again`. */
 function mapText(map: MapPreview): string {
   if (!map.isRead) return 'they were not all recorded, and are read again'
-  const { total, kept, pending, retrying, interrupted, failed, undecided, cancelled, reset } = map
+  const { total, kept, pending, retrying, interrupted, onInterrupt, failed, undecided, cancelled, reset } = map
   const counts: readonly (readonly [count: number, word: string])[] = [
     [kept, 'kept'],
     [pending, 'pending'],
     [retrying, 'retrying'],
-    [interrupted, 'interrupted, run again'],
+    [interrupted, `interrupted, ${ON_INTERRUPT[onInterrupt]}`],
     [reset, 'with fresh attempts'],
     [reset > 0 ? 0 : failed, 'failed'],
     [reset > 0 ? 0 : cancelled, 'cancelled'],

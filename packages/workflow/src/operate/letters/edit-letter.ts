@@ -6,7 +6,7 @@ import { expectKeepable, itemLength } from '../../items/weigh-item.js'
 import { Masker } from '../../masking/masker.js'
 import { OperationError } from '../operation-error.js'
 import { recordedPlan } from '../../run/recorded-plan.js'
-import { expectOpen } from './find-letter.js'
+import { expectDecided, expectOpen } from './find-letter.js'
 import type { FoundLetter } from './letter-pages.js'
 import { keyOfItem, placeOfScope } from './letter-view.js'
 
@@ -19,14 +19,7 @@ export async function editLetter(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Json> {
   const letter = expectOpen(found)
-  const name = expectEditable(found)
-  try {
-    expectKeepable(data, name)
-    itemLength(data, name)
-  } catch (error) {
-    if (!(error instanceof InputDataError)) throw error
-    throw new OperationError('invalid', { code: 'wrong_input' }, error.message)
-  }
+  expectLetterData(data, expectEditable(found))
   const masked = await maskedFor(ledger, found, data, env)
   const isItem = placeOfScope(letter).kind === 'item'
   const input = isItem ? { key: keyOfItem(found.task as NonNullable<FoundLetter['task']>), value: masked } : masked
@@ -47,6 +40,18 @@ export function expectEditable({ letter, task }: FoundLetter): string {
   )
 }
 
+/** Throws if the data cannot be recorded, or is too large. */
+export function expectLetterData(data: Json, name: string): void {
+  try {
+    expectKeepable(data, name)
+    itemLength(data, name)
+  } catch (error) {
+    if (!(error instanceof InputDataError)) throw error
+    throw new OperationError('invalid', { code: 'wrong_input' }, error.message)
+  }
+}
+
+/** The data with the secrets of its workflow masked; the data of a program's task as it is. */
 async function maskedFor(
   ledger: Ledger,
   { letter }: FoundLetter,
@@ -62,5 +67,5 @@ async function maskedFor(
 
 /** False if something had closed it before. */
 export async function acknowledge(ledger: Ledger, found: FoundLetter, actor: Actor): Promise<boolean> {
-  return acknowledgeLetter(ledger, expectOpen(found), actor)
+  return acknowledgeLetter(ledger, expectDecided(expectOpen(found)), actor)
 }

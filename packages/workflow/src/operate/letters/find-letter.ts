@@ -8,7 +8,7 @@ import { nearest } from 'reprise/internal'
 import { findRun } from '../find-run.js'
 import { OperationError } from '../operation-error.js'
 import { foundLetters, type FoundLetter, scopesOfRun } from './letter-pages.js'
-import { keyOfItem, placeOfScope } from './letter-view.js'
+import { isUndecided, keyOfItem, placeOfScope } from './letter-view.js'
 
 /** Letters that an error names. */
 const LISTED = 10
@@ -133,4 +133,35 @@ export function expectOpen({ letter }: FoundLetter): DeadLetter {
   const name = `${letter.scope}/${letter.id}`
   const message = `Dead letter ${name} is closed (${letter.closed.by}).`
   throw new OperationError('not_possible', { code: 'letter_not_open', letter: name }, message)
+}
+
+/** That the letter waits for a decision, and is not of a step, which is decided with a resume. */
+export function expectUndecided(found: FoundLetter): void {
+  const letter = expectOpen(found)
+  if (!isUndecided(letter)) {
+    const name = `${letter.scope}/${letter.id}`
+    const message = `Dead letter ${name} is not undecided: its last attempt failed, and there is nothing to decide.`
+    throw new OperationError('not_possible', { code: 'letter_not_undecided', letter: name }, message)
+  }
+  if (placeOfScope(letter).kind === 'step') throw undecidedError(letter)
+}
+
+/** That nothing has to be decided about the letter first. */
+export function expectDecided(letter: DeadLetter): DeadLetter {
+  if (isUndecided(letter)) throw undecidedError(letter)
+  return letter
+}
+
+function undecidedError(letter: DeadLetter): OperationError {
+  const { kind, run } = placeOfScope(letter)
+  const name = `${letter.scope}/${letter.id}`
+  const why = 'its last attempt was interrupted, and it is not known whether it took effect'
+  if (kind !== 'step' || run === null)
+    return new OperationError(
+      'not_possible',
+      { code: 'letter_undecided', letter: name },
+      `${name} is undecided: ${why}.`,
+    )
+  const problem = { code: 'undecided_step', run, step: letter.id } as const
+  return new OperationError('not_possible', problem, `Step ${letter.id} of run ${run} is undecided: ${why}.`)
 }

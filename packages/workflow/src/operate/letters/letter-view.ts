@@ -84,7 +84,8 @@ export function letterView(letter: DeadLetter, task: TaskRecord | undefined): Le
   }
 }
 
-function isUndecided({ stopReason }: Pick<DeadLetter, 'stopReason'>): boolean {
+/** Whether only a person can say what became of its last attempt. */
+export function isUndecided({ stopReason }: Pick<DeadLetter, 'stopReason'>): boolean {
   return stopReason === 'interrupted'
 }
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Ledger, RunRecord } from 'reprise/durable'
-import { type Actor, laneName, type LetterRef, livingOwners } from 'reprise/internal'
+import { type Actor, laneName, type LetterDecision, type LetterRef, livingOwners } from 'reprise/internal'
 import type { MapRate } from '../../plan/map-plan.js'
 import { mapsOf, type Plan } from '../../plan/plan.js'
 import { isConducted } from '../find-run.js'
@@ -18,11 +18,13 @@ import { recordedPlan } from '../../run/recorded-plan.js'
 import type { RedriveInput } from '../../run/redrive-run.js'
 import { scopeOf } from '../../view/run-pages.js'
 import { foundLetters, type LetterSelection } from './letter-pages.js'
-import { letterView, placeOfScope } from './letter-view.js'
+import { isUndecided, placeOfScope } from './letter-view.js'
 
 export interface RedriveChoices extends Actor {
   /** Undecided tasks are redriven too. */
   readonly undecided: boolean
+  /** Instead of fresh attempts: what a person has found out about undecided items. */
+  readonly decision?: LetterDecision
   /** The steps after the map run once more. */
   readonly reduce: boolean
   /** The workflow file as it is now, instead of the recorded one. */
@@ -49,17 +51,22 @@ export interface ChosenLetters {
   readonly runs: readonly ChosenRun[]
   /** Letters of tasks of programs. */
   readonly tasks: readonly LetterRef[]
-  /** Left alone, since only a person can say whether they took effect. */
+  /** Undecided items and tasks that are left alone: only a person can say whether their attempts took effect. */
   readonly undecided: number
-  /** Letters of `on_item_error`: their items are redriven, and not they. */
+  /** Undecided steps, which are left alone: a person decides about them with the resume of their run. */
+  readonly undecidedSteps: readonly { readonly run: string; readonly step: string }[]
+  /** Letters of `on_item_error`, which are left alone: a redrive of their items replaces them. */
   readonly others: number
 }
 
-/** Letters that fail again meanwhile are not chosen: only those that are open now. */
+/** `dead`: undecided letters are left alone. `all`: they are chosen too. `undecided`: only they are chosen. */
+export type LetterChoice = 'dead' | 'all' | 'undecided'
+
+/** Chooses among the letters that are open now: an item that fails again meanwhile is not redriven twice. */
 export async function chooseLetters(
   ledger: Ledger,
   given: LetterSelection,
-  isUndecidedToo: boolean,
+  choice: LetterChoice,
 ): Promise<ChosenLetters> {
   const selection = { ...given, isOpen: true, untilMs: await ledger.now() }
   const runs = new Map<string, ChosenRun>()
@@ -69,13 +76,16 @@ export async function chooseLetters(
     return known
   }
   const tasks: LetterRef[] = []
+  const undecidedSteps: { run: string; step: string }[] = []
   let [undecided, others] = [0, 0]
   for await (const page of foundLetters(ledger, { ...selection, withTasks: false }))
     for (const { letter } of page) {
       const { kind, run, map } = placeOfScope(letter)
-      const isUndecided = letterView(letter, undefined).state === 'undecided'
+      const isOpenQuestion = isUndecided(letter)
+      if (choice === 'undecided' && !isOpenQuestion) continue
       if (kind === 'on_item_error') others++
-      else if (isUndecided && (!isUndecidedToo || kind === 'step')) undecided++
+      else if (isOpenQuestion && kind === 'step' && run !== null) undecidedSteps.push({ run, step: letter.id })
+      else if (isOpenQuestion && choice === 'dead') undecided++
       else if (run === null) tasks.push(letter)
       else if (map === null) chosenRun(run).steps.push(letter.id)
       else {
@@ -83,12 +93,13 @@ export async function chooseLetters(
         maps.set(map, (maps.get(map) ?? 0) + 1)
       }
     }
-  for (const { run, map, left } of await unfinished(ledger, selection)) {
+  const unfinishedMaps = choice === 'undecided' ? [] : await unfinished(ledger, selection)
+  for (const { run, map, left } of unfinishedMaps) {
     const chosen = chosenRun(run)
     chosen.left += left
     chosen.maps.set(map, chosen.maps.get(map) ?? 0)
   }
-  return { redriveId: randomUUID(), selection, runs: [...runs.values()], tasks, undecided, others }
+  return { redriveId: randomUUID(), selection, runs: [...runs.values()], tasks, undecided, undecidedSteps, others }
 }
 
 interface UnfinishedMap {
@@ -184,14 +195,14 @@ async function planFor(
 function itemsOf(
   { run, maps }: ChosenRun,
   { redriveId, selection }: ChosenLetters,
-  { reason, by, undecided, canary, parallel, rate }: RedriveChoices,
+  { reason, by, undecided, decision, canary, parallel, rate }: RedriveChoices,
   onEnd: (outcome: RedriveOutcome) => void,
 ): RedriveInput['items'] {
   const meant = new Set([...maps.keys()].map((map) => mapRunId(run, map)))
   return {
     letters: (ledger, mapRun) =>
       meant.has(mapRun) ? refs(ledger, { ...selection, scopes: [scopeOf(mapRun)], withTasks: false }) : undefined,
-    grant: { reason, redriveId, undecided, ...(by !== undefined && { by }) },
+    grant: { reason, redriveId, undecided, ...(by !== undefined && { by }), ...(decision && { decision }) },
     ...(canary !== undefined && { canary }),
     ...(parallel !== undefined && { most: parallel }),
     ...(rate !== undefined && { rate }),

@@ -201,10 +201,10 @@ export class MapConductor {
   }
 
   private async redrive(lanes: MapLanes, watch: LaneWatch): Promise<void> {
-    const { ledger, durable, settings, tell, signal } = this.parts
+    const { ledger, durable, settings, tell, mask, signal } = this.parts
     const queue = this.redriveLane(lanes)
     const note = (message: string): void => tell({ ...this.base(), type: 'map_note', message })
-    const parts = { ledger, durable, mapRun: this.mapRun, queue, watch, note, signal }
+    const parts = { ledger, durable, mapRun: this.mapRun, queue, watch, note, mask, signal }
     this.hasRedriven = await redriveItems(parts, settings.redrive)
   }
 

@@ -34,7 +34,12 @@ export async function recordedMaps(ledger: Ledger, run: string, plan: Plan, isRe
   return found
 }
 
-async function previewOf(ledger: Ledger, { id }: MapPlan, record: RunRecord, isReset: boolean): Promise<MapPreview> {
+async function previewOf(
+  ledger: Ledger,
+  { id, onInterrupt }: MapPlan,
+  record: RunRecord,
+  isReset: boolean,
+): Promise<MapPreview> {
   const { isEnumerated } = mapNotesOf(record)
   const classes = await readClasses(ledger, record.id)
   const lanes = [laneName(record.id, 'items'), laneName(record.id, 'sample')]
@@ -54,6 +59,7 @@ async function previewOf(ledger: Ledger, { id }: MapPlan, record: RunRecord, isR
     pending: fresh - fromFresh,
     retrying: retrying - (interrupted - fromFresh),
     interrupted,
+    onInterrupt: typeof onInterrupt === 'string' ? onInterrupt : 'verify',
     failed,
     undecided,
     cancelled,
@@ -74,7 +80,8 @@ export async function mapRefusals(
     const { halted } = mapNotesOf(record)
     if (halted !== null && record.status === 'failed' && (await isMapHalted(ledger, record, map, maxFailures)))
       refusals.push(haltRefusal(map, halted, preview, maxFailures))
-    else if (run.status === 'completed_with_failures' && preview.failed > 0) refusals.push(endRefusal(map, preview))
+    else if (run.status === 'completed_with_failures' && preview.failed + preview.undecided > 0)
+      refusals.push(endRefusal(map, preview))
   }
   return refusals
 }
@@ -96,7 +103,17 @@ function haltRefusal(
   }
 }
 
-function endRefusal({ name }: MapPlan, { failed }: MapPreview): Refusal {
-  const message = `${failed} ${failed === 1 ? 'item' : 'items'} of map ${name} failed for good. A resume does not retry failed items.`
-  return { kind: 'exhausted', message, answers: [{ resetRetries: true }], hasLetters: true }
+function endRefusal({ name }: MapPlan, { failed, undecided }: MapPreview): Refusal {
+  const hasUndecidedItems = undecided > 0
+  if (failed === 0) {
+    const message = `${countText(undecided)} of map ${name} ${undecided === 1 ? 'is' : 'are'} undecided: only a person can find out whether they took effect.`
+    return { kind: 'undecided', message, answers: [], hasUndecidedItems }
+  }
+  const message = `${countText(failed)} of map ${name} failed for good. A resume does not retry failed items.`
+  const answers = [{ resetRetries: true }]
+  return { kind: 'exhausted', message, answers, hasLetters: true, ...(hasUndecidedItems && { hasUndecidedItems }) }
+}
+
+function countText(items: number): string {
+  return items === 1 ? '1 item' : `${items} items`
 }

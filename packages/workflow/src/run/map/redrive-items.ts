@@ -1,11 +1,13 @@
 /**
  * Redrives items of a map that failed for good: each gets a fresh set of attempts and runs in the lane `redrive`, which no
- * limit of the map stops and whose retries are charged to no allotment. Imports the library, the plan and its own layer.
+ * limit of the map stops and whose retries are charged to no allotment. An undecided item may be decided instead: it
+ * succeeds as it is, or its interrupted attempt runs again, in the same lane. Imports the library, the plan and its own
+ * layer.
  *
  * Invariants: a letter is redriven once, since it names the generation that failed. Items that an interrupted redrive left
  * in the lane are finished by the next process that conducts the map, whatever it was asked to do.
  */
-import type { Durable, Ledger } from 'reprise/durable'
+import type { Durable, Json, Ledger } from 'reprise/durable'
 import { type ItemQueue, type LetterRef, type RedriveOptions, redriveWith } from 'reprise/internal'
 import type { MapRate } from '../../plan/map-plan.js'
 import type { LaneWatch } from './lane-watch.js'
@@ -31,7 +33,7 @@ export interface ItemRedrive {
 export interface RedriveOutcome {
   /** The id of the map's run. */
   readonly mapRun: string
-  /** Items that were given a fresh set of attempts, those that an earlier redrive left included. */
+  /** Items that were given a fresh set of attempts or were decided, those that an earlier redrive left included. */
   readonly redriven: number
   readonly succeeded: number
   readonly failed: number
@@ -50,6 +52,8 @@ export interface RedriveParts {
   readonly queue: ItemQueue<never>
   readonly watch: LaneWatch
   readonly note: (message: string) => void
+  /** The value with its secrets masked. */
+  readonly mask: (value: Json) => Json
   /** Aborted when the run is stopped. */
   readonly signal: AbortSignal
 }
@@ -124,10 +128,13 @@ class Redriving {
     return isAll
   }
 
-  /** How many of them have a fresh set of attempts now. */
+  /** How many of them have a fresh set of attempts now, or are decided. */
   private async grant(letters: readonly LetterRef[]): Promise<number> {
-    const { durable, queue } = this.parts
-    const answers = await redriveWith(durable, letters, { ...this.redrive.grant, queue: queue.queue })
+    const { durable, queue, mask } = this.parts
+    const { decision, ...grant } = this.redrive.grant
+    const decided = decision?.answer === 'done' ? { ...decision, result: mask(decision.result) } : decision
+    const options = { ...grant, queue: queue.queue, ...(decided && { decision: decided }) }
+    const answers = await redriveWith(durable, letters, options)
     const granted = answers.filter(({ answer }) => answer === 'redriven').length
     this.redriven += granted
     this.undecided += answers.filter(({ answer }) => answer === 'undecided').length
