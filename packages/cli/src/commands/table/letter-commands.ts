@@ -142,7 +142,7 @@ const DECIDE: CommandEntry = {
     { flags: '--output <mode>', text: 'as for run', choices: ['grouped', 'stream', 'failed', 'none'] },
   ],
   examples: [
-    ['dlq decide import-7/map orders/17 --done --result \'{"invoice": 4711}\'', 'it took effect, with this result'],
+    ['dlq decide import-7/map orders/17 --done --result 4711', 'it took effect, with this result'],
     ['dlq decide import-7/map orders/17 --rerun', 'it did not take effect'],
     ['dlq decide import-7 --rerun', 'every undecided item of the run'],
     ['dlq decide charge/order-42 --done', 'a task of a program'],
@@ -150,10 +150,10 @@ const DECIDE: CommandEntry = {
   more: `An item or task is undecided when its process was lost during an attempt and
 on_interrupt does not allow to run the attempt again. \`dlq list\` shows it.
 
---done writes the result files anew, and the run gets the state that it has earned,
-as after \`dlq retry\`. --rerun runs the attempt under its number, with the attempts
-that are left; \`dlq retry --undecided\` grants a fresh set instead. A step is decided
-with \`resume RUN --done STEP\` or \`--rerun STEP\`.`,
+--done writes the result files anew, and the run gets the state that it has
+earned, as after \`dlq retry\`. --rerun runs the attempt under its number, with the
+attempts that are left; \`dlq retry --undecided\` grants a fresh set instead. A step
+is decided with \`resume RUN --done STEP\` or \`--rerun STEP\`.`,
   load: async () => (await import('../dlq/decide.js')).decide,
 }
 
