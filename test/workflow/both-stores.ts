@@ -1,9 +1,9 @@
-/** Tests of the command line over both kinds of stores. Imports the servers of tests and the scenes of workflows. */
+/** Tests of the command line over both kinds of stores. Imports the servers of tests and the fixture of the command line. */
 import { afterAll, beforeAll, describe } from 'vitest'
 import { type TestDatabase, testDatabase } from '../postgres/shared-server.js'
 import { keepIn } from './cli-fixture.js'
 
-/** The tests of `define`, once with scenes that have a SQLite file and once with scenes on a PostgreSQL server. */
+/** The tests of `define`, once with fixtures that have a SQLite file and once with fixtures on a PostgreSQL server. */
 export function onBothStores(name: string, define: () => void): void {
   describe.each(['sqlite', 'postgres'])(`${name} on %s`, (kind) => {
     let database: TestDatabase | undefined

@@ -1,4 +1,4 @@
-/** The command line on a terminal of its own, which comes from `script`. Imports Node and the scenes of workflows. */
+/** The command line on a terminal of its own, which comes from `script`. Imports Node and the fixture of the command line. */
 import { spawnSync } from 'node:child_process'
 import { bin, type Going, type CliFixture } from './cli-fixture.js'
 
@@ -9,8 +9,8 @@ export const hasTerminal =
 export const withTerminal = (name: string): string => (hasTerminal ? name : `${name} (skipped: needs script)`)
 
 /** Both streams are on the terminal, so what it says is in `stdout`. */
-export function onTerminal(scene: CliFixture, ...args: string[]): Going {
+export function onTerminal(cli: CliFixture, ...args: string[]): Going {
   const quoted = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`)
-  scene.env = { ...scene.env, TERM: 'xterm', SHELL: '/bin/sh' }
-  return scene.startProgram('script', ['-qec', `exec ${quoted.join(' ')}`, '/dev/null'])
+  cli.env = { ...cli.env, TERM: 'xterm', SHELL: '/bin/sh' }
+  return cli.startProgram('script', ['-qec', `exec ${quoted.join(' ')}`, '/dev/null'])
 }

@@ -152,8 +152,8 @@ on_interrupt does not allow to run the attempt again. \`dlq list\` shows it.
 
 --done writes the result files anew, and the run gets the state that it has
 earned, as after \`dlq retry\`. --rerun runs the attempt under its number, with the
-attempts that are left; \`dlq retry --undecided\` grants a fresh set instead. A step
-is decided with \`resume RUN --done STEP\` or \`--rerun STEP\`.`,
+attempts that are left; \`dlq retry --undecided\` grants a fresh set instead.
+A step is decided with \`resume RUN --done STEP\` or \`--rerun STEP\`.`,
   load: async () => (await import('../dlq/decide.js')).decide,
 }
 
