@@ -56,7 +56,9 @@ describe.each(STORES)('$name with a limit', (store) => {
   }, 120_000)
 
   it('starts an interrupted attempt again after a kill, though the only place was its own', async () => {
-    await hands.submit('single', 6, 'hold')
+    // Alone in its queue: PostgreSQL passes over a row that another process has locked, such as one of those that all look
+    // after the killed process, and would give the place to another task.
+    await hands.submit('single', 1, 'hold')
     const first = await until(async () => (await owned('single'))[0], 'the first attempt')
     await hands.killOne(await pidOf(first.owner))
     await until(async () => {
@@ -65,6 +67,7 @@ describe.each(STORES)('$name with a limit', (store) => {
       // A busy machine may lose it so often that the interruptions count as a failed attempt.
       return (now?.id === first.id && (execution >= 2 || attempt >= 2)) || undefined
     }, 'the second execution')
+    await hands.submit('single', 5, 'hold')
     hands.release()
     expect(await watchToEnd('single', 6, async () => undefined)).toBeLessThanOrEqual(1)
     await hands.close()

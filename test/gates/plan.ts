@@ -42,7 +42,7 @@ export const KINDS = {
     breaker: { key: 'shared', failureThreshold: THRESHOLD, recoveryTimeout: '1h', halfOpenMaxCalls: PROBES },
   },
   limited: { ...FAST, attempts: 2 },
-  single: { attempts: 1 },
+  single: { ...FAST, attempts: 3 },
   held: { attempts: 1, breaker: { key: 'held', failureThreshold: 3, recoveryTimeout: '1h', halfOpenMaxCalls: 2 } },
 } as const satisfies Readonly<Record<string, PolicyInput>>
 

@@ -1,6 +1,8 @@
 /** What a transaction has locked stays locked until it has written: two processes on one gate lose nothing. */
+import pg from 'pg'
 import { afterAll, expect, it } from 'vitest'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
+import { queueKey } from '../../packages/reprise/src/ledger/queue-limit.js'
 import { openPostgres } from '../../packages/reprise/src/postgres/open-postgres.js'
 import { newTask } from '../../packages/reprise/src/testing/sample-task.js'
 import { testDatabase } from './shared-server.js'
@@ -59,4 +61,22 @@ it('gives a due task to one process only', async () => {
   const taken = (await Promise.all(claims)).flat()
   expect(new Set(taken).size).toBe(taken.length)
   expect((await first.list({ statuses: ['running'] })).map(({ id }) => id).toSorted()).toEqual(taken.toSorted())
+})
+
+it('gives the place of a limited queue to the next task while another process has locked the first', async () => {
+  await first.create(['a', 'b'].map((id, index) => newTask({ id, queue: 'line', dueAtMs: index })))
+  const other = new pg.Client(database.url)
+  await other.connect()
+  try {
+    await other.query('BEGIN')
+    await other.query("SELECT id FROM reprise.tasks WHERE queue = 'line' AND id = 'a' FOR UPDATE")
+    const line = { queue: 'line', policyHash: 'p1', most: 1 }
+    const claimed = await first.claim({ queues: [line], gates: [queueKey('line')], limit: 1 }, (task) => ({
+      tasks: [{ ...task, status: 'running', dueAtMs: null, owner: 'p0', fence: task.fence + 1 }],
+      result: task.id,
+    }))
+    expect(claimed).toEqual(['b'])
+  } finally {
+    await other.end()
+  }
 })
