@@ -171,6 +171,8 @@ const CLI_FILES = {
     ),
     ...['run-argument.', 'follow.', 'until-signal.'].map((name) => `packages/cli/src/runs/${name}`),
   ],
+  // What jobs are made of.
+  jobs: ['packages/jobs/src/', 'packages/cli/src/output/jobs/'],
   // What conducts a run.
   letters: [
     'packages/workflow/src/operate/letters/',

@@ -13,6 +13,8 @@ type Table = Readonly<Record<string, readonly string[]>>
 
 const LIBRARY = ['reprise', 'reprise/core', 'reprise/durable', 'reprise/internal']
 
+const WORKFLOW_PACKAGE = ['@reprise/workflow', '@reprise/workflow/internal']
+
 const ADAPTERS = ['reprise/internal/sqlite', 'reprise/internal/postgres']
 
 /** Data that several layers speak of: types, and words as constants. Whoever wants to may import them. */
@@ -54,13 +56,14 @@ const WORKFLOW: Table = {
   ],
 }
 
-const WORKFLOW_PACKAGE = ['@reprise/workflow', '@reprise/workflow/internal']
 const SIMULATION = ['reprise/simulate', 'reprise/internal/simulate']
-const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', ...SIMULATION, ...WORKFLOW_PACKAGE]
+const JOBS_PACKAGE = ['@reprise/jobs', '@reprise/jobs/internal']
+const PACKAGES = [...LIBRARY, ...ADAPTERS, 'reprise/observe', ...SIMULATION, ...WORKFLOW_PACKAGE, ...JOBS_PACKAGE]
 
 /** In order: a layer imports only from those above it. `rules` has no clock, no randomness and no files. */
 const JOBS: Table = {
   rules: [...LIBRARY],
+  document: ['rules', ...LIBRARY, ...WORKFLOW_PACKAGE, 'node'],
   record: ['rules', ...LIBRARY],
   drive: ['rules', 'record', ...LIBRARY],
   submit: ['rules', 'record', 'drive', ...LIBRARY, 'node:crypto'],

@@ -1,22 +1,28 @@
-// @reprise/jobs/internal: 65 names, 33 values and 32 types. Written by `npm run api`.
+// @reprise/jobs/internal: 69 names, 35 values and 34 types. Written by `npm run api`.
 //
 // values:
 //   COMPLETION_REASONS, DATACENTER_ENDS, DEFAULT_OPERATOR_SETTINGS, DENIAL_REASONS, JOB_EVENTS, JOB_FIELDS,
 //   LATE_RESULT_POLICIES, OPERATOR_VARIABLES, OUTCOMES, acceptLateResult, afterSuccess, askAgain, cancelsStragglers,
 //   checkJobRequest, countsTowardMinimum, datacenterEnd, dispatchExpiresAtMs, effectiveSettings, evaluateCompletion,
-//   exitCodeOf, grantRetry, idFromKey, jobResult, newRetryBudget, openJobsWith, openWorkflows, paramsAt, parkDelayMs,
-//   readJobRequest, readOperatorSettings, rebuiltRetryBudget, stricterOf, verdictOf,
+//   exitCodeOf, explainJob, grantRetry, idFromKey, jobResult, newRetryBudget, openJobsWith, openWorkflows, paramsAt,
+//   parkDelayMs, readJobFile, readJobRequest, readOperatorSettings, rebuiltRetryBudget, stricterOf, verdictOf,
 //
 // types:
 //   BudgetStatus, Clamp, CompletedJob, CompletedJobRecord, Completion, CompletionReason, CompletionState,
 //   DatacenterEnd, DatacenterReport, DatacenterStanding, DatacenterStatus, Denial, DenialReason, EffectiveSettings,
-//   JobEventName, JobOutcome, JobRequest, JobWorkflow, LateAnswer, LateResultPolicy, OperatorSettings, ParkedAnswer,
-//   RetryAnswer, RetryBudgetState, Waiting, WorkerView, WorkflowCounts, WorkflowEnd, WorkflowResult, WorkflowRetries,
-//   WorkflowSource, WorkflowStatus,
+//   JobEventName, JobExplanation, JobFile, JobOutcome, JobRequest, JobWorkflow, LateAnswer, LateResultPolicy,
+//   OperatorSettings, ParkedAnswer, RetryAnswer, RetryBudgetState, Waiting, WorkerView, WorkflowCounts, WorkflowEnd,
+//   WorkflowResult, WorkflowRetries, WorkflowSource, WorkflowStatus,
 
 import type {
   JobResult, Jobs, JobsOptions,
 } from '@reprise/jobs'
+import type {
+  Plan,
+} from '@reprise/workflow'
+import type {
+  Source,
+} from '@reprise/workflow/internal'
 import type {
   OptionProblem, PolicyInput,
 } from 'reprise'
@@ -147,6 +153,29 @@ export declare const JOB_EVENTS: readonly ['RetryBudgetExhausted', 'BestEffortCo
 export declare const JOB_FIELDS: readonly ["job_id", "idempotency_key", "name", "workflows", "datacenters", "retries", "retry_budget", "retry_budget_per_workflow", "budget_scope", "retry_budget_counts", "on_budget_exhausted", "max_dispatch_attempts", "dispatch_timeout", "best_effort", "best_effort_min_dcs", "best_effort_deadline_seconds", "best_effort_settle_seconds", "strict_min_dcs", "datacenter_success", "timeout", "late_result_policy", "stragglers", "aggregate"];
 
 export type JobEventName = (typeof JOB_EVENTS)[number];
+
+export interface JobExplanation {
+  readonly name: string;
+  readonly datacenters: readonly string[];
+  readonly workflows: readonly {
+    readonly name: string;
+    readonly runs: string;
+    readonly needs: readonly string[];
+  }[];
+  readonly settings: EffectiveSettings;
+  readonly clamps: readonly Clamp[];
+  readonly firstAttempts: number;
+  readonly mostAttempts: number | null;
+  readonly sentences: readonly string[];
+}
+
+export interface JobFile {
+  readonly request: JobRequest;
+  readonly plans: ReadonlyMap<string, Plan>;
+  readonly directory: string;
+  readonly file: string;
+  readonly notes: readonly string[];
+}
 
 export type JobOutcome = (typeof OUTCOMES)[number];
 
@@ -344,6 +373,8 @@ export declare function evaluateCompletion(state: CompletionState, now: number):
 
 export declare function exitCodeOf({ success, outcome, reason }: Pick<JobResult, 'success' | 'outcome' | 'reason'>): 0 | 1 | 3;
 
+export declare function explainJob(request: JobRequest, operator: OperatorSettings): JobExplanation;
+
 export declare function grantRetry(budget: RetryBudgetState | null, workflow: WorkflowRetries, limits: Limits, now: number, draw: number): RetryAnswer;
 
 export declare function idFromKey(idempotencyKey: string): string;
@@ -359,6 +390,8 @@ export declare function openWorkflows({ total, succeeded, failed, skipped, cance
 export declare function paramsAt(workflow: JobWorkflow, datacenter: string): Readonly<Record<string, Json>>;
 
 export declare function parkDelayMs(draw: number): number;
+
+export declare function readJobFile(source: Source): Promise<JobFile>;
 
 export declare function readJobRequest(value: unknown): JobRequest;
 

@@ -2,6 +2,8 @@
  * `@reprise/jobs/internal`: what our own packages need of this one and nobody else should use. No promise of stability: a
  * name here may change or go in any release. Re-exports only.
  */
+export { explainJob, type JobExplanation } from './document/explain-job.js'
+export { type JobFile, readJobFile } from './document/read-job-file.js'
 export * from './rules/clamp.js'
 export * from './rules/completion.js'
 export * from './rules/datacenter-end.js'

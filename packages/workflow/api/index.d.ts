@@ -66,6 +66,7 @@ export interface Plan {
   readonly secrets: readonly string[];
   readonly breakers: Readonly<Record<string, BreakerInput>>;
   readonly budgets: Readonly<Record<string, BudgetPlan>>;
+  readonly outputs: Readonly<Record<string, Json>>;
   readonly maxRunLogBytes: number;
   readonly phases: readonly PhasePlan[];
 }
@@ -95,6 +96,8 @@ export interface RunEnd {
   readonly stopReason: StopReason | null;
   readonly failedStep: string | null;
   readonly undecided: readonly string[];
+  readonly outputs?: Readonly<Record<string, Json>>;
+  readonly outputsError?: string;
   readonly left?: number;
 }
 

@@ -1,7 +1,7 @@
-// @reprise/workflow/internal: 226 names, 158 values and 68 types. Written by `npm run api`.
+// @reprise/workflow/internal: 232 names, 164 values and 68 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, DEFAULT_STORE, EventFollower, LATEST, LISTED_RUNS, MAP_VALUES, MAP_VALUE_ALIASES, NO_FILE,
+//   BLIND_READERS, DEFAULT_STORE, EventFollower, Findings, LATEST, LISTED_RUNS, MAP_VALUES, MAP_VALUE_ALIASES, NO_FILE,
 //   OperationError, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory,
 //   StdinError, StdinSpool, TextError, acknowledge, attemptsOf, attemptsText, backUp, breakerViews, budgetViews,
 //   byteText, cancelRun, checkInstallation, checkResume, checkStore, chooseCompared, chooseLetters, cleanableRuns,
@@ -9,17 +9,17 @@
 //   expectAttempt, expectEditable, expectFound, expectKept, expectLetterData, expectNewRun, expectNoSecrets,
 //   expectOpen, expectOwnStore, expectSecrets, expectUndecided, explain, factor, failureLines, failureReason,
 //   failureText, fallbackId, fileOf, fillKnown, findEndedRun, findItem, findLetter, findLoggedStep, findMap,
-//   findOpenMap, findRun, findStep, foundLetters, haltText, ifKept, interruptedRun, isConducted, isFallbackId, isId,
-//   isOnServer, isShownTime, isWorkflow, kebabCase, killCommands, letterCondition, letterDetail, letterGroups,
-//   letterStats, letterView, limitsOf, loadPlan, logsOfRun, mapsOf, matcherWords, meanOf, migrateStore, newRunId,
-//   noStoreMessage, pageOfItems, parseSource, partChoice, pauseMap, pendingMigration, percent, pickStep, plainNumber,
-//   planFromDocument, planOf, plural, policyInput, possible, prepareRedrive, prepareResume, previewItems,
-//   readBudgetFlag, readBudgetSection, readFilePolicy, readMapRate, readParams, readPolicies, readText, readTogether,
-//   readersFor, recordedPlan, redriveRun, removeRuns, resample, restore, resumeRun, retryStepNow, roundUp,
-//   roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits, scenarioWords, scopesNamed, scopesOfRun,
-//   setMap, skipText, startRun, stateDirectoryOf, statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword,
-//   timeTicks, timeWords, underTest, validateSource, viewItem, viewRetrying, viewRun, viewSummary, waitLimitMs,
-//   waitedText, withLedger, writtenSortKey,
+//   findOpenMap, findRun, findStep, follow, foundLetters, haltText, ifKept, interruptedRun, isConducted, isFallbackId,
+//   isId, isJob, isOnServer, isShownTime, isWorkflow, jobSchema, kebabCase, killCommands, letterCondition,
+//   letterDetail, letterGroups, letterStats, letterView, limitsOf, loadPlan, logsOfRun, mapsOf, matcherWords, meanOf,
+//   migrateStore, newRunId, noStoreMessage, pageOfItems, parseSource, partChoice, pauseMap, pendingMigration, percent,
+//   pickStep, plainNumber, planFromDocument, planOf, plural, policyInput, possible, prepareRedrive, prepareResume,
+//   previewItems, readBudgetFlag, readBudgetSection, readFilePolicy, readJobFields, readMapRate, readParams,
+//   readPolicies, readText, readTogether, readersFor, recordedPlan, redriveRun, removeRuns, resample, restore,
+//   resumeRun, retryStepNow, roundUp, roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits,
+//   scenarioWords, scopesNamed, scopesOfRun, setMap, skipText, startRun, stateDirectoryOf, statePathFor, stepsOf,
+//   stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords, underTest, validateSource, viewItem,
+//   viewRetrying, viewRun, viewSummary, waitLimitMs, waitedText, wholeOf, withLedger, writtenSortKey,
 //
 // types:
 //   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, ChosenLetters, ChosenRun, Cure, DoctorCheck,
@@ -32,8 +32,8 @@
 //   StepAttempt, StepView, StoreHint, StoreStatus, UnderTest, ValidatedFile, Validation,
 
 import type {
-  EventView, HaltReason, InputError, MapCounts, OutputListener, Plan, Problem, RunEnd, RunEvent, RunState, RunView,
-  StepPlan, StepState,
+  EventView, HaltReason, InputError, JsonSchema, MapCounts, OutputListener, Plan, Problem, RunEnd, RunEvent, RunState,
+  RunView, StepPlan, StepState,
 } from '@reprise/workflow'
 import type {
   Budget, DurationInput, ErrorCode, NormalizedPolicy, Observer, Policy, PolicyInput, RepriseError, StopReason,
@@ -218,6 +218,15 @@ export interface FailureGroup {
 }
 
 export type FieldWords = (field: string, value?: string) => string;
+
+export declare class Findings {
+  readonly source: Source;
+  readonly problems: Problem[];
+  constructor(source: Source);
+  fail(spot: Spot, message: string, suggestion?: string, atKey?: boolean): undefined;
+  failWithin(spot: Spot, part: TextPart, message: string, suggestion?: string, otherwise?: string): void;
+  done(): void;
+}
 
 export interface FoundLetter {
   readonly letter: DeadLetter;
@@ -703,6 +712,8 @@ export declare class RunClock {
 
 export interface RunDetail extends RunView {
   readonly params: Readonly<Record<string, Json>>;
+  readonly outputs: Readonly<Record<string, Json>> | null;
+  readonly outputsError: string | null;
   readonly steps: readonly StepView[];
   readonly resumedAtMs: readonly number[];
   readonly sessions: readonly SessionView[];
@@ -878,8 +889,9 @@ export interface UnderTest {
 export interface ValidatedFile {
   readonly file: string;
   readonly ok: boolean;
-  readonly kind: 'workflow' | 'policy' | null;
+  readonly kind: 'workflow' | 'policy' | 'job' | null;
   readonly steps?: number;
+  readonly workflows?: number;
   readonly problems: readonly Problem[];
   readonly notes: readonly string[];
 }
@@ -994,6 +1006,8 @@ export declare function findRun(ledger: Ledger, named: string, { orStep }?: {
 
 export declare function findStep(reader: RunReader, id: string, named: string): Promise<FoundStep>;
 
+export declare function follow(source: Source, spot: Spot, path: string): Spot;
+
 export declare function foundLetters(ledger: Ledger, selection: LetterSelection): AsyncGenerator<FoundLetter[]>;
 
 export declare function haltText(reason: HaltReason): string;
@@ -1008,11 +1022,15 @@ export declare function isFallbackId(id: string): boolean;
 
 export declare function isId(id: unknown): boolean;
 
+export declare function isJob({ value }: Pick<Source, 'value'>): boolean;
+
 export declare function isOnServer(store: string): boolean;
 
 export declare function isShownTime(ms: number): boolean;
 
 export declare function isWorkflow({ value }: Source): boolean;
+
+export declare function jobSchema(): JsonSchema;
 
 export declare function kebabCase(name: string): string;
 
@@ -1083,6 +1101,8 @@ export declare function readBudgetFlag(flag: string, text: string): BudgetDefini
 export declare function readBudgetSection(source: Source): BudgetDefinitions;
 
 export declare function readFilePolicy(source: Source, step: string | undefined): Promise<FilePolicy>;
+
+export declare function readJobFields(findings: Findings): Json;
 
 export declare function readMapRate(text: string): MapRate | undefined;
 
@@ -1157,7 +1177,7 @@ export declare function timeWords({ activeMs, waitedMs, downMs }: RunTimes): str
 
 export declare function underTest(file: FilePolicy | undefined, given: GivenPolicy, words: FieldWords): UnderTest;
 
-export declare function validateSource(name: string, open: () => Promise<Source>): Promise<Validation>;
+export declare function validateSource(name: string, open: () => Promise<Source>, readJob: JobReader): Promise<Validation>;
 
 export declare function viewItem(ledger: Ledger, run: RunRecord, map: MapPlan, task: TaskRecord, store: string): Promise<ItemDetail>;
 
@@ -1175,6 +1195,8 @@ export declare function viewSummary(reader: RunReader, id: string, { most, failu
 export declare function waitLimitMs({ retryBudgetMs, timeoutMs }: Policy): number;
 
 export declare function waitedText(waitedMs: number, budgetMs: number | null): string;
+
+export declare function wholeOf(source: Source): Spot;
 
 export declare function withLedger<T>(store: string, act: (ledger: Ledger) => Promise<T>): Promise<T>;
 
@@ -1462,6 +1484,12 @@ interface ItemSelection {
   readonly offset: number;
   readonly maxItems: number | null;
 }
+
+// operate/validate-source
+type JobReader = (source: Source) => Promise<{
+  readonly workflows: number;
+  readonly notes: readonly string[];
+}>;
 
 // operate/letters/letter-detail
 interface LetterAttempt {
@@ -1775,6 +1803,15 @@ interface SpoolOptions {
   readonly maxBytes?: number;
 }
 
+// document/spot
+interface Spot {
+  readonly data: unknown;
+  readonly path: string;
+  readonly name?: string | undefined;
+  readonly key?: Node | undefined;
+  readonly node?: Node | undefined;
+}
+
 // operate/operation-error
 interface StartedRun {
   readonly id: string;
@@ -1823,6 +1860,12 @@ interface StoreReport {
   readonly status: StoreStatus;
   readonly hints: readonly StoreHint[];
   readonly nowMs: number;
+}
+
+// document/spot
+interface TextPart {
+  readonly written: string;
+  readonly offset: number;
 }
 
 // plan/readers

@@ -4,12 +4,16 @@
  * explains and simulates policies. No promise of stability: a name here may change or go in any release. Re-exports only.
  */
 export { type BudgetDefinition, readBudgetFlag, readBudgetSection } from './document/budget-section.js'
+export { Findings } from './document/findings.js'
+export { isJob, readJobFields } from './document/job-file.js'
+export { jobSchema } from './document/json-schema.js'
 export { isWorkflow } from './document/policy-file.js'
 export { POLICY_FIELDS, type PolicyField, type PolicyFlag } from './document/policy-fields.js'
 export { readTogether, ReportedError, STDIN } from './document/problem.js'
 export { cureForMissing } from './document/files-beside.js'
 export { NO_FILE, readText } from './document/read-text.js'
 export { parseSource, type Source } from './document/source.js'
+export { follow, wholeOf } from './document/spot.js'
 export { kebabCase } from './document/spelling.js'
 export { type Explanation, explain } from './explain/explanation.js'
 export { type ExplainedAttempt, waitLimitMs } from './explain/facts.js'

@@ -3,10 +3,12 @@ import {
   explain,
   type Explanation,
   type FoundPolicy,
+  isJob,
   pickStep,
   policyInput,
   readersFor,
   readPolicies,
+  type Source,
 } from '@reprise/workflow/internal'
 import { normalizePolicy, type PolicyInput } from 'reprise'
 import { plainText } from 'reprise/internal'
@@ -35,8 +37,9 @@ interface Read {
 export async function run({ values: { file: name, step }, options }: Given, context: CommandContext): Promise<void> {
   const { world, settings } = context
   const fields = readPolicyFields(options)
-  const { file, policies, unread } =
-    name === undefined ? readFlags(fields) : await readFile(name, step, fields, context)
+  const source = name === undefined ? undefined : await openSource(name, context)
+  if (source !== undefined && isJob(source)) return explainJobFile(source, step, fields, context)
+  const { file, policies, unread } = source === undefined ? readFlags(fields) : await readFile(source, step, fields)
   const explanations = policies.map(explain)
   if (settings.json) return writeJson(world.stdout, { file, policies: explanations })
 
@@ -61,13 +64,7 @@ function readFlags(fields: PolicyInput): Read {
 }
 
 /** What the flags say stands over what the file says. */
-async function readFile(
-  name: string,
-  step: string | undefined,
-  fields: PolicyInput,
-  context: CommandContext,
-): Promise<Read> {
-  const source = await openSource(name, context)
+async function readFile(source: Source, step: string | undefined, fields: PolicyInput): Promise<Read> {
   const { file } = source
   const found = readPolicies(source, await readersFor(source))
   const policies = step === undefined ? found.policies : [pickStep(found, step, file)]
@@ -80,6 +77,24 @@ async function readFile(
     ...normalizePolicy({ ...policyInput(one.policy), ...fields }),
   }))
   return { file, policies: changed, unread: found.unread }
+}
+
+/** A job has no policy of its own: its budgets, and how it ends. */
+async function explainJobFile(
+  source: Source,
+  workflow: string | undefined,
+  fields: PolicyInput,
+  context: CommandContext,
+): Promise<void> {
+  const { world, settings } = context
+  if (workflow !== undefined) throw new UsageError('a job has no steps', 'explain the file of one of its workflows')
+  if (Object.keys(fields).length > 0) throw new UsageError('a job has no policy that flags could change')
+  const { explainJob, readJobFile, readOperatorSettings } = await import('@reprise/jobs/internal')
+  const { showJobExplanation } = await import('../output/jobs/job-explanation.js')
+  const { request, file } = await readJobFile(source)
+  const explanation = explainJob(request, readOperatorSettings(world.env))
+  if (settings.json) return writeJson(world.stdout, { file, job: explanation })
+  writePage(world, showJobExplanation(explanation, file, lookFor(world, settings)))
 }
 
 function titleOf({ step, role }: Explanation, file: string | null): string {

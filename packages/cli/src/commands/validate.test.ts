@@ -192,9 +192,36 @@ test('the schema is one for workflows, or for policies', async () => {
   expect(JSON.parse((await run(['schema', 'policy'])).stdout)).toMatchObject({ title: 'Reprise policy' })
   const wrong = await run(['schema', 'polcy'])
   expect(wrong.code).toBe(2)
-  expect(wrong.stderr).toContain('polcy is not a kind: it is one of workflow, policy\nDid you mean policy?')
+  expect(wrong.stderr).toContain('polcy is not a kind: it is one of workflow, policy, job\nDid you mean policy?')
 })
 
 test('the help of the schema says how an editor finds it', async () => {
   expect((await run(['schema', '--help'])).stdout).toContain('# yaml-language-server: $schema=workflow.schema.json')
+})
+
+const login = 'steps: [{shell: x}]\n'
+
+test('a job is checked with the workflows that it names', async () => {
+  fileWith('login.yaml', login)
+  const job = fileWith('job.yaml', 'mode: job\ndatacenters: [eu, us]\nworkflows: [{name: login, file: login.yaml}]\n')
+  expect(await run(['validate', job])).toEqual({ code: 0, stdout: `${job}: ok, a job of 1 workflow\n`, stderr: '' })
+  const wrong = fileWith('wrong.yaml', 'mode: job\ndatacenters: [eu]\nworkflows: [{name: a, file: none.yaml}]\n')
+  const { code, stderr } = await run(['validate', wrong])
+  expect(code).toBe(2)
+  expect(stderr).toContain(`${wrong}:3:29: error: workflows[0].file: none.yaml: no such file`)
+})
+
+test('a job is explained with its limits and how it ends, and is not run as a workflow', async () => {
+  fileWith('login.yaml', login)
+  const job = fileWith(
+    'probe.yaml',
+    'mode: job\ndatacenters: [eu, us]\nworkflows: [{name: login, file: login.yaml}]\nretry_budget: 80\nbest_effort: true\n',
+  )
+  const { code, stdout } = await run(['explain', job])
+  expect(code).toBe(0)
+  expect(stdout).toContain('It completes at once when 1 of 2 datacenters have completed.')
+  expect(stdout).toContain('changed: retry_budget: 80 lowered to 50, the most that the operator allows')
+  const refused = await run(['run', job])
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain('this is a job, and not a workflow')
 })

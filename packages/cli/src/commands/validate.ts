@@ -1,5 +1,5 @@
 /** `reprise validate FILE…`: every problem of every file, before anything runs. Imports input and output. */
-import { type ValidatedFile, validateSource, type Validation } from '@reprise/workflow/internal'
+import { plural, type Source, type ValidatedFile, validateSource, type Validation } from '@reprise/workflow/internal'
 import { plainText } from 'reprise/internal'
 import type { CommandContext } from '../command-context.js'
 import type { ParsedArguments } from '../command.js'
@@ -17,7 +17,7 @@ export async function run(
   const { world, settings } = context
   const validations: Validation[] = []
   for (const name of names) {
-    const validation = await validateSource(name, () => openSource(name, context))
+    const validation = await validateSource(name, () => openSource(name, context), readJob)
     // Blocks of problems stand apart.
     if (!settings.json && validation.error && validations.some(({ error }) => error)) world.stderr.write('\n')
     if (!settings.json) tell(validation, context)
@@ -31,6 +31,13 @@ export async function run(
   return bad > 0 ? EXIT.invalid : EXIT.done
 }
 
+/** Loaded for a job alone. */
+async function readJob(source: Source): Promise<{ workflows: number; notes: readonly string[] }> {
+  const { readJobFile } = await import('@reprise/jobs/internal')
+  const { request, notes } = await readJobFile(source)
+  return { workflows: request.workflows.length, notes }
+}
+
 function tell({ result, error }: Validation, context: CommandContext): void {
   const { world, settings } = context
   if (error !== undefined) {
@@ -41,7 +48,8 @@ function tell({ result, error }: Validation, context: CommandContext): void {
   writeNotes(result.file, result.notes, context)
 }
 
-function contentOf({ kind, steps = 0 }: ValidatedFile): string {
+function contentOf({ kind, steps = 0, workflows = 0 }: ValidatedFile): string {
+  if (kind === 'job') return `a job of ${plural(workflows, 'workflow')}`
   if (kind !== 'workflow') return 'a policy'
   return steps === 1 ? '1 step' : `${steps} steps`
 }

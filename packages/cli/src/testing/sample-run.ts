@@ -169,6 +169,8 @@ export function runDetail(steps: readonly StepView[], fields: Partial<RunDetail>
     items: null,
     owner: null,
     params: {},
+    outputs: null,
+    outputsError: null,
     steps,
     resumedAtMs: [],
     sessions: [{ startedAtMs: START, lastSeenAtMs: START + 72_000 }],

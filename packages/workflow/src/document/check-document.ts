@@ -18,6 +18,11 @@ export function checkDocument(findings: Findings): void {
     findings.fail(whole, 'is empty', 'a workflow is as short as `steps: [{shell: ./fetch}]`')
     return
   }
+  const mode = fieldOf(findings.source, whole, 'mode')
+  if (mode?.data === 'job') {
+    findings.fail(mode, 'this is a job, and not a workflow', 'jobs are submitted: `reprise job run FILE`')
+    return
+  }
   const mark = markOfMapReduce(findings, whole)
   if (mark !== undefined) {
     const cure = 'write `mode: mapreduce` at the top, or make the map one of the `steps`: `- {id: resize, map: {…}}`'

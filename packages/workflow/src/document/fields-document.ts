@@ -22,6 +22,9 @@ const NAME_FIELD = field('name', plain(undefined, { mayBeBlank: false }), 'What 
   examples: ['nightly-import'],
 })
 
+/** What a workflow gives: read by a job, and by whoever looks at the run. */
+export const OUTPUTS = named(VALUE_NAME, { kind: 'data', reading: 'template' }, '{requests: "${count}"}')
+
 const SHARED_FIELDS: readonly Field[] = [
   field(
     'params',
@@ -51,6 +54,12 @@ const SHARED_FIELDS: readonly Field[] = [
     default: 'none',
     examples: [{ api: { type: 'adaptive' } }],
   }),
+  field(
+    'outputs',
+    OUTPUTS,
+    'Values that the workflow gives, by name, filled in when its last step has ended. At most 64 kB together as JSON. A text that is one reference becomes the value itself.',
+    { default: 'none', examples: [{ requests: '${steps.fetch.output}', region: '${region}' }] },
+  ),
   field('max_log', text(undefined, { rule: SIZE }), 'The `max_log` of steps that name none.', {
     default: '`64MiB`',
     examples: ['10MiB'],

@@ -55,10 +55,24 @@ const WORKFLOW_KEYS: Hints = {
   ...meaning('retry_defaults', 'retry retryconfig defaults retrypolicy'),
   ...meaning('breakers', 'breaker circuitbreaker circuitbreakers'),
   ...meaning('budgets', 'budget'),
+  ...meaning('outputs', 'output results result returns'),
   ...meaning('name', 'title id'),
   ...said('nothing reads it: write it as a comment, `# …`', 'description version'),
   ...said('a step has a limit: write `attempt_timeout` there, or under `retry_defaults:`', 'timeout'),
   ...under('retry_defaults', UNDER_RETRY.replace('budget breaker ', '')),
+}
+
+const JOB_KEYS: Hints = {
+  ...meaning('datacenters', 'dcs sites regions targets datacentres'),
+  ...meaning('workflows', 'steps tasks jobs'),
+  ...meaning('stragglers', 'straggler'),
+  ...meaning('aggregate', 'aggregates aggregation outputs'),
+  ...meaning('retries: none', 'noretries'),
+  ...meaning('retry_budget', 'maxretries budget'),
+  ...meaning('retry_budget_per_workflow', 'maxretriesperworkflow'),
+  ...under('best_effort', 'min_dcs', 'mindcs besteffortmindcs'),
+  ...under('best_effort', 'deadline', 'deadline besteffortdeadline besteffortdeadlineseconds'),
+  ...under('best_effort', 'settle', 'settle besteffortsettle besteffortsettleseconds'),
 }
 
 const KEYS: Readonly<Record<string, Hints>> = {
@@ -73,6 +87,19 @@ const KEYS: Readonly<Record<string, Hints>> = {
     ...meaning('headers', 'header'),
     ...said('write it as `expect: {status: [200]}`', 'status statuses expectstatus'),
     ...said('a step has a limit: write `attempt_timeout` beside `http`', 'timeout'),
+  },
+  job: JOB_KEYS,
+  'job workflow': {
+    ...meaning('file', 'path workflow uses'),
+    ...meaning('document', 'steps content definition'),
+    ...meaning('needs', 'dependson after requires'),
+    ...meaning('params', 'parameters inputs args with'),
+    ...meaning('name', 'id title'),
+  },
+  'best effort': {
+    ...meaning('min_dcs', 'mindatacenters minimum min'),
+    ...meaning('deadline', 'timeout deadlineseconds'),
+    ...meaning('settle', 'settleseconds grace'),
   },
   expect: meaning('status', 'code statuscode statuses'),
   script: { ...meaning('module', 'file path src'), ...meaning('with', 'args input params arguments') },

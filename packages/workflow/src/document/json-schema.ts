@@ -7,6 +7,7 @@
  */
 import type { Json } from 'reprise/durable'
 import { WORKFLOW } from './fields-document.js'
+import { JOB } from './fields-job.js'
 import { POLICY_FILE } from './fields-policy-file.js'
 import type { NameRule } from './names.js'
 import {
@@ -34,6 +35,11 @@ export function workflowSchema(): JsonSchema {
   return wholeSchema('Reprise workflow', 'Steps that are retried, and go on where they were after a crash.', WORKFLOW)
 }
 
+/** The JSON Schema of files of `mode: job`. */
+export function jobSchema(): JsonSchema {
+  return wholeSchema('Reprise job', 'Workflows that several datacenters run, with one retry budget for all.', JOB)
+}
+
 /**
  * The JSON Schema of a file with a policy alone, as `reprise explain` and `reprise simulate` take it.
  * @example const text = JSON.stringify(policySchema(), null, 2)
@@ -45,7 +51,12 @@ export function policySchema(): JsonSchema {
 function wholeSchema(title: string, description: string, shape: Shape): JsonSchema {
   const writer = new SchemaWriter()
   // The whole stands at the top, where editors look first, and not behind a reference.
-  const schema = shape.kind === 'fork' ? writer.writeFork(shape) : writer.write(shape)
+  const schema =
+    shape.kind === 'fork'
+      ? writer.writeFork(shape)
+      : shape.kind === 'fields'
+        ? writer.writeFields(shape)
+        : writer.write(shape)
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title,

@@ -1,5 +1,6 @@
 /** Everything that is wrong with a file, as a value. Imports documents, plans and values. */
 import { InputError, type Problem, readTogether, STDIN } from '../document/problem.js'
+import { isJob } from '../document/job-file.js'
 import { isWorkflow } from '../document/policy-file.js'
 import { readBudgetSection } from '../document/budget-section.js'
 import { hasFields } from '../document/spot.js'
@@ -12,9 +13,11 @@ export interface ValidatedFile {
   readonly file: string
   readonly ok: boolean
   /** What was found in it; null if it could not be told. */
-  readonly kind: 'workflow' | 'policy' | null
+  readonly kind: 'workflow' | 'policy' | 'job' | null
   /** Of a workflow. */
   readonly steps?: number
+  /** Of a job. */
+  readonly workflows?: number
   readonly problems: readonly Problem[]
   /** What is allowed but odd. */
   readonly notes: readonly string[]
@@ -26,11 +29,22 @@ export interface Validation {
   readonly error?: InputError
 }
 
+/** How a file of `mode: job` is read: by the package of jobs, which this one does not know. */
+type JobReader = (source: Source) => Promise<{ readonly workflows: number; readonly notes: readonly string[] }>
+
 /** `name`: as it was given, `-` for stdin. `open`: reads and parses it. */
-export async function validateSource(name: string, open: () => Promise<Source>): Promise<Validation> {
+export async function validateSource(
+  name: string,
+  open: () => Promise<Source>,
+  readJob: JobReader,
+): Promise<Validation> {
   let source: Source | undefined
   try {
     source = await open()
+    if (isJob(source)) {
+      const { file } = source
+      return { result: { file, ok: true, kind: 'job', problems: [], ...(await readJob(source)) } }
+    }
     return { result: read(source, await readersFor(source)) }
   } catch (error) {
     if (!(error instanceof InputError)) throw error
@@ -82,6 +96,7 @@ function saysJitter(value: unknown): boolean {
   return hasFields(value) && (Object.hasOwn(value, 'jitter') || Object.values(value).some(saysJitter))
 }
 
-function kindOf(source: Source): 'workflow' | 'policy' {
+function kindOf(source: Source): 'workflow' | 'policy' | 'job' {
+  if (isJob(source)) return 'job'
   return isWorkflow(source) ? 'workflow' : 'policy'
 }

@@ -38,6 +38,7 @@ export function buildPlan(document: Json, file: string | null): Plan {
     secrets: data.secrets ?? [],
     breakers,
     budgets: byName(data.budgets ?? {}, budgetPlan),
+    outputs: data.outputs ?? {},
     maxRunLogBytes: sizeOf(data.max_run_log, DEFAULT_RUN_LOG_BYTES),
     phases: data.steps.map((step, index) => {
       const id = ids[index] ?? ''

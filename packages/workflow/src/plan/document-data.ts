@@ -11,6 +11,7 @@ export interface DocumentData {
   readonly retry_defaults?: Json
   readonly breakers?: Readonly<Record<string, Fields>>
   readonly budgets?: Readonly<Record<string, BudgetData>>
+  readonly outputs?: Readonly<Record<string, Json>>
   readonly max_log?: string
   readonly max_run_log?: string
   readonly claude_program?: string

@@ -3,6 +3,7 @@
  * they stand. Goes on over whatever the shape check has refused. Imports the checks of its parts.
  */
 import type { Findings } from '../document/findings.js'
+import { OUTPUTS } from '../document/fields-document.js'
 import { MAP } from '../document/fields-map.js'
 import { RETRY } from '../document/fields-retry.js'
 import { ENV, STEP, TEMPLATE_STEP, WHEN_FIELD } from '../document/fields-step.js'
@@ -59,6 +60,8 @@ class MeaningCheck {
       else this.map(phase, phase.map, scopes)
       scopes.pass(phase)
     }
+    const outputs = fieldOf(source, this.whole, 'outputs')
+    if (outputs !== undefined) this.read(outputs, OUTPUTS, scopes.now)
   }
 
   private names(steps: readonly StepSpot[]): void {

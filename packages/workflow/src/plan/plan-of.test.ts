@@ -58,6 +58,7 @@ test('a document becomes a plan with everything filled in', () => {
     secrets: ['API_TOKEN'],
     breakers: { warehouse: { key: 'warehouse', failureThreshold: 3, recoveryTimeout: '20s' } },
     budgets: { api: { type: 'adaptive', settings: { maxParked: 7 } } },
+    outputs: {},
     maxRunLogBytes: 1024 ** 3,
     phases: [
       {

@@ -26,6 +26,8 @@ export interface Plan {
   readonly breakers: Readonly<Record<string, BreakerInput>>
   /** Settings of named budgets, as the section `budgets` of a document gives them. */
   readonly budgets: Readonly<Record<string, BudgetPlan>>
+  /** What the run gives when its last step has ended, by name; strings within are templates. */
+  readonly outputs: Readonly<Record<string, Json>>
   /** What all attempts of a run may log together, in bytes. */
   readonly maxRunLogBytes: number
   /** In the order in which they run. */

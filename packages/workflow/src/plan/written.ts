@@ -8,13 +8,13 @@ import { snakeCase } from '../document/spelling.js'
 import type { FailureAction, InterruptAction, Plan, StepPlan } from './plan.js'
 
 /** What stands beside the steps. */
-export function writtenDocument({ name, params, env, secrets, breakers, budgets }: Plan): Json {
+export function writtenDocument({ name, params, env, secrets, outputs, breakers, budgets }: Plan): Json {
   const writtenBreaker = (settings: BreakerInput): Json => {
     const { key: _, ...others } = normalizePolicy({ breaker: settings }).policy.breaker ?? { key: undefined }
     return written(others)
   }
   return {
-    ...{ name, params, env, secrets },
+    ...{ name, params, env, secrets, outputs },
     breakers: byName(breakers, writtenBreaker),
     budgets: byName(budgets, ({ type, settings }) => ({ type, ...(written(settings) as object) })),
   }

@@ -10,11 +10,13 @@ import type { MapPlan } from '../plan/map-plan.js'
 import { mapsOf, type PhasePlan, type Plan, type StepPlan } from '../plan/plan.js'
 import type { Values } from '../steps/step-context.js'
 import type { RunState } from '../view/views.js'
+import { SetupError } from '../values/setup-error.js'
 import { compileExpression } from '../values/expression.js'
 import { type MapEnd, NO_ITEMS } from './map/map-end.js'
 import type { Performer } from './performer.js'
 import type { FailedStep, RecordedStep } from './recorded-steps.js'
 import type { Scope, StepResult } from './scope.js'
+import { outputsOf } from './run-outputs.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
 import type { RunEvents, StepEnd } from './run-events.js'
 
@@ -28,6 +30,10 @@ export interface RunEnd {
   readonly failedStep: string | null
   /** Steps that were interrupted, and of which only a person can say whether they happened. */
   readonly undecided: readonly string[]
+  /** `outputs` of the workflow, filled in; absent where it has none, or has not come to its end. */
+  readonly outputs?: Readonly<Record<string, Json>>
+  /** Why `outputs` could not be filled in, which is why the run failed; absent otherwise. */
+  readonly outputsError?: string
   /** Items of a map that wait because only a part was asked for; absent if none do. */
   readonly left?: number
 }
@@ -124,7 +130,20 @@ export class Conductor {
       if (verdict.type === 'end') return verdict.end
       hasFailures ||= verdict.failed
     }
-    return ended(hasFailures ? 'completed_with_failures' : 'succeeded')
+    return this.concluded(hasFailures ? 'completed_with_failures' : 'succeeded')
+  }
+
+  /** All steps have ended: the run has too, with what the workflow gives. */
+  private concluded(state: RunEnd['state']): RunEnd {
+    const { plan, scope, performer } = this.parts
+    if (Object.keys(plan.outputs).length === 0) return ended(state)
+    try {
+      return { ...ended(state), outputs: outputsOf(plan, scope) }
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error
+      const { message } = performer.masked(error) as Error
+      return { ...ended('failed', 'not_retryable'), outputsError: message }
+    }
   }
 
   /** Runs a phase of any kind to its end. */

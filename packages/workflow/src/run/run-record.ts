@@ -15,6 +15,10 @@ export interface RunNotes {
   readonly stopReason: StopReason | null
   /** The step that ended the run. */
   readonly failedStep: string | null
+  /** What the workflow gave; absent unless it has ended and has `outputs`. */
+  readonly outputs?: Readonly<Record<string, Json>>
+  /** Why its outputs could not be made, which is why it failed; absent otherwise. */
+  readonly outputsError?: string
   /** Steps of the document. */
   readonly steps: number
   /** Ids of its maps; absent if it has none, and in older records. */

@@ -16,6 +16,7 @@ import { recordedPlan } from './recorded-plan.js'
 import { checkResume, type Refusal, type ResumeCheck, type ResumeChoices } from './resume-check.js'
 import { resumeRun } from './resume-run.js'
 import type { RunEvent } from './run-event.js'
+import { notesOf } from './run-record.js'
 import type { RunSettings } from './session.js'
 import { newRunId, startRun } from './start-run.js'
 
@@ -163,7 +164,10 @@ export async function resumeWorkflow(plan: Plan, runId: string, options: ResumeW
   }
   const choices: ResumeChoices = { resetRetries, acceptChanges, done, rerun, force, ...limits }
   const check = await lookAt(plan, runId, options, choices)
-  if (check.isDone) return { state: 'succeeded', stopReason: null, failedStep: null, undecided: [] }
+  if (check.isDone) {
+    const { outputs } = notesOf(check.run)
+    return { state: 'succeeded', stopReason: null, failedStep: null, undecided: [], ...(outputs && { outputs }) }
+  }
   if (check.refusals.length > 0) throw new ResumeRefusedError(runId, check.refusals)
   expectSecrets(plan, options)
   return resumeRun(plan, runId, { choices, check }, settingsOf(options))

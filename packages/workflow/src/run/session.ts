@@ -207,7 +207,7 @@ export class Session {
     const unwatch = this.watch(run, stop)
     try {
       const told = await conductor.conduct()
-      const end = told.state === 'interrupted' && (await this.isCancelled(run)) ? CANCELLED : told
+      const end = told.state === 'interrupted' && (await this.isCancelled(run)) ? CANCELLED : this.maskedEnd(told)
       await stopped
       await performer.settled()
       // What left its step's group on purpose lives as long as the run, and no longer.
@@ -222,6 +222,11 @@ export class Session {
       await performer.settled()
       await scripts.close()
     }
+  }
+
+  private maskedEnd(end: RunEnd): RunEnd {
+    const { outputs } = end
+    return outputs === undefined ? end : { ...end, outputs: this.mask(outputs) as Readonly<Record<string, Json>> }
   }
 
   private async isCancelled({ id }: DurableRun): Promise<boolean> {
@@ -292,10 +297,20 @@ export class Session {
   }
 
   private async conclude(run: DurableRun, end: RunEnd, notes: RunNotes): Promise<void> {
-    const { stopReason, failedStep } = end
+    const { stopReason, failedStep, outputs, outputsError } = end
+    const { outputs: _outputs, outputsError: _error, ...kept } = notes
     const times = this.parts.clock.at(monotonicMs())
     const counted = { ...times, resumes: run.record.resumes }
-    const detail = this.mask(notesAsJson({ ...notes, stopReason, failedStep, times: counted }))
+    const detail = this.mask(
+      notesAsJson({
+        ...kept,
+        stopReason,
+        failedStep,
+        ...(outputs !== undefined && { outputs }),
+        ...(outputsError !== undefined && { outputsError }),
+        times: counted,
+      }),
+    )
     try {
       if (end.state === 'interrupted') await run.leave(detail)
       else await run.finish(end.state, detail)

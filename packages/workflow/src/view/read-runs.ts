@@ -145,6 +145,8 @@ export async function viewRun(
     ...runView(run, living, counts, times),
     items: sumOf(steps.flatMap(({ map }) => (map ? [map.counts] : []))),
     params: notesOf(run).params,
+    outputs: notesOf(run).outputs ?? null,
+    outputsError: notesOf(run).outputsError ?? null,
     steps,
     resumedAtMs,
     sessions: sessions.map(sessionView),

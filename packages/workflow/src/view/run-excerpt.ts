@@ -107,6 +107,8 @@ class RunLook {
       ...runView(run, living, all, times),
       items: sumOf(maps.flatMap(({ map }) => (map ? [map.counts] : []))),
       params: notesOf(run).params,
+      outputs: notesOf(run).outputs ?? null,
+      outputsError: notesOf(run).outputsError ?? null,
       steps: [],
       resumedAtMs: events.filter(({ type }) => type === 'run_resumed').map(({ atMs }) => atMs),
       sessions: sessions.map(sessionView),

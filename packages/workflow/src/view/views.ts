@@ -88,6 +88,10 @@ export interface OwnerView {
 
 export interface RunDetail extends RunView {
   readonly params: Readonly<Record<string, Json>>
+  /** What the workflow gave; null until it has ended, or if it has no `outputs`. */
+  readonly outputs: Readonly<Record<string, Json>> | null
+  /** Why its outputs could not be made, which is why it failed; null otherwise. */
+  readonly outputsError: string | null
   readonly steps: readonly StepView[]
   /** When it was resumed, in order. */
   readonly resumedAtMs: readonly number[]

@@ -26,7 +26,7 @@ and writes nothing. --json prints { files, next }: the files, and what to type.`
   {
     name: 'validate',
     summary: 'check files: every problem with its line and column, and what to write instead',
-    values: [['<files...>', 'YAML or JSON files with a workflow or a policy; - is stdin']],
+    values: [['<files...>', 'YAML or JSON files with a workflow, a job or a policy; - is stdin']],
     examples: [
       ['validate workflow.yaml', 'a workflow, or a file with a policy'],
       ['validate flows/*.yaml', 'many at once; exit code 2 if any has a problem'],
@@ -40,10 +40,11 @@ Nothing of a file is executed. Editors: see \`reprise schema --help\`.`,
   {
     name: 'schema',
     summary: 'print the JSON Schema of files, for completion and checks in editors',
-    values: [['[kind]', 'the kind of files (default: workflow)', ['workflow', 'policy']]],
+    values: [['[kind]', 'the kind of files (default: workflow)', ['workflow', 'policy', 'job']]],
     examples: [
       ['schema > workflow.schema.json', 'what a workflow may hold'],
       ['schema policy > policy.schema.json', 'the same for a file with a policy alone'],
+      ['schema job > job.schema.json', 'the same for a file of `mode: job`'],
     ],
     more: `Editors with the YAML language server (VS Code with the YAML extension, Neovim,
 Helix, JetBrains and others) complete, explain and check a file whose first line

@@ -16,6 +16,7 @@ import type { Look } from '../look.js'
 import { type CommandWords, plainCommand } from '../next-commands.js'
 import { coarseDuration, countdown, relativeTime } from '../relative-time.js'
 import { countWords, runLabel, runPaint, stepLabel, stepPaint } from '../state-words.js'
+import { cutText } from '../width.js'
 import { titleLines, wrapText } from '../wrap.js'
 import { errorLines, resumeLines } from './last-lines.js'
 import { mapFacts, mapNextLines } from './map-facts.js'
@@ -38,6 +39,7 @@ export function runPage(run: RunDetail, nowMs: number, look: Look, command: Comm
     ...table,
     ...run.steps.flatMap((step) => (step.map ? ['', ...mapFacts(step, look)] : [])),
     ...runError(run, table, look),
+    ...outputLines(run, look),
     ...mapNextLines({ id: run.id, isRunning: run.state === 'running' }, run.steps, look, command),
     ...resumeLines(run, look, command),
   ]
@@ -46,6 +48,15 @@ export function runPage(run: RunDetail, nowMs: number, look: Look, command: Comm
 function runError({ steps, failedStep }: RunDetail, table: readonly string[], look: Look): string[] {
   const failed = steps.find(({ id }) => id === failedStep)
   return failed === undefined ? [] : errorLines(`last error of ${plainText(failed.name)}`, failed.failure, table, look)
+}
+
+/** A long value is cut: `--json` has all of it. */
+function outputLines({ outputs, outputsError }: RunDetail, look: Look): string[] {
+  if (outputsError !== null) return ['', ...wrapText('  ', `no outputs: ${plainText(outputsError)}`, look.screen)]
+  const entries = Object.entries(outputs ?? {})
+  if (entries.length === 0) return []
+  const rows = entries.map(([name, value]) => `  ${plainText(name)} = ${flatText(value)}`)
+  return ['', '  outputs', ...rows.map((row) => look.style.dim(cutText(row, look.screen)))]
 }
 
 function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
