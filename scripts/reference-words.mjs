@@ -39,7 +39,7 @@ export const OUTCOMES = {
   timeout: 'It ran into `attemptTimeout`, or the call into `timeout`.',
   aborted: 'The caller aborted, or it lost a race.',
   interrupted: 'Durable tasks: the process stopped or was lost while it ran; nobody knows how it ended.',
-  denied: 'A budget did not let it start. The operation was not called.',
+  denied: 'A budget did not let it start, or a breaker of a durable task. The operation was not called.',
 }
 
 export const REASONS = {

@@ -115,7 +115,8 @@ function startFaults({ task, rows, starts }: TaskHistory): string[] {
     // A late result is of the execution that was charged as lost.
     const name = nameOf(generation, attempt, chargedBefore(rows, row)?.execution ?? execution)
     // Interrupted or cancelled between its intent and its start.
-    const mayNotHaveRun = outcome === 'interrupted' || outcome === 'aborted'
+    const mayNotHaveRun = outcome === 'interrupted' || outcome === 'aborted' || outcome === 'denied'
+    if (counts.has(name) && outcome === 'denied') faults.push(`attempt ${name} was denied, and ran`)
     if (!counts.has(name) && !mayNotHaveRun) faults.push(`attempt ${name} has an outcome, and never ran`)
   }
   return faults
@@ -168,7 +169,8 @@ function placeFaults({ task }: TaskHistory, { finished }: Expectation): string[]
 function countFaults(history: TaskHistory): string[] {
   const { task } = history
   const { launched, failures, totalDelayMs, lastDelayMs } = task.progress.retry
-  const rows = generationsOf(history).at(-1) ?? []
+  // A denied attempt was not begun: its wait is the one that was chosen last.
+  const rows = (generationsOf(history).at(-1) ?? []).filter(({ outcome }) => outcome !== 'denied')
   const delays = new Map(rows.map(({ attempt, delayBeforeMs }) => [attempt, delayBeforeMs]))
   const { current } = task.progress
   if (current !== null) delays.set(current.attempt, lastDelayMs)

@@ -9,7 +9,9 @@ import type { AttemptRow } from '../../packages/reprise/src/ledger/records.js'
 import { CLOCK_TOLERANCE_MS, type TaskHistory } from './task-history.js'
 
 export function policyFaults(history: TaskHistory, policy: Policy): string[] {
-  const rows = history.rows.filter(({ generation }) => generation === history.task.generation)
+  const rows = history.rows.filter(
+    ({ generation, outcome }) => generation === history.task.generation && outcome !== 'denied',
+  )
   return [...delayFaults(history, rows, policy), ...limitFaults(history, rows, policy)]
 }
 

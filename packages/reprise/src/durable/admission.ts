@@ -43,7 +43,12 @@ export class TaskAdmission {
     const ask = (): Decision => (asked = gates.ask(definition, task, now))
     const breaker = gates.breakerOf(definition)
     const resumedAtMs = this.resumedAtMs(task)
-    const begun = begin(task, this.owner, { breaker, attempts, timeoutMs, resumedAtMs, maxParkMs, ask }, now)
+    const begun = begin(
+      task,
+      this.owner,
+      { breaker, attempts, timeoutMs, resumedAtMs, maxParkMs, budget: definition.policy.budget?.name, ask },
+      now,
+    )
     if (!isHeld(definition, begun)) return { ...begun, asked }
     return { task, denial: gates.denialOf(definition, task, asked, now) }
   }
@@ -52,14 +57,21 @@ export class TaskAdmission {
   startGranted(definition: Definition, task: TaskRecord, grant: Decision, now: number): Begun {
     const { attempts, timeoutMs } = definition.policy
     const breaker = this.gates.breakerOf(definition)
-    const rest = { resumedAtMs: undefined, isGranted: true, maxParkMs: undefined }
+    const budget = definition.policy.budget?.name
+    const rest = { resumedAtMs: undefined, isGranted: true, maxParkMs: undefined, budget }
     const begun = begin(task, this.owner, { breaker, attempts, timeoutMs, ...rest, ask: () => grant }, now)
     return isHeld(definition, begun) ? { ...unpark(task, now), epoch: 0 } : begun
   }
 
   /** A new task that has no gates, as it is while its first attempt runs. */
   startUngated({ policy }: Definition, task: TaskRecord, now: number): TaskRecord {
-    const none = { breaker: undefined, resumedAtMs: undefined, maxParkMs: undefined, ask: () => NO_BUDGET }
+    const none = {
+      breaker: undefined,
+      resumedAtMs: undefined,
+      maxParkMs: undefined,
+      budget: undefined,
+      ask: () => NO_BUDGET,
+    }
     return begin(task, this.owner, { ...none, attempts: policy.attempts, timeoutMs: policy.timeoutMs }, now).task
   }
 }

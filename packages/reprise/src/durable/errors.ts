@@ -21,7 +21,7 @@ export class RecordedFailureError extends RepriseError {
   readonly budgetReason: string | undefined
   /** Attempts that were made. */
   readonly attempts: number
-  /** What the last failed attempt failed with; null if none failed. */
+  /** What the last failed attempt failed with, or a gate's denial of the first attempt; null if there is neither. */
   readonly failure: FailureRecord | null
   /** The key of the task. */
   readonly task: TaskKey

@@ -10,15 +10,16 @@
  */
 import type { BreakerState } from '../core/breaker.js'
 import type { AttemptOutcome, Budget, BudgetRequest, Decision } from '../core/budget.js'
-import type { RetryGates } from '../core/decide.js'
 import { expectAnswer } from '../core/answer.js'
-import { askBudget, BudgetPanic, giveBack, mayPeek, NO_BUDGET, notFound, unusedOutcome } from '../core/gate.js'
+import { askBudget, BudgetPanic, DENIED, giveBack, mayPeek, NO_BUDGET, notFound, unusedOutcome } from '../core/gate.js'
 import type { BreakerPolicy } from '../core/policy.js'
 import type { View } from '../ledger/ledger.js'
 import { type GateRecord, type Json, type TaskRecord, TERMINAL, nameOf } from '../ledger/records.js'
 import { report, reportLater } from '../runtime/hook-errors.js'
 import type { Environment } from '../runtime/environment.js'
+import { ruleOf } from './allotment.js'
 import type { Definition } from './definition.js'
+import { retryDenial, type TaskRetryGates } from './denials.js'
 import { GateMemory, type Kept } from './gate-memory.js'
 import type { Denial } from './holds.js'
 import type { RunBudgets } from './run-budgets.js'
@@ -135,14 +136,24 @@ export class GateBook {
   }
 
   /** What is asked before a wait, for an attempt after it. */
-  retryGates(definition: Definition, task: TaskRecord, now: number): RetryGates {
-    // The policy alone decides whether there is a next attempt, and the gates when it starts.
-    if (definition.whenDenied === 'hold') return { breaker: undefined }
-    const breaker = this.breakerOf(definition)
-    const budget = this.budgetOf(definition)
+  retryGates(definition: Definition, task: TaskRecord, now: number): TaskRetryGates {
+    const { allot, policy, whenDenied } = definition
+    // With `hold` the policy alone decides whether there is a next attempt, and the gates when it starts.
+    const isHeld = whenDenied === 'hold'
+    const breaker = isHeld ? undefined : this.breakerOf(definition)
+    const names = { breaker: breaker?.key, budget: policy.budget?.name, allotment: allot && ruleOf(allot).key(task) }
+    let peeked: Decision = DENIED
+    const denial: TaskRetryGates['denial'] = (reason, word) => retryDenial(names, reason, word, peeked)
+    const budget = isHeld ? undefined : this.budgetOf(definition)
     const request = this.request(definition, task, now)
-    if (request === undefined || !mayPeek(budget)) return { breaker }
-    return { breaker, peek: (dueAtMs) => peekSafely(budget, { ...request, now: dueAtMs }) }
+    if (request === undefined || !mayPeek(budget)) return { breaker, denial }
+    const peek = (dueAtMs: number): boolean => {
+      const later = { ...request, now: dueAtMs }
+      const isAllowed = peekSafely(budget, later)
+      if (!isAllowed) peeked = peekedDenial(budget, later)
+      return isAllowed
+    }
+    return { breaker, peek, denial }
   }
 
   /** For the attempt to come, or the one that is named. */
@@ -347,6 +358,17 @@ function nextAllowedSafely(budget: Budget | undefined, request: BudgetRequest): 
   } catch (error) {
     report(error)
     return undefined
+  }
+}
+
+/** The budget's answer to a peek that said no, in its own word. */
+function peekedDenial(budget: Budget, request: BudgetRequest): Decision {
+  try {
+    const reason = budget.denialReason?.(request)
+    return typeof reason === 'string' && reason !== '' ? { allowed: false, reason } : DENIED
+  } catch (error) {
+    report(error)
+    return DENIED
   }
 }
 

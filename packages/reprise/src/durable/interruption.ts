@@ -3,9 +3,9 @@
  * it runs again, is charged as failed, is looked into, or waits for a person. Imports core's and the ledger's types and its
  * own layer.
  */
-import type { RetryGates } from '../core/decide.js'
 import type { Policy } from '../core/policy.js'
 import type { FailureRecord, Json, TaskProgress, TaskRecord } from '../ledger/records.js'
+import type { TaskRetryGates } from './denials.js'
 import type { InterruptRule } from './policy-record.js'
 import {
   type AttemptEnd,
@@ -32,7 +32,7 @@ export function interrupt(
   policy: Policy,
   rule: InterruptRule,
   orderly: boolean,
-  gates: RetryGates,
+  gates: TaskRetryGates,
   now: number,
 ): Settled {
   const resumed = takenUp(task, now)
@@ -71,7 +71,7 @@ const LOST: AttemptEnd = {
  * A lost process costs an attempt: policy and allotment decide whether there is a next one. The fence stays until the next
  * claim, so that a process which was only cut off, or stopped, can still deliver its result; a task that is over has none.
  */
-function charge(task: TaskRecord, policy: Policy, gates: RetryGates, now: number): Settled {
+function charge(task: TaskRecord, policy: Policy, gates: TaskRetryGates, now: number): Settled {
   const known = task.progress.unverified ? nextExecution(task, now) : task
   const { attempt, execution, startedAtMs } = known.progress.current as NonNullable<TaskProgress['current']>
   const settled = settle(known, policy, LOST, gates, now)
@@ -132,7 +132,7 @@ export function verified(
   task: TaskRecord,
   found: Verification,
   policy: Policy,
-  gates: RetryGates,
+  gates: TaskRetryGates,
   now: number,
 ): Settled {
   const { unverified: _unverified, ...progress } = task.progress

@@ -91,7 +91,7 @@ export class Parked implements Timer {
     const { deadlineAtMs } = task.progress.retry
     const isLate = deadlineAtMs !== null && now >= deadlineAtMs
     if (this.definition.whenDenied === 'hold' && !isLate) return backToQueue(view)
-    return { ...leaveLine(task, now), epoch: 0 }
+    return { ...leaveLine(task, this.definition.policy.budget?.name ?? '', now), epoch: 0 }
   }
 
   /** The process stops: another one may take the task. */

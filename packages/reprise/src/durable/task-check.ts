@@ -90,7 +90,8 @@ export function faultsOfRows(checked: CheckedTask, attempts: number): Fault[] {
   if (typeof retry?.launched !== 'number') return []
   const faults: Fault[] = []
   const own = rows.filter(({ generation }) => generation === task.generation)
-  const made = own.reduce((most, { attempt }) => Math.max(most, attempt), 0)
+  // A denied attempt was not begun.
+  const made = own.reduce((most, { attempt, outcome }) => (outcome === 'denied' ? most : Math.max(most, attempt)), 0)
   if (made > retry.launched) faults.push(['I1', `attempt ${made} is recorded, and only ${retry.launched} were begun`])
   if (made > attempts && policyAccepted !== true)
     faults.push(['I2', `attempt ${made} is recorded, of ${attempts} allowed`])

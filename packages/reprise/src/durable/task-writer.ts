@@ -8,10 +8,10 @@
  * changes nothing once the fence, the owner or the status of the task has changed. What observers hear comes after the
  * commit. The class of a task that has a group changes in `write` alone, never in a claim.
  */
-import type { RetryGates } from '../core/decide.js'
 import type { Changes, Decided, Keys, Ledger, View } from '../ledger/ledger.js'
 import type { GateRecord, Json, TaskKey, TaskRecord } from '../ledger/records.js'
 import { AllotmentCount, ruleOf } from './allotment.js'
+import type { TaskRetryGates } from './denials.js'
 import { type Definition, expectConductor, isConducted, isShared, runsOf } from './definition.js'
 import { TaskRefusedError } from './errors.js'
 import type { GateBook } from './gate-book.js'
@@ -32,7 +32,7 @@ export interface TaskView {
   /** False if the budget is this process's own, and remembers what an undone transaction told it. */
   readonly isBudgetFresh: boolean
   /** What may forbid a retry: breaker, budget and, in a transition that `mayRetry`, the allotment. */
-  readonly retryGates: RetryGates
+  readonly retryGates: TaskRetryGates
   /** Whether the allotment has granted a retry that costs nothing. */
   readonly isFree: boolean
 }
@@ -237,7 +237,7 @@ class LockedTask implements TaskView {
     return isConducted(this.parts.definition, this.parts.view)
   }
 
-  get retryGates(): RetryGates {
+  get retryGates(): TaskRetryGates {
     const { definition, gates, count } = this.parts
     const retryGates = gates.retryGates(definition, this.task, this.now)
     return count === undefined ? retryGates : { ...retryGates, allot: () => count.charge(this.task) }

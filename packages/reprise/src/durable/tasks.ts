@@ -70,11 +70,14 @@ export interface TaskState {
   readonly stopReason: StopReason | null
   /** The word of the budget that denied the next attempt, with the stop reason `budget_denied`; else null. */
   readonly budgetReason: string | null
-  /** What its last failed attempt failed with; null if none failed. */
+  /**
+   * What its last failed attempt failed with; null if none failed. Its `denial` names the gate that ended the task; where a
+   * gate denied the first attempt, the denial is the failure.
+   */
   readonly lastFailure: FailureRecord | null
   /** Joins its events, over processes and resets. */
   readonly correlationId: string
-  /** Its attempts, of all generations. */
+  /** Its attempts, of all generations; with an attempt that a gate denied, which `attempts` does not count. */
   readonly history: readonly AttemptRow[]
 }
 

@@ -8,13 +8,15 @@
  */
 import type { Breaker } from '../core/breaker.js'
 import type { Decision } from '../core/budget.js'
-import { admit, advance, decide, type Outcome, type RetryGates, type RetryVerdict } from '../core/decide.js'
+import { admit, advance, decide, type Outcome, type RetryGates, type RetryVerdict, type Stop } from '../core/decide.js'
+import { PARK_EXPIRED } from '../core/gate.js'
 import type { Policy } from '../core/policy.js'
 import { drawsOf, initialState, type RetryState, snapshot } from '../core/state.js'
 import type { AttemptResult, StopReason } from '../core/words.js'
 import type { Changes } from '../ledger/ledger.js'
 import {
   type FailureRecord,
+  type GateDenial,
   type Json,
   keyOf,
   type LedgerEvent,
@@ -22,6 +24,7 @@ import {
   type TaskRecord,
 } from '../ledger/records.js'
 import { droppedCheckpoints } from './checkpoints.js'
+import { breakerDenial, budgetDenial, deniedRow, type TaskRetryGates, withDenial } from './denials.js'
 import { attemptRow, closedLetters, deadLetterOf } from './task-rows.js'
 
 /** Who asks before an attempt, and hears of its end. */
@@ -37,6 +40,8 @@ export interface TaskGates {
   readonly isGranted?: boolean
   /** How long a task that is denied may stand in the budget's line; undefined if there is none. */
   readonly maxParkMs: number | undefined
+  /** The name of the budget that is asked; undefined without one. */
+  readonly budget: string | undefined
   ask(): Decision
 }
 
@@ -61,10 +66,7 @@ export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: n
   const parks = gates.maxParkMs !== undefined
   const dueMs = gates.isGranted ? -Infinity : Math.max(task.dueAtMs ?? -Infinity, progress.resumedAtMs ?? now)
   const admission = admit(state, { aborted: false, now, dueMs, breaker: gates.breaker, ask, parks })
-  if (admission.type === 'stop') {
-    const refused = admission.reason === 'budget_denied' ? withDenial(task, admission.decision?.reason) : task
-    return { ...ended(refused, 'failed', admission.reason, now), epoch: 0 }
-  }
+  if (admission.type === 'stop') return { ...refused(task, owner, admission, gates, now), epoch: 0 }
   if (admission.type === 'park') return { ...parked(task, owner, now + (gates.maxParkMs ?? 0), now), epoch: 0 }
   const attempt = interrupted?.attempt ?? state.launched + 1
   const isProbe = gates.breaker !== undefined && admission.breaker === 'half_open'
@@ -81,6 +83,23 @@ export function begin(given: TaskRecord, owner: string, gates: TaskGates, now: n
     updatedAtMs: now,
   }
   return { task: begun, tasks: [begun], epoch: admission.epoch }
+}
+
+/** The attempt may not begin, and the task is over: a gate that denied it is recorded. */
+function refused(task: TaskRecord, owner: string, { reason, decision }: Stop, gates: TaskGates, now: number): Settled {
+  const denial = denialOf(decision, gates)
+  const isDenied = (reason === 'budget_denied' || reason === 'breaker_open') && denial !== undefined
+  return isDenied ? denied(task, owner, reason, denial, now) : ended(task, 'failed', reason, now)
+}
+
+function denialOf(decision: Decision | undefined, { breaker, budget }: TaskGates): GateDenial | undefined {
+  if (decision === undefined) return breaker && breakerDenial(breaker.key)
+  return budget === undefined ? undefined : budgetDenial(budget, decision)
+}
+
+function denied(task: TaskRecord, owner: string, reason: StopReason, denial: GateDenial, now: number): Settled {
+  const over = ended(withDenial(task, denial), 'failed', reason, now)
+  return { ...over, attempts: [deniedRow(task, denial, owner, now)] }
 }
 
 /** The deadline counts from the first start. */
@@ -112,11 +131,11 @@ function parked(task: TaskRecord, owner: string, untilMs: number, now: number): 
   return { task: next, tasks: [next] }
 }
 
-/** The line was left without a grant. */
-export function leaveLine(task: TaskRecord, now: number): Settled {
+/** The line of this budget was left without a grant. */
+export function leaveLine(task: TaskRecord, budget: string, now: number): Settled {
   const { deadlineAtMs } = task.progress.retry
   if (deadlineAtMs !== null && now >= deadlineAtMs) return ended(task, 'failed', 'timeout', now)
-  return ended(withDenial(task, 'park_expired'), 'failed', 'budget_denied', now)
+  return denied(task, task.owner ?? '', 'budget_denied', budgetDenial(budget, PARK_EXPIRED), now)
 }
 
 /** A parked task goes back to where others can see it. */
@@ -160,7 +179,7 @@ export interface Settled extends Changes {
 }
 
 /** The attempt has ended: what follows is decided and written with it. */
-export function settle(task: TaskRecord, policy: Policy, end: AttemptEnd, gates: RetryGates, now: number): Settled {
+export function settle(task: TaskRecord, policy: Policy, end: AttemptEnd, gates: TaskRetryGates, now: number): Settled {
   const row = attemptRow(task, end.result, end.result === 'success' ? null : end.failure, now)
   if (end.result === 'success') {
     const over = ended({ ...task, result: end.value }, 'succeeded', null, now)
@@ -176,7 +195,10 @@ export function settle(task: TaskRecord, policy: Policy, end: AttemptEnd, gates:
   const failed = withProgress(task, { lastFailure: end.failure })
   if (verdict.type !== 'retry') {
     const { reason, budgetReason } = verdict.type === 'stop' ? verdict : EXHAUSTED
-    return { ...ended(withDenial(failed, budgetReason), 'failed', reason, now), attempts: [row] }
+    const denial = gates.denial?.(reason, budgetReason)
+    if (denial === undefined) return { ...ended(failed, 'failed', reason, now), attempts: [row] }
+    const over = ended(withDenial(failed, denial), 'failed', reason, now)
+    return { ...over, attempts: [row, deniedRow(unstarted(failed), denial, task.owner ?? '', now)] }
   }
   advance(state, verdict)
   const retry = snapshot(state, task.progress.retry.seed)
@@ -196,7 +218,7 @@ function chargeMark({ progress }: TaskRecord, gates: RetryGates, { postponed }: 
  */
 export function askAgain(
   task: TaskRecord,
-  gates: RetryGates,
+  gates: TaskRetryGates,
   isFree: () => boolean,
   now: number,
 ): Settled & { readonly isPaid: boolean } {
@@ -204,7 +226,9 @@ export function askAgain(
   const paid = { ...task, progress }
   const answer = gates.allot?.()
   if (answer?.allowed === false) {
-    return { ...ended(withDenial(paid, answer.reason), 'failed', 'budget_denied', now), isPaid: false }
+    const denial = gates.denial?.('budget_denied', answer.reason)
+    const over = denial && denied(paid, '', 'budget_denied', denial, now)
+    return { ...(over ?? ended(paid, 'failed', 'budget_denied', now)), isPaid: false }
   }
   const postponeMs = answer?.postponeMs
   if (postponeMs !== undefined) {
@@ -216,6 +240,11 @@ export function askAgain(
   const isCharged = answer !== undefined && !isFree()
   const granted = isCharged ? withProgress(paid, { allotted: (progress.allotted ?? 0) + 1 }) : paid
   return { ...changed(granted), isPaid: true }
+}
+
+/** Between two attempts, of which the second was denied before its wait began. */
+function unstarted(task: TaskRecord): TaskRecord {
+  return withProgress(task, { current: null, retry: { ...task.progress.retry, lastDelayMs: 0 } })
 }
 
 /** What a redrive adds to a reset. */
@@ -345,11 +374,6 @@ export function freshProgress(seed: number): TaskProgress {
 
 export function withProgress(task: TaskRecord, progress: Partial<TaskProgress>): TaskRecord {
   return { ...task, progress: { ...task.progress, ...progress } }
-}
-
-/** With the word of the budget that denied the next attempt, if there is one. */
-function withDenial(task: TaskRecord, budgetReason: string | undefined): TaskRecord {
-  return budgetReason === undefined ? task : withProgress(task, { budgetReason })
 }
 
 /** Its attempt holds no slot of a breaker any more; the slot is given back in the same transaction. */

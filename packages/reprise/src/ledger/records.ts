@@ -81,6 +81,18 @@ export interface FailureRecord {
   readonly retryable?: false
   /** The error itself said that the whole map must stop; absent if it said nothing. */
   readonly halt?: true
+  /** The gate that did not let the next attempt start; absent if no gate ended the task. */
+  readonly denial?: GateDenial
+}
+
+/** A budget or breaker that did not let an attempt start. A type, not an interface: those are not assignable to `Json`. */
+export type GateDenial = {
+  /** The key of the gate: `budget:api`, `breaker:mail`. */
+  readonly gate: string
+  /** The gate's own word for it. */
+  readonly reason: string
+  /** What the budget threw in place of an answer; absent if it answered. */
+  readonly message?: string
 }
 
 /** How far the attempt in flight is known to have come. */
@@ -125,7 +137,7 @@ export interface TaskProgress {
   readonly current: CurrentAttempt | null
   /** Interruptions of the current attempt that nobody ordered. */
   readonly interruptions: number
-  /** How the last failed attempt failed. */
+  /** How the last failed attempt failed; where a gate denied the first attempt, that denial. */
   readonly lastFailure: FailureRecord | null
   /** The owner that chose the wait. */
   readonly waitChosenBy?: string
@@ -230,7 +242,7 @@ export interface PolicyRecord {
   readonly policy: Json
 }
 
-/** One start of an attempt that has ended, or was interrupted. */
+/** One start of an attempt that has ended or was interrupted, or that a gate denied (`failure.denial`). */
 export interface AttemptRow extends TaskKey {
   /** The generation of the task. */
   readonly generation: number
@@ -248,7 +260,7 @@ export interface AttemptRow extends TaskKey {
   readonly delayBeforeMs: number
   /** What it failed with; null if it did not fail. */
   readonly failure: FailureRecord | null
-  /** The kind of failure, as it is counted; null where nothing failed. Kept, so that a store can group by it. */
+  /** The kind of failure, as it is counted; null where no operation failed. Kept, so that a store can group by it. */
   readonly signature: string | null
   /** The id of the process that ran it. */
   readonly owner: string

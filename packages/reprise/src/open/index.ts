@@ -75,6 +75,7 @@ export type {
   DeadLetter,
   EventScope,
   FailureRecord,
+  GateDenial,
   GateRecord,
   Json,
   LetterClosing,

@@ -162,6 +162,9 @@ function attemptViews(
         },
       ]
     : []
+  const denial = failure?.denial
+  if (outcome === 'denied' && denial !== undefined)
+    return [...waiting, { ...base, timeMs: endedAtMs, type: 'attempt_denied', detail: { ...which, ...denial } }]
   return [
     ...waiting,
     { ...base, timeMs: startedAtMs, type: 'attempt_started', detail: { ...which, delayBeforeMs } },

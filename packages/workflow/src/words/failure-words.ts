@@ -1,6 +1,6 @@
 /** Failures and reasons in a line for people. Text of others is made plain. Imports the library. */
 import type { StopReason } from 'reprise'
-import type { FailureRecord } from 'reprise/durable'
+import type { FailureRecord, GateDenial } from 'reprise/durable'
 import { plainText } from 'reprise/internal'
 
 const MAX_TEXT = 300
@@ -64,7 +64,16 @@ function causeOf(reason: StopReason, { attemptsAllowed, failure }: Stopped): str
   if (reason === 'not_retryable' && failure?.retryable === false)
     return 'not retried: another attempt would fail the same way'
   if (reason === 'timeout' && failure?.code === 'timeout') return 'its time limit has passed'
+  if (failure?.denial !== undefined) return denialText(failure.denial)
   return STOPS[reason]
+}
+
+/** `breaker mail is open`, `budget api denied the attempt: quota_of_tenant_7`. */
+function denialText({ gate, reason, message }: GateDenial): string {
+  const [kind, name] = [gate.slice(0, gate.indexOf(':')), plainText(gate.slice(gate.indexOf(':') + 1), 60)]
+  if (kind === 'breaker') return `breaker ${name} is open`
+  const thrown = message === undefined ? '' : `: ${plainText(message, MAX_TEXT)}`
+  return `budget ${name} denied the attempt: ${plainText(reason, 60)}${thrown}`
 }
 
 /** `step send: every attempt failed (attempts_exhausted)`, as far as it is known. */

@@ -103,7 +103,8 @@ function generationLines(
       const again = execution > 1 ? `.${execution}` : ''
       const took = roundedDuration(Math.max(0, endedAtMs - startedAtMs))
       const why = failureText(failure)
-      const words = `waited ${roundedDuration(delayBeforeMs)}, ran ${took}, ${outcome}`
+      const ran = outcome === 'denied' ? '' : `ran ${took}, `
+      const words = `waited ${roundedDuration(delayBeforeMs)}, ${ran}${outcome}`
       return `    ${attempt}${again}  ${words}${why === '' ? '' : `: ${why}`}${log === null ? '' : dim(`  ${log}`)}`
     }),
   ]

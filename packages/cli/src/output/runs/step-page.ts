@@ -113,9 +113,9 @@ function columns(nowMs: number, look: Look): FittedColumn<AttemptView>[] {
   ]
 }
 
-/** Of one that was interrupted it is not known: its end is when that was found out. */
+/** Of one that was interrupted it is not known: its end is when that was found out. A denied one did not run. */
 function took({ startedAtMs, endedAtMs, outcome }: AttemptView): string {
-  return outcome === 'interrupted' ? '-' : roundedDuration(endedAtMs - startedAtMs)
+  return outcome === 'interrupted' || outcome === 'denied' ? '-' : roundedDuration(endedAtMs - startedAtMs)
 }
 
 /** `2`, and `2 (start 2)` where an earlier start was interrupted: the number is the same. */
