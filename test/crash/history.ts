@@ -115,11 +115,16 @@ function startFaults({ task, rows, starts }: TaskHistory): string[] {
     // A late result is of the execution that was charged as lost.
     const name = nameOf(generation, attempt, chargedBefore(rows, row)?.execution ?? execution)
     // Interrupted or cancelled between its intent and its start.
-    const mayNotHaveRun = outcome === 'interrupted' || outcome === 'aborted' || outcome === 'denied'
+    const mayNotHaveRun = outcome === 'interrupted' || outcome === 'aborted' || outcome === 'denied' || isExpired(row)
     if (counts.has(name) && outcome === 'denied') faults.push(`attempt ${name} was denied, and ran`)
     if (!counts.has(name) && !mayNotHaveRun) faults.push(`attempt ${name} has an outcome, and never ran`)
   }
   return faults
+}
+
+/** The whole task was out of time: perhaps before the operation was called, since its process had been suspended. */
+function isExpired({ outcome, failure }: AttemptRow): boolean {
+  return outcome === 'timeout' && failure?.name === 'CallTimeoutError'
 }
 
 function generationsOf({ task, rows }: TaskHistory): AttemptRow[][] {

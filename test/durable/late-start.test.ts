@@ -1,8 +1,9 @@
 /** An attempt whose beginning was written, and whose process heard of that only after its lease: it may be another's. */
 import { describe, expect, it } from 'vitest'
+import type { PolicyInput } from '../../packages/reprise/src/core/policy.js'
 import type { Ledger } from '../../packages/reprise/src/ledger/ledger.js'
 import { withVerbs } from './with-verbs.js'
-import { deferred, type Host, isSettled, LEASE_MS, turns, World } from './world.js'
+import { deferred, type Host, isSettled, LEASE_MS, rejection, turns, World } from './world.js'
 
 /** The first answer to `verb` comes when it is let go. */
 function withheld(ledger: Ledger, verb: 'claim' | 'create', isLetGo: Promise<void>): Ledger {
@@ -30,13 +31,13 @@ interface Scene {
   readonly answer: () => void
 }
 
-/** A task that is written as running here, and a lease that has passed before anybody here knows. */
-async function scene(verb: 'claim' | 'create'): Promise<Scene> {
+/** A task that is written as running here, and a lease, or `afterMs`, that has passed before anybody here knows. */
+async function scene(verb: 'claim' | 'create', policy: PolicyInput = {}, afterMs = LEASE_MS): Promise<Scene> {
   const letGo = deferred()
   const world = new World((ledger) => withheld(ledger, verb, letGo.promise))
   const here = await world.open()
   const started: string[] = []
-  const task = here.durable.task<null, string>('t', {}, () => {
+  const task = here.durable.task<null, string>('t', policy, () => {
     started.push('here')
     return 'by this process'
   })
@@ -46,7 +47,7 @@ async function scene(verb: 'claim' | 'create'): Promise<Scene> {
   const result = task.run(null, { id: 'a' })
   await turns()
   expect(await world.task('t', 'a')).toMatchObject({ status: 'running', owner: here.line.owner?.id })
-  await world.clock.advance(LEASE_MS)
+  await world.clock.advance(afterMs)
   return { world, here, result, started, answer: () => letGo.resolve() }
 }
 
@@ -76,6 +77,29 @@ describe.each(['claim', 'create'] as const)('an attempt whose %s was answered af
     await there.durable.close()
   })
 
+  it('ends with timeout and does not start when the time of the whole task has passed', async () => {
+    const breaker = { key: 'mail', failureThreshold: 1, recoveryTimeout: '1h' } as const
+    const policy = verb === 'claim' ? { timeout: '5s', breaker } : { timeout: '5s' }
+    const { world, here, result, started, answer } = await scene(verb, policy, 6000)
+    const error = rejection(result)
+    answer()
+    expect(await error).toMatchObject({ stopReason: 'timeout', attempts: 1 })
+    expect(started).toEqual([])
+    const [row] = await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })
+    expect(row).toMatchObject({ outcome: 'timeout', failure: { name: 'CallTimeoutError' } })
+    // The dependency behind the breaker was not called.
+    for (const gate of await world.ledger.gates()) expect(gate.state).toMatchObject({ phase: 'closed', failures: 0 })
+    await here.durable.close()
+  })
+
+  it('starts with the time that is left of the whole task', async () => {
+    const { here, result, started, answer } = await scene(verb, { timeout: '5s' }, 3000)
+    answer()
+    expect(await result).toBe('by this process')
+    expect(started).toEqual(['here'])
+    await here.durable.close()
+  })
+
   it('starts when nobody has', async () => {
     const { world, here, result, started, answer } = await scene(verb)
     await turns()
@@ -84,6 +108,50 @@ describe.each(['claim', 'create'] as const)('an attempt whose %s was answered af
     expect(await result).toBe('by this process')
     expect(started).toEqual(['here'])
     expect(await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })).toHaveLength(1)
+    await here.durable.close()
+  })
+})
+
+describe('an attempt whose lease passes while its checkpoint is read', () => {
+  it('does not start, and is given back without counting as made', async () => {
+    const letGo = deferred()
+    let isHeld = false
+    const world = new World((ledger) =>
+      withVerbs(ledger, {
+        checkpoint: async (key) => {
+          const value = await ledger.checkpoint(key)
+          if (isHeld) await letGo.promise
+          return value
+        },
+      }),
+    )
+    const here = await world.open()
+    const starts: number[] = []
+    const policy = { attempts: 3, initialDelay: '1s', jitter: false, backoff: 'fixed' } as const
+    const task = here.durable.task<null, string, number>('t', policy, async (_input, context) => {
+      starts.push(world.now)
+      if (starts.length > 1) return 'done'
+      await context.checkpoint(7)
+      throw new Error('no')
+    })
+    const result = task.run(null, { id: 'a' })
+    await turns()
+    isHeld = true
+    await world.clock.advance(1000)
+    await turns()
+    const secondMs = world.now
+    await world.clock.advance(LEASE_MS)
+    isHeld = false
+    letGo.resolve()
+    expect(await result).toBe('done')
+    // Not with the answer that came after the lease, but by a claim of its own.
+    expect(starts[1]).toBeGreaterThan(secondMs)
+    const rows = await world.ledger.attempts({ scopeKind: 'task', scope: 't', id: 'a' })
+    expect(rows.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
+      [1, 'failure'],
+      [2, 'interrupted'],
+      [2, 'success'],
+    ])
     await here.durable.close()
   })
 })

@@ -138,7 +138,7 @@ export class Durable {
     const resumedAtMs = (task: TaskRecord): number | undefined =>
       takenUpAtMs(this.worker.definitions.get(task.queue), task) ?? this.ownership.resumedAtMs(task)
     const owner = identity.id
-    const ports = { ledger, environment, gates, waiters, owner, concurrency, onFailure, resumedAtMs }
+    const ports = { ledger, environment, gates, waiters, owner, concurrency, leaseMs, onFailure, resumedAtMs }
     this.worker = new Worker({
       ...ports,
       isLate: () => this.ownership.isLate,

@@ -52,7 +52,8 @@ export type ExecutionEnd =
   | { readonly type: 'value'; readonly value: unknown }
   | { readonly type: 'error'; readonly error: unknown }
   | { readonly type: 'attempt_timeout'; readonly error: unknown }
-  | { readonly type: 'call_timeout'; readonly error: unknown }
+  /** `started`: false if the whole time had passed before the operation was called. */
+  | { readonly type: 'call_timeout'; readonly error: unknown; readonly started: boolean }
   | { readonly type: 'stopped'; readonly started: boolean }
 
 export interface Limits {
@@ -111,6 +112,7 @@ export class Execution {
       this.limit(Math.max(0, remainingMs), () => ({
         type: 'call_timeout',
         error: new CallTimeoutError(key, timeoutMs ?? remainingMs),
+        started: true,
       }))
     }
     // In a microtask, so that an operation that throws at once is no other case.
@@ -120,6 +122,13 @@ export class Execution {
         (value) => this.finish({ type: 'value', value }),
         (error: unknown) => this.finish({ type: 'error', error }),
       )
+  }
+
+  /** The whole call was out of time before its operation was called. */
+  expire(key: string, timeoutMs: number): void {
+    const error = new CallTimeoutError(key, timeoutMs)
+    this.abort(error)
+    this.finish({ type: 'call_timeout', error, started: false })
   }
 
   /** An orderly stop: the operation is told, and not waited for. `started`: whether it has begun. */

@@ -33,6 +33,8 @@ export interface RunningPorts {
   readonly events: TaskEvents
   readonly activity: Activity
   readonly clock: LedgerClock
+  /** Of this process: after so long without a renewal, others may take its tasks over. */
+  readonly leaseMs: number
   /** The next attempt was committed with the end of this one. */
   readonly follow: (definition: Definition, next: Started) => void
   /** The task waits, or is over. */
@@ -51,6 +53,12 @@ interface Running {
   readonly task: TaskRecord
   readonly epoch: number
   readonly execution: Execution
+  /** When it was last known that the task is this process's. */
+  readonly checkedAtMs: number
+  /** From then until the whole task must have ended; undefined without a limit. */
+  readonly remainingMs: number | undefined
+  /** Whether observers have heard of its start. */
+  isTold: boolean
 }
 
 type Operation = Definition['run']
@@ -100,7 +108,10 @@ export class RunningAttempts {
   execute(definition: Definition, task: TaskRecord, epoch: number): void {
     const { environment, events, slots, activity, onFailure } = this.ports
     const execution = new Execution(environment.clock)
-    const running = { definition, task, epoch, execution }
+    const isVerification = task.progress.unverified === true
+    const remainingMs = this.remainingOf(definition, task)
+    const checkedAtMs = environment.exactMs()
+    const running: Running = { definition, task, epoch, execution, checkedAtMs, remainingMs, isTold: false }
     // Another process took the task for lost meanwhile, and it begins here again: nothing else would stop the former.
     const name = nameOf(task)
     const former = this.running.get(name)
@@ -108,22 +119,22 @@ export class RunningAttempts {
     if (former !== undefined) former.execution.stop(new Error('The task was taken over, and runs again'))
     this.running.set(name, running)
     slots.occupy()
-    const { deadlineAtMs } = task.progress.retry
-    const remainingMs = remainingOf(deadlineAtMs, definition, task.updatedAtMs)
     const checkpoint = checkpointWriter(this.ports.ledger, task, () => activity.isStopped)
     const context = contextOf(definition, task, () => execution.signal, remainingMs, checkpoint)
     const { attemptTimeoutMs, timeoutMs } = definition.policy
     const limits = { attemptTimeoutMs, remainingMs, timeoutMs }
     const { verify, run } = definition
-    const isVerification = task.progress.unverified === true
-    if (!isVerification) events.began(definition, task)
     // The definition may have changed since the interruption: without `verify`, its rule answers.
     const mayRerun = definition.onInterrupt === 'rerun' || definition.onInterrupt === 'charge'
     const look = verify ?? (() => (mayRerun ? 'rerun' : 'unknown'))
     const operation = isVerification ? look : run
     // An attempt that was committed just before a stop does not begin any more.
     if (isStopped(activity, definition)) execution.stop(new Error('The process stops'))
-    else execution.run(() => this.call(operation, running, context), definition.name, context.attempt, limits)
+    else if (isVerification || this.mayCall(running)) {
+      running.isTold = !isVerification
+      if (running.isTold) events.began(definition, task)
+      execution.run(() => this.call(operation, running, context), definition.name, context.attempt, limits)
+    }
     void execution.ended
       .then((end) => (isVerification ? this.concludeVerification(running, end) : this.conclude(running, end)))
       .finally(() => this.leave(running))
@@ -131,13 +142,15 @@ export class RunningAttempts {
   }
 
   /** With the task's last checkpoint, which is read only where there is one. */
-  private call(operation: Operation, { task, execution }: Running, context: DurableContext): unknown {
-    if (task.progress.checkpoint === undefined) return operation(task.input as never, context as DurableContext<never>)
+  private call(operation: Operation, running: Running, context: DurableContext): unknown {
+    const { task, execution } = running
     const { ledger, activity, onFailure } = this.ports
+    if (task.progress.checkpoint === undefined)
+      return this.mayCall(running) ? operation(task.input as never, context as DurableContext<never>) : undefined
     return lastCheckpointOf(ledger, task, () => activity.isStopped).then(
       (lastCheckpoint) => {
         // Stopped or out of time while it was read: the end is recorded, and the function must not begin after it.
-        if (execution.isOver) return undefined
+        if (!this.mayCall(running)) return undefined
         Object.defineProperty(context, 'lastCheckpoint', { value: lastCheckpoint, enumerable: true })
         return operation(task.input as never, context as DurableContext<never>)
       },
@@ -147,6 +160,28 @@ export class RunningAttempts {
         onFailure(error)
       },
     )
+  }
+
+  /**
+   * Asked right before the operation is called: the process may have been suspended (SIGSTOP, a virtual machine that
+   * slept) since the attempt was committed. An attempt that is out of time by then ends with `timeout`, and one whose
+   * lease has passed is given back, both without having started.
+   */
+  private mayCall({ definition, task, execution, checkedAtMs, remainingMs }: Running): boolean {
+    if (execution.isOver) return false
+    const { environment, leaseMs } = this.ports
+    const passedMs = environment.exactMs() - checkedAtMs
+    const isLate = remainingMs !== undefined && passedMs >= remainingMs && task.progress.unverified !== true
+    if (isLate) execution.expire(definition.name, definition.policy.timeoutMs ?? remainingMs)
+    else if (passedMs >= leaseMs) execution.stop(new Error('The process was suspended for longer than its lease'), false)
+    return !execution.isOver
+  }
+
+  /** Never more than the whole: the clock may have been set back since. Less what has passed since the commit. */
+  private remainingOf({ policy }: Definition, { progress, updatedAtMs }: TaskRecord): number | undefined {
+    const { deadlineAtMs } = progress.retry
+    if (deadlineAtMs === null) return undefined
+    return Math.min(deadlineAtMs - updatedAtMs, policy.timeoutMs ?? Infinity) - this.ports.clock.since(updatedAtMs)
   }
 
   /** The attempt that follows has taken its own slot by now. */
@@ -178,7 +213,9 @@ export class RunningAttempts {
         : attemptEndOf(definition, end, task.progress.retry.launched, environment.clock.wallMs())
     const rule = end.type === 'stopped' && !end.started ? 'rerun' : definition.onInterrupt
     let isBudgetTold = false
-    const settlesGates = attemptEnd !== undefined
+    // Of an attempt that did not run the gates learn nothing: what they granted goes back unused.
+    const hasRun = end.type !== 'call_timeout' || end.started
+    const settlesGates = attemptEnd !== undefined && hasRun
     const mayRetry = settlesGates && attemptEnd.result !== 'success'
     const acceptsLate = definition.onInterrupt === 'charge'
     const isSuccess = attemptEnd?.result === 'success'
@@ -186,8 +223,8 @@ export class RunningAttempts {
       const { task: current, now, isBudgetFresh } = view
       if (view.isLate) return attemptEnd && settleLate(current, attemptEnd, now)
       if (attemptEnd === undefined) return interrupt(current, definition.policy, rule, true, view.retryGates, now)
-      this.tellBreaker(running, current, attemptEnd, now)
-      if (!isBudgetTold || isBudgetFresh) this.tellBudget(running, attemptEnd, now)
+      if (hasRun) this.tellBreaker(running, current, attemptEnd, now)
+      if (hasRun && (!isBudgetTold || isBudgetFresh)) this.tellBudget(running, attemptEnd, now)
       isBudgetTold = true
       const retryGates = attemptEnd.result === 'success' ? NO_RETRY : view.retryGates
       return settle(current, definition.policy, attemptEnd, retryGates, now)
@@ -275,7 +312,7 @@ export class RunningAttempts {
     const error = errorOfEnd(end, attemptEnd)
     const { task: settled } = after.settled
     const outcome = { outcome: attemptEnd.result, ...(error !== undefined && { error }) }
-    events.finished(definition, task, outcome, settled.updatedAtMs)
+    if (running.isTold) events.finished(definition, task, outcome, settled.updatedAtMs)
     events.followed(definition, settled, error)
   }
 
@@ -304,9 +341,4 @@ export class RunningAttempts {
     const latencyMs = now - (task.progress.current?.startedAtMs ?? now)
     this.ports.gates.settle(definition, task, { result, latencyMs, won: result === 'success', now })
   }
-}
-
-/** `now`: when it began. Never more than the whole: the clock may have been set back since. */
-function remainingOf(deadlineAtMs: number | null, { policy }: Definition, now: number): number | undefined {
-  return deadlineAtMs === null ? undefined : Math.min(deadlineAtMs - now, policy.timeoutMs ?? Infinity)
 }

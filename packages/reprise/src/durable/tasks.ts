@@ -129,7 +129,7 @@ export interface TasksParts {
   readonly ledger: Ledger
   readonly worker: Pick<
     Worker,
-    'activity' | 'isStopped' | 'slots' | 'admission' | 'events' | 'due' | 'isHere' | 'follow' | 'wake'
+    'activity' | 'clock' | 'isStopped' | 'slots' | 'admission' | 'events' | 'due' | 'isHere' | 'follow' | 'wake'
   >
   readonly changes: TaskChanges
   readonly adoption: Adoption
@@ -252,6 +252,7 @@ export class Tasks {
     expectTaskId(id, definition)
     const kept = copyOf(input)
     const now = await ledger.now()
+    worker.clock.heard(now)
     const creation = await this.record(definition, this.newTask(definition, kept, id, now, atOnce))
     if (creation.type === 'created') worker.events.created(definition, creation.task)
     if (creation.type === 'existing' && creation.task.policyHash !== definition.record.hash) {

@@ -26,6 +26,9 @@ import { TaskWriter } from './task-writer.js'
 import type { Begun } from './transitions.js'
 import { isOver, type Waiters } from './waiters.js'
 
+/** After this long between the commit of an attempt and its start, the ledger is asked for the time: its clock may have been set. */
+const LATE_START_MS = 1000
+
 export interface WorkerPorts {
   readonly ledger: Ledger
   readonly environment: Environment
@@ -37,6 +40,8 @@ export interface WorkerPorts {
   readonly resumedAtMs: (task: TaskRecord) => number | undefined
   /** Other processes that serve the queue, by id. */
   readonly othersServing: (queue: string) => readonly string[]
+  /** How long its lease is after each renewal. */
+  readonly leaseMs: number
   /** Whether this process has not renewed its lease for so long that others may have taken over. */
   readonly isLate: () => boolean
   /** The ledger cannot be used any more; `isTold`: somebody has been told of it. */
@@ -52,6 +57,7 @@ export class Worker {
   readonly admission: TaskAdmission
   readonly writer: TaskWriter
   readonly due: DueTasks
+  readonly clock: LedgerClock
   private readonly ports: WorkerPorts
   private readonly attempts: RunningAttempts
   private readonly parked: ParkedTasks
@@ -60,9 +66,11 @@ export class Worker {
   private isLooking = false
 
   constructor(ports: WorkerPorts) {
-    const { ledger, environment, gates, waiters, owner, concurrency, resumedAtMs, othersServing, onFailure } = ports
+    const { ledger, environment, gates, waiters, owner, concurrency, leaseMs } = ports
+    const { resumedAtMs, othersServing, onFailure } = ports
     this.ports = ports
     const { activity, definitions } = this
+    this.clock = new LedgerClock(environment)
     this.slots = new Slots(concurrency, () => this.wake())
     this.events = new TaskEvents(environment)
     this.holds = new Holds(this.events.ofQueues((queue) => definitions.get(queue)))
@@ -75,7 +83,7 @@ export class Worker {
       onGroupChanged: (changes) => this.groupChanged(changes),
     })
     const { slots, events, admission, writer, holds } = this
-    const clock = new LedgerClock(environment)
+    const { clock } = this
     const common = { ledger, environment, gates, holds, slots, events, admission, writer, activity, clock, onFailure }
     const follow = (definition: Definition, begun: Begun | Started): void => this.follow(definition, begun)
     const taken = (task: TaskRecord): void => this.taken(task)
@@ -91,6 +99,7 @@ export class Worker {
     })
     this.attempts = new RunningAttempts({
       ...common,
+      leaseMs,
       follow,
       taken,
       rested: (task) => this.rested(task),
@@ -264,19 +273,29 @@ export class Worker {
     else if (isOver(task)) this.over(definition, task)
   }
 
-  /** If the commit took longer than the lease, or the process was suspended, another process may have the task. */
+  /**
+   * If the commit took longer than the lease, or the process was suspended, another process may have the task, and its
+   * time may be over: both are looked up before it begins.
+   */
   private execute(definition: Definition, task: TaskRecord, epoch: number): void {
-    const { isLate, ledger, onFailure } = this.ports
-    if (!isLate()) {
-      this.attempts.execute(definition, task, epoch)
-      return
-    }
-    const look = async (): Promise<void> => {
-      const now = await ledger.get(task)
-      if (now?.fence === task.fence && now.owner === task.owner) this.attempts.execute(definition, task, epoch)
+    const { isLate, onFailure } = this.ports
+    const { deadlineAtMs } = task.progress.retry
+    const hasWaited = deadlineAtMs !== null && this.clock.since(task.updatedAtMs) >= LATE_START_MS
+    if (!hasWaited && !isLate()) this.attempts.execute(definition, task, epoch)
+    else void this.activity.track(this.executeIfOurs(definition, task, epoch)).catch(onFailure)
+  }
+
+  private async executeIfOurs(definition: Definition, task: TaskRecord, epoch: number): Promise<void> {
+    const { ledger } = this.ports
+    this.slots.occupy()
+    try {
+      this.clock.heard(await ledger.now())
+      const row = await ledger.get(task)
+      if (row?.fence === task.fence && row.owner === task.owner) this.attempts.execute(definition, task, epoch)
       else this.taken(task)
+    } finally {
+      this.slots.give()
     }
-    void this.activity.track(look()).catch(onFailure)
   }
 
   /** The task waits, or is over; observers have been told. */
