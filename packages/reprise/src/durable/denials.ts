@@ -8,8 +8,11 @@ import type { Decision } from '../core/budget.js'
 import type { RetryGates } from '../core/decide.js'
 import { BudgetPanic } from '../core/gate.js'
 import type { StopReason } from '../core/words.js'
-import { type AttemptRow, type FailureRecord, type GateDenial, keyOf, type TaskRecord } from '../ledger/records.js'
+import { type AttemptRow, type FailureRecord, keyOf, type TaskRecord } from '../ledger/records.js'
 import { failureOf } from './failure-record.js'
+
+/** The gate that did not let an attempt start. */
+export type GateDenial = NonNullable<FailureRecord['denial']>
 
 /** What `decide` is given for a durable task; it also says which of the gates denied the retry. */
 export interface TaskRetryGates extends RetryGates {

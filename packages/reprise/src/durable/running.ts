@@ -173,7 +173,8 @@ export class RunningAttempts {
     const passedMs = environment.exactMs() - checkedAtMs
     const isLate = remainingMs !== undefined && passedMs >= remainingMs && task.progress.unverified !== true
     if (isLate) execution.expire(definition.name, definition.policy.timeoutMs ?? remainingMs)
-    else if (passedMs >= leaseMs) execution.stop(new Error('The process was suspended for longer than its lease'), false)
+    else if (passedMs >= leaseMs)
+      execution.stop(new Error('The process was suspended for longer than its lease'), false)
     return !execution.isOver
   }
 

@@ -16,7 +16,6 @@ import type { AttemptResult, StopReason } from '../core/words.js'
 import type { Changes } from '../ledger/ledger.js'
 import {
   type FailureRecord,
-  type GateDenial,
   type Json,
   keyOf,
   type LedgerEvent,
@@ -24,7 +23,7 @@ import {
   type TaskRecord,
 } from '../ledger/records.js'
 import { droppedCheckpoints } from './checkpoints.js'
-import { breakerDenial, budgetDenial, deniedRow, type TaskRetryGates, withDenial } from './denials.js'
+import { breakerDenial, budgetDenial, deniedRow, type GateDenial, type TaskRetryGates, withDenial } from './denials.js'
 import { attemptRow, closedLetters, deadLetterOf } from './task-rows.js'
 
 /** Who asks before an attempt, and hears of its end. */

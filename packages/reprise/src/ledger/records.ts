@@ -82,17 +82,14 @@ export interface FailureRecord {
   /** The error itself said that the whole map must stop; absent if it said nothing. */
   readonly halt?: true
   /** The gate that did not let the next attempt start; absent if no gate ended the task. */
-  readonly denial?: GateDenial
-}
-
-/** A budget or breaker that did not let an attempt start. A type, not an interface: those are not assignable to `Json`. */
-export type GateDenial = {
-  /** The key of the gate: `budget:api`, `breaker:mail`. */
-  readonly gate: string
-  /** The gate's own word for it. */
-  readonly reason: string
-  /** What the budget threw in place of an answer; absent if it answered. */
-  readonly message?: string
+  readonly denial?: {
+    /** The key of the gate: `budget:api`, `breaker:mail`. */
+    readonly gate: string
+    /** The gate's own word for it. */
+    readonly reason: string
+    /** What the budget threw in place of an answer; absent if it answered. */
+    readonly message?: string
+  }
 }
 
 /** How far the attempt in flight is known to have come. */

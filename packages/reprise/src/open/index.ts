@@ -75,7 +75,6 @@ export type {
   DeadLetter,
   EventScope,
   FailureRecord,
-  GateDenial,
   GateRecord,
   Json,
   LetterClosing,

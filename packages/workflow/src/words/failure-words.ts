@@ -1,6 +1,6 @@
 /** Failures and reasons in a line for people. Text of others is made plain. Imports the library. */
 import type { StopReason } from 'reprise'
-import type { FailureRecord, GateDenial } from 'reprise/durable'
+import type { FailureRecord } from 'reprise/durable'
 import { plainText } from 'reprise/internal'
 
 const MAX_TEXT = 300
@@ -69,7 +69,7 @@ function causeOf(reason: StopReason, { attemptsAllowed, failure }: Stopped): str
 }
 
 /** `breaker mail is open`, `budget api denied the attempt: quota_of_tenant_7`. */
-function denialText({ gate, reason, message }: GateDenial): string {
+function denialText({ gate, reason, message }: NonNullable<FailureRecord['denial']>): string {
   const [kind, name] = [gate.slice(0, gate.indexOf(':')), plainText(gate.slice(gate.indexOf(':') + 1), 60)]
   if (kind === 'breaker') return `breaker ${name} is open`
   const thrown = message === undefined ? '' : `: ${plainText(message, MAX_TEXT)}`
