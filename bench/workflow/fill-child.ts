@@ -38,6 +38,7 @@ const run: RunRecord = {
     stopReason: null,
     failedStep: null,
     steps: document.steps.length,
+    isInOrder: true,
   },
   correlationId: randomUUID(),
   createdAtMs: now,

@@ -29,7 +29,6 @@ const ROWS: Readonly<Record<string, readonly [title: string, measure: () => Prom
     'Runs of very many steps',
     async () => linesTable(await measureResumes(effort(100_000, 20_000), effort(7, 2))),
   ],
-  million: ['A run of a million steps', async () => linesTable(await measureResumes(effort(1_000_000, 50_000), 1))],
 }
 const NAMES = Object.keys(ROWS)
 const HELP = `npm run bench:workflow -- [options]

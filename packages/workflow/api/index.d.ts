@@ -111,6 +111,7 @@ export type RunEvent = ({
     readonly name: string;
     readonly state: StepState;
   }[];
+  readonly counts: Readonly<Partial<Record<StepState, number>>>;
   readonly resumes: number;
 } & RunTimes) | (StepBase & {
   readonly type: 'attempt_started';

@@ -737,6 +737,7 @@ export interface RunSettings {
   readonly env: Readonly<Record<string, string>>;
   readonly grace?: DurationInput;
   readonly listener?: Listener;
+  readonly areStepsTold?: boolean;
   readonly output?: OutputListener;
   readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array, attempt: number) => void | Promise<void>;
   readonly atEnd?: (ledger: Ledger, end: RunEnd) => Promise<void>;
@@ -745,9 +746,9 @@ export interface RunSettings {
 }
 
 export declare class RunWatcher {
-  detail: RunDetail | undefined;
+  summary: RunExcerpt | undefined;
   isOver: boolean;
-  constructor(reader: RunReader, run: string);
+  constructor(reader: RunReader, run: string, options?: WatchOptions);
   look(): Promise<RunEvent[] | undefined>;
 }
 
@@ -1914,6 +1915,12 @@ interface ValueInput {
 
 // steps/step-context
 type Values = Readonly<Record<string, Json>>;
+
+// view/run-watcher
+interface WatchOptions {
+  readonly areStepsTold?: boolean;
+  readonly most?: number;
+}
 
 // document/shape
 interface WordsShape {

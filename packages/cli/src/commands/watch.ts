@@ -1,11 +1,11 @@
 /** `reprise watch RUN`: a run live, whichever process conducts it. Imports the workflow package and output. */
-import { type RunDetail, runReader, RunWatcher, withLedger } from '@reprise/workflow/internal'
+import { type RunExcerpt, runReader, RunWatcher, withLedger } from '@reprise/workflow/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ExitCode } from '../exit-codes.js'
 import { lookFor } from '../output/look.js'
 import { commandWords } from '../output/next-commands.js'
-import { runSummary } from '../output/run-summary.js'
+import { MAX_LISTED, runSummary } from '../output/run-summary.js'
 import { exitCodeOf } from '../runs/conduct.js'
 import { systemFrameClock } from '../output/live/live-view.js'
 import { reporterFor } from '../output/run-reporter.js'
@@ -27,7 +27,9 @@ export async function run(
     )
   return withLedger(context.settings.store, async (ledger) => {
     const { id } = await findRunOrLast(ledger, values.run)
-    const watcher = new RunWatcher(runReader(ledger, context.settings.store), id)
+    const { store, ndjson, verbose } = context.settings
+    const told = { areStepsTold: ndjson, most: verbose ? Infinity : MAX_LISTED }
+    const watcher = new RunWatcher(runReader(ledger, store), id, told)
     // What is told has the ledger's times.
     const aheadMs = (await ledger.now()) - Date.now()
     const clock = { ...systemFrameClock, nowMs: () => Date.now() + aheadMs }
@@ -45,12 +47,12 @@ export async function run(
       stop.end()
       await reporter.end()
     }
-    return watcher.isOver ? tellEnd(watcher.detail, context) : EXIT.done
+    return watcher.isOver ? tellEnd(watcher.summary, context) : EXIT.done
   })
 }
 
 /** In the words, and with the exit code, of whoever conducted it. */
-function tellEnd(detail: RunDetail | undefined, context: CommandContext): ExitCode {
+function tellEnd(detail: RunExcerpt | undefined, context: CommandContext): ExitCode {
   const { settings } = context
   const world = neutralWorld(context.world)
   // Somebody has removed it, or goes on with it already.

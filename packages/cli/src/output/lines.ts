@@ -14,7 +14,7 @@ type Finished = Extract<RunEvent, { readonly type: 'step_finished' }>
 type EventOf<T> = Extract<RunEvent, { readonly type: T }>
 
 const MAX_NAME = 130
-const DONE: ReadonlySet<StepState> = new Set(['succeeded', 'recovered', 'skipped', 'failed', 'cancelled'])
+const DONE = ['succeeded', 'recovered', 'skipped', 'failed', 'cancelled'] as const satisfies readonly StepState[]
 
 /** Remembers which of the steps in hand it has spoken of. */
 export class RunLines {
@@ -137,10 +137,10 @@ function isFinalFailure(event: RunEvent): boolean {
   return event.type === 'step_finished' && (event.state === 'failed' || event.state === 'undecided')
 }
 
-function startLine({ run, name, steps, resumes }: EventOf<'run_started'>): string {
+function startLine({ run, name, steps, counts, resumes }: EventOf<'run_started'>): string {
   const about = `run ${plainText(run)}: ${plainText(name, MAX_NAME)}`
   if (resumes === 0) return `Starting ${about}, ${plural(steps.length, 'step')}`
-  const done = steps.filter(({ state }) => DONE.has(state)).length
+  const done = DONE.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
   return `Resuming ${about}, ${done} of ${plural(steps.length, 'step')} done`
 }
 

@@ -69,6 +69,7 @@ export async function conductRun(
           if (event.type === 'waiting') passed.retry(event.attempt - 1)
           teller.tell(event)
         },
+        areStepsTold: settings.ndjson,
         output: teller.output,
         signal: stop.signal,
         atEnd: async (ledger, ended) => {

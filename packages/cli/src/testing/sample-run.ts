@@ -2,7 +2,7 @@
  * Runs as tests of the output want them: everything usual is filled in. Nothing of the program imports it.
  * Imports types only.
  */
-import type { RunEvent } from '@reprise/workflow'
+import type { RunEvent, StepState } from '@reprise/workflow'
 import type { AttemptView, RunDetail, StepView } from '@reprise/workflow/internal'
 import type { FailureRecord } from 'reprise/durable'
 import { PLAIN } from '../output/style.js'
@@ -65,13 +65,17 @@ export function stepEvent<T extends StepEventType>(
 }
 
 export function runStarted(steps: readonly string[], fields: Partial<EventOf<'run_started'>> = {}): RunEvent {
-  const listed = steps.map((id) => ({ id, name: id, state: 'pending' as const }))
+  const listed: EventOf<'run_started'>['steps'] =
+    fields.steps ?? steps.map((id) => ({ id, name: id, state: 'pending' as const }))
+  const counts: Partial<Record<StepState, number>> = {}
+  for (const { state } of listed) counts[state] = (counts[state] ?? 0) + 1
   return {
     type: 'run_started',
     timeMs: START,
     run: 'nightly-7',
     name: 'import',
     steps: listed,
+    counts,
     resumes: 0,
     ...NO_TIME,
     ...fields,

@@ -14,7 +14,7 @@ import { SetupError } from '../values/setup-error.js'
 import { compileExpression } from '../values/expression.js'
 import { type MapEnd, NO_ITEMS } from './map/map-end.js'
 import type { Performer } from './performer.js'
-import type { FailedStep, RecordedStep } from './recorded-steps.js'
+import type { FailedStep, RecordedSteps } from './recorded-steps.js'
 import type { Scope, StepResult } from './scope.js'
 import { outputsOf } from './run-outputs.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
@@ -50,8 +50,10 @@ export interface ConductorParts {
   readonly takeOverMap: (map: MapPlan) => Promise<void>
   /** Whether all items of the map were recorded before. */
   readonly isMapBegun: (map: MapPlan) => Promise<boolean>
-  /** What is known of steps from before this process came, by id. */
-  readonly recorded: Map<string, RecordedStep>
+  /** What is known of steps from before this process came. */
+  readonly recorded: RecordedSteps
+  /** Counts the time of earlier attempts of a step that runs again. */
+  readonly recall: (step: string) => Promise<void>
   /** Whether somebody has cancelled the run meanwhile. */
   readonly isCancelled: () => Promise<boolean>
   /** Only items are redriven: a step that has not ended stays as it is, and the run is left there. */
@@ -163,7 +165,7 @@ export class Conductor {
     const { recorded } = this.parts
     const isOver = (one: string): boolean => {
       const known = recorded.get(one)
-      return known?.result !== undefined || known?.failed !== undefined
+      return known?.result !== undefined || known?.isUnread === true || known?.failed !== undefined
     }
     return (
       isOver(id) &&
@@ -178,11 +180,14 @@ export class Conductor {
     const later = plan.phases.slice(plan.phases.indexOf(map) + 1)
     for (const step of later) {
       if (step.kind !== 'step') continue
-      if (recorded.has(step.id)) await this.tasks.of(step).again()
+      if (recorded.has(step.id)) {
+        await this.parts.recall(step.id)
+        await this.tasks.of(step).again()
+      }
       const fallback = fallbackId(step)
       if (recorded.has(fallback)) await this.parts.run.step(fallback, FALLBACK_POLICY, () => null).again()
-      recorded.delete(step.id)
-      recorded.delete(fallback)
+      recorded.forget(step.id)
+      recorded.forget(fallback)
     }
     await repeat.onGranted()
     this.isRedriveOnly = false
@@ -252,9 +257,11 @@ export class Conductor {
     }
   }
 
-  /** What is recorded under the id, if that has succeeded. */
+  /** What is recorded under the id, if that has succeeded; nothing can refer to what was not read. */
   private takeRecorded(step: StepPlan, id: string): Verdict | undefined {
-    const result = this.parts.recorded.get(id)?.result
+    const known = this.parts.recorded.get(id)
+    if (known?.isUnread === true) return SUCCESS
+    const result = known?.result
     return result === undefined ? undefined : this.taken(step, result as unknown as StepResult)
   }
 

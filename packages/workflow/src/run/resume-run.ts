@@ -72,11 +72,12 @@ export async function acceptChanges(
   session: Session,
   differences: readonly Difference[],
 ): Promise<void> {
-  const notes = {
-    ...notesOf(run.record),
+  const { isInOrder: _isInOrder, ...before } = notesOf(run.record)
+  const notes: RunNotes = {
+    ...before,
     steps: plan.phases.length,
     ...mapNotes(plan),
-    params: { ...plan.params, ...notesOf(run.record).params },
+    params: { ...plan.params, ...before.params },
   }
   await run.change({
     definition: session.mask(plan.document),

@@ -26,6 +26,8 @@ export type RunEvent =
         /** The step's state at the start. */
         readonly state: StepState
       }[]
+      /** Steps in each state at the start; a state that no step has is absent. */
+      readonly counts: Readonly<Partial<Record<StepState, number>>>
       /** How often it was resumed before, this time included. */
       readonly resumes: number
     } & RunTimes)

@@ -21,6 +21,11 @@ export interface RunNotes {
   readonly outputsError?: string
   /** Steps of the document. */
   readonly steps: number
+  /**
+   * The document is the one that the run began with, so that the steps that have a record are the first ones of it: a step
+   * is begun when all before it have ended. Absent once a change was accepted, and in older records.
+   */
+  readonly isInOrder?: true
   /** Ids of its maps; absent if it has none, and in older records. */
   readonly maps?: readonly string[]
   /** The map after which every step runs once more, until they are granted a fresh generation; absent otherwise. */

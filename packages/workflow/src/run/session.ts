@@ -31,12 +31,13 @@ import type { MapEnd } from './map/map-end.js'
 import { mapRunId } from './map/map-names.js'
 import { mapNotesOf } from './map/map-record.js'
 import { Performer } from './performer.js'
-import { type RecordedStep, recordedSteps } from './recorded-steps.js'
+import { RecordedSteps, recordedSteps } from './recorded-steps.js'
 import { RunClock } from './run-clock.js'
 import { notesAsJson, type RunNotes } from './run-record.js'
 import { readSessions, runEvents, spentTimes } from '../view/read-times.js'
-import { tasksOfRun } from '../view/run-pages.js'
+import { scopeOf, tasksOfRun } from '../view/run-pages.js'
 import { attemptMs, type AttemptTime, NO_TIME, type TimeSpan } from '../view/run-times.js'
+import { readStepCounts, sumOfCounts } from '../view/step-counts.js'
 import type { RunTimes } from '../view/views.js'
 import { Scope } from './scope.js'
 import type { RunEvent } from './run-event.js'
@@ -52,6 +53,12 @@ export interface RunSettings {
   /** From asking a process to end to making it; 5s when absent. */
   readonly grace?: DurationInput
   readonly listener?: Listener
+  /**
+   * Whether the listener is told the state of every step when a run is resumed, which reads all of them. Otherwise those that
+   * had ended are told as succeeded, and only `counts` tells recovered and skipped ones apart.
+   * @default true
+   */
+  readonly areStepsTold?: boolean
   /** Hears what attempts write as it is in their logs, and when a log is complete. */
   readonly output?: OutputListener
   /** Hears what commands write, as they write it and not masked; what it returns is waited for. */
@@ -84,7 +91,7 @@ interface Given {
   readonly run: DurableRun
   readonly notes: RunNotes
   readonly scripts: ScriptPool
-  readonly recorded: Map<string, RecordedStep>
+  readonly recorded: RecordedSteps
   readonly repeat: RepeatedSteps | undefined
   readonly onStateFailure: (error: StateError) => void
 }
@@ -180,7 +187,7 @@ export class Session {
   async conduct(run: DurableRun, given: RunNotes): Promise<RunEnd> {
     let notes = given
     const { ledger, settings } = this.parts
-    const recorded = run.record.resumes > 0 ? await recordedSteps(run) : new Map<string, RecordedStep>()
+    const recorded = await this.recorded(run, notes)
     const scripts = new ScriptPool()
     let stopped: Promise<void> | undefined
     let failure: StateError | undefined
@@ -229,6 +236,24 @@ export class Session {
     return outputs === undefined ? end : { ...end, outputs: this.mask(outputs) as Readonly<Record<string, Json>> }
   }
 
+  private async recorded(run: DurableRun, { isInOrder, repeatAfter }: RunNotes): Promise<RecordedSteps> {
+    const { ledger, plan, settings } = this.parts
+    if (run.record.resumes === 0) return new RecordedSteps()
+    const { listener, areStepsTold = listener !== undefined } = settings
+    // Steps that run again may refer to any before them.
+    const areAllRead = areStepsTold || repeatAfter !== undefined
+    return recordedSteps(run, { ledger, plan, isInOrder: isInOrder === true, areAllRead })
+  }
+
+  /** The time of the earlier attempts of a step, which runs again. */
+  private async recall({ id, record }: DurableRun, step: string): Promise<void> {
+    const { ledger, events } = this.parts
+    const task = await ledger.get({ ...scopeOf(id), id: step })
+    if (task === undefined) return
+    const sessions = await readSessions(ledger, record, await runEvents(ledger, id), await ledger.now())
+    events.recall(new Map([[step, await this.activeMs(task, sessions)]]))
+  }
+
   private async isCancelled({ id }: DurableRun): Promise<boolean> {
     return (await this.durable.runs.find(id)).record.status === 'cancelled'
   }
@@ -274,7 +299,8 @@ export class Session {
     const isMapBegun = (map: MapPlan): Promise<boolean> => this.isMapBegun(runId, map)
     const isRedriveOnly = settings.maps?.redrive?.isOnly === true
     const known = { run, plan, scope, performer, events, conductMap, takeOverMap, isMapBegun, recorded, isCancelled }
-    const conductor = new Conductor({ ...known, isRedriveOnly, ...(repeat && { repeat }) })
+    const recall = (step: string): Promise<void> => this.recall(run, step)
+    const conductor = new Conductor({ ...known, recall, isRedriveOnly, ...(repeat && { repeat }) })
     return { performer, conductor }
   }
 
@@ -323,8 +349,8 @@ export class Session {
     this.parts.tell({ type: 'run_finished', timeMs: Date.now(), run: id, state: end.state, stopReason, ...times })
   }
 
-  private async tellStart(run: DurableRun, recorded: ReadonlyMap<string, RecordedStep>): Promise<void> {
-    const { plan, events, tell } = this.parts
+  private async tellStart(run: DurableRun, recorded: RecordedSteps): Promise<void> {
+    const { ledger, plan, events, tell } = this.parts
     const { times, stepMs, untilMs } = await this.timesBefore(run)
     events.recall(stepMs)
     const steps = plan.phases.map(({ id, name }) => {
@@ -332,7 +358,11 @@ export class Session {
     })
     const { id, record } = run
     const { resumes } = record
-    tell({ type: 'run_started', timeMs: Date.now(), run: id, name: plan.name, steps, resumes, ...times }, untilMs)
+    const begun = resumes === 0 ? {} : await readStepCounts(ledger, id, false)
+    const pending = (begun.pending ?? 0) + Math.max(0, steps.length - sumOfCounts(begun))
+    const counts = { ...begun, ...(pending > 0 && { pending }) }
+    const about = { run: id, name: plan.name, steps, counts, resumes }
+    tell({ type: 'run_started', timeMs: Date.now(), ...about, ...times }, untilMs)
   }
 
   /** What was spent on the run, and on each of its steps, until now: by earlier processes, and by taking it up. */

@@ -27,6 +27,7 @@ export async function startRun(plan: Plan, input: NewRunInput, settings: RunSett
       stopReason: null,
       failedStep: null,
       steps: plan.phases.length,
+      isInOrder: true,
       ...mapNotes(plan),
       places: [placeOf(settings)],
     }

@@ -65,14 +65,14 @@ export class PlanOrder {
 }
 
 /** What all excerpts of a run have in common. */
-class RunLook {
+export class RunLook {
   readonly run: RunRecord
   readonly plan: Plan
   readonly order: PlanOrder
   readonly maps: readonly StepView[]
   readonly detail: RunDetail
   private readonly reader: RunReader
-  private readonly sessions: readonly TimeSpan[]
+  readonly sessions: readonly TimeSpan[]
 
   private constructor(
     parts: Pick<RunLook, 'run' | 'plan' | 'maps' | 'detail'>,

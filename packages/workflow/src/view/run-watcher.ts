@@ -1,49 +1,69 @@
 /**
  * A run as another process conducts it, told in the words of one that is conducted here: what has changed since the last
  * look becomes events. Imports the library and the shapes.
+ *
+ * Invariant: what is read are the steps that have not ended and those that have changed, however many there are; the others
+ * are counted by the store, unless whoever watches is told the state of each at the start.
  */
 import type { AttemptRow, Ledger, TaskRecord } from 'reprise/durable'
 import { ENDED_RUN_STATUSES, livingOwners } from 'reprise/internal'
-import { fallbackId, isFallbackId } from '../plan/fallback.js'
+import { attemptsOf } from '../plan/attempts.js'
+import { fallbackId, fallbackName, isFallbackId } from '../plan/fallback.js'
 import { mapsOf, type Plan } from '../plan/plan.js'
 import type { RunEvent } from '../run/run-event.js'
 import type { StepResult } from '../run/run-record.js'
-import { type RunReader, viewRun } from './read-runs.js'
+import type { RunReader } from './read-runs.js'
 import { retryStateOf } from './retry-state.js'
-import { allTasksOfRun, changedTasksOfRun } from './run-pages.js'
+import { PlanOrder, type RunExcerpt, RunLook, viewSummary } from './run-excerpt.js'
+import { changedTasksOfRun, tasksOfRun } from './run-pages.js'
 import { RunningOutput } from './running-output.js'
+import type { TimeSpan } from './run-times.js'
 import { StepLook, taskState } from './step-look.js'
 import { WatchedMaps } from './watched-maps.js'
-import type { RunDetail, RunTimes, StepView } from './views.js'
+import type { RunDetail, RunTimes, StepState, StepView } from './views.js'
 
 const UNFINISHED = ['waiting', 'running', 'parked', 'undecided'] as const
 /** A change is committed some time after the time that it is given. */
 const OVERLAP_MS = 10_000
-const TASK_STATUSES = [...UNFINISHED, 'succeeded', 'failed', 'cancelled'] as const
+
+type Seen = Pick<TaskRecord, 'id' | 'status' | 'generation' | 'fence' | 'updatedAtMs'>
+
+export interface WatchOptions {
+  /** Whether the start is told with the state of every step, which reads all of them. @default false */
+  readonly areStepsTold?: boolean
+  /** Steps of each kind that the summary tells of. @default 20 */
+  readonly most?: number
+}
+
+const USUAL_MOST = 20
 
 export class RunWatcher {
   private readonly reader: RunReader
   private readonly run: string
-  private readonly seen = new Map<string, TaskRecord>()
+  private readonly options: WatchOptions
+  /** Tasks as they were told last; those that ended are forgotten when they are not read again. */
+  private readonly seen = new Map<string, Seen>()
+  private readonly running = new Map<string, TaskRecord>()
   private readonly output = new RunningOutput()
   private readonly maps = new WatchedMaps()
+  /** Maps that have not ended, as they were at the last look. */
+  private readonly openMaps = new Map<string, StepView>()
   private plan: Plan | undefined = undefined
-  /** The steps as they were at the last look that concerned them, in the order of the workflow. */
-  private steps = new Map<string, StepView>()
+  private order: PlanOrder | undefined = undefined
+  private sessions: readonly TimeSpan[] = []
   private mark: number | undefined = undefined
   /** The latest change that was seen: the next ones are not earlier, since one process makes them. */
   private newestMs = -Infinity
   private started = false
-  /** The generation of each step that had ended before the first look, which is told with the start. */
-  private readonly endedBefore = new Map<string, number>()
-  /** The run at the first look, and as it ended at the last. */
-  detail: RunDetail | undefined = undefined
+  /** The run as it was when it was found to have ended. */
+  summary: RunExcerpt | undefined = undefined
   /** Nothing more will happen by itself. */
   isOver = false
 
-  constructor(reader: RunReader, run: string) {
+  constructor(reader: RunReader, run: string, options: WatchOptions = {}) {
     this.reader = reader
     this.run = run
+    this.options = options
   }
 
   /** What has happened since the last look; undefined if there is no such run. */
@@ -54,92 +74,139 @@ export class RunWatcher {
     const goesOn = this.started && !(await this.hasEnded(ledger))
     if (goesOn && mark === this.mark) return this.outputs(nowMs)
     this.mark = mark
-    const { detail } = this
-    return (goesOn && detail !== undefined && (await this.changes(detail, nowMs))) || this.lookAtAll(nowMs)
+    if (!this.started) return this.begin(nowMs)
+    const events = await this.changes(nowMs)
+    return goesOn ? events : [...events, ...(await this.end(nowMs))]
   }
 
-  /** At the first look and at the last: the run with all of its steps. */
-  private async lookAtAll(nowMs: number): Promise<RunEvent[] | undefined> {
-    // Before the details, so that those of a step that has ended are complete; what comes between is told at the next look.
-    const seen = await this.tasks()
-    const detail = await viewRun(this.reader, this.run, { failures: 0 })
-    this.detail = detail
-    if (detail === undefined) return undefined
-    this.isOver = detail.state === 'interrupted' || ENDED_RUN_STATUSES.has(detail.state)
-    const events: RunEvent[] = []
-    if (!this.started) events.push(startOf(detail, nowMs))
-    const listed = this.isOver && this.started ? await this.tasks() : seen
-    const tasks = new Map(listed.map((task) => [task.id, task]))
-    for (const { endedAtMs } of detail.steps) this.newestMs = Math.max(this.newestMs, endedAtMs ?? detail.startedAtMs)
-    const steps = new Map(detail.steps.map((step) => [step.id, step]))
-    this.steps = steps
-    // In the order of the workflow: a step has ended before the next one begins.
-    for (const { id } of detail.steps) {
-      const task = tasks.get(id)
-      if (task !== undefined) events.push(...this.changesOf(task, steps, nowMs))
-    }
-    events.push(...this.maps.changesOf(detail, nowMs))
-    this.output.note(detail.steps, tasks)
+  private async begin(nowMs: number): Promise<RunEvent[] | undefined> {
+    const { ledger } = this.reader
+    // Before the run is summed up: what comes between is told at the next look.
+    const recent = await changedTasksOfRun(ledger, this.run, nowMs - OVERLAP_MS)
+    const open: TaskRecord[] = []
+    for await (const page of tasksOfRun(ledger, this.run, { statuses: UNFINISHED })) open.push(...page)
+    const look = await RunLook.at(this.reader, this.run, 0)
+    if (look === undefined) return undefined
+    const { detail, plan, order, maps, sessions } = look
+    ;[this.plan, this.order, this.sessions, this.newestMs, this.started] = [plan, order, sessions, nowMs, true]
+    for (const task of [...recent, ...open]) this.note(task)
+    for (const map of maps) if (map.endedAtMs === null) this.openMaps.set(map.id, map)
+    const views = await look.viewsOf(open)
+    const tasks = new Map(open.map((task) => [task.id, task]))
+    const states = new Map<string, StepState>([...views, ...maps].map(({ id, state }) => [id, state]))
+    const events = [startOf(detail, await this.stepsOf(plan, order, states), nowMs)]
+    for (const view of views) events.push(...eventsOf(this.run, tasks.get(view.id) as TaskRecord, view, nowMs))
+    events.push(...this.maps.changesOf({ id: this.run, steps: maps }, nowMs))
+    this.output.note(views, tasks)
     events.push(...this.outputs(nowMs))
-    if (!this.started)
-      for (const { id, endedAtMs, generation } of detail.steps)
-        if (endedAtMs !== null) this.endedBefore.set(id, generation)
-    this.started = true
-    if (this.isOver) events.push(endOf(detail, nowMs))
-    return events
+    return isAtEnd(detail) ? [...events, ...(await this.end(nowMs))] : events
   }
 
-  /**
-   * Between the two only what has changed is read: a run may have very many steps. Undefined if there is a step that was
-   * not there before, such as a fallback: then all of it has to be looked at.
-   */
-  private async changes({ sessions }: RunDetail, nowMs: number): Promise<RunEvent[] | undefined> {
+  /** The steps of the plan; where all are told, also fallbacks and steps that the plan does not have any more. */
+  private async stepsOf(
+    { phases }: Plan,
+    order: PlanOrder,
+    known: ReadonlyMap<string, StepState>,
+  ): Promise<{ id: string; name: string; state: StepState }[]> {
+    const states = new Map<string, StepState>(phases.map(({ id }) => [id, known.get(id) ?? 'pending']))
+    if (this.options.areStepsTold === true)
+      for await (const page of tasksOfRun(this.reader.ledger, this.run))
+        for (const task of page) states.set(task.id, known.get(task.id) ?? taskState(task))
+    const listed = [...states.keys()].toSorted((a, b) => order.compare(a, b))
+    return listed.map((id) => ({ id, name: nameOf(order, id), state: states.get(id) ?? 'pending' }))
+  }
+
+  /** The run has ended, or nobody conducts it any more. */
+  private async end(nowMs: number): Promise<RunEvent[]> {
+    const { most = USUAL_MOST } = this.options
+    this.summary = await viewSummary(this.reader, this.run, { most, failures: 0 })
+    // Somebody has removed it.
+    if (this.summary === undefined) this.isOver = true
+    if (this.summary === undefined || !isAtEnd(this.summary)) return []
+    this.isOver = true
+    const maps = this.maps.changesOf(this.summary, nowMs)
+    return [...maps, endOf(this.summary, nowMs)]
+  }
+
+  /** Only what has changed is read: a run may have very many steps. */
+  private async changes(nowMs: number): Promise<RunEvent[]> {
     const { ledger, logsOf } = this.reader
     const changed = await changedTasksOfRun(ledger, this.run, this.newestMs - OVERLAP_MS)
-    if (changed.some(({ id }) => !this.steps.has(id))) return undefined
-    const spans = sessions.map(({ startedAtMs, lastSeenAtMs }) => ({ fromMs: startedAtMs, toMs: lastSeenAtMs }))
-    const last = spans.pop()
-    if (last !== undefined) spans.push({ ...last, toMs: nowMs })
     const news = changed.filter((task) => this.isNews(task))
+    const order = await this.orderFor(news)
     const attempts: AttemptRow[] = []
     for (const task of news) attempts.push(...(await ledger.attempts(task)))
-    const look = new StepLook({ attempts, sessions: spans, logOf: logsOf(this.run), isInterrupted: false })
+    const look = new StepLook({
+      attempts,
+      sessions: this.sessionsAt(nowMs),
+      logOf: logsOf(this.run),
+      isInterrupted: false,
+    })
     await look.know(ledger, news)
-    for (const task of news) {
-      const { kind, name } = this.steps.get(task.id) as StepView
-      this.steps.set(task.id, look.task(task, kind, name))
-    }
-    const tasks = new Map(news.map((task) => [task.id, task]))
     const events: RunEvent[] = []
-    for (const id of tasks.size === 0 ? [] : this.steps.keys()) {
-      const task = tasks.get(id)
-      if (task !== undefined) events.push(...this.changesOf(task, this.steps, nowMs))
+    // In the order of the workflow: a step has ended before the next one begins.
+    for (const task of news.toSorted((a, b) => order.compare(a.id, b.id))) {
+      const view = order.viewOf(look, task)
+      if (!this.seen.has(task.id)) events.push(...standingIn(this.run, task.id, order, nowMs))
+      events.push(...eventsOf(this.run, task, view, nowMs))
+      this.note(task)
     }
-    const running = [...this.seen.values()].filter(({ status }) => status === 'running')
-    const views = running.flatMap(({ id }) => this.steps.get(id) ?? [])
-    this.output.note(views, new Map(running.map((task) => [task.id, task])))
+    this.forget()
+    const running = [...this.running.values()]
+    this.output.note(await this.viewsOfRunning(look, running, order), this.running)
     return [...events, ...(await this.changesOfMaps(nowMs)), ...this.outputs(nowMs)]
+  }
+
+  private async viewsOfRunning(look: StepLook, running: readonly TaskRecord[], order: PlanOrder): Promise<StepView[]> {
+    await look.know(this.reader.ledger, running)
+    return running.map((task) => order.viewOf(look, task))
+  }
+
+  private sessionsAt(nowMs: number): TimeSpan[] {
+    const last = this.sessions.at(-1)
+    return last === undefined ? [] : [...this.sessions.slice(0, -1), { ...last, toMs: nowMs }]
+  }
+
+  /** A process that has accepted a change of the document may have begun a step that is not known here. */
+  private async orderFor(tasks: readonly TaskRecord[]): Promise<PlanOrder> {
+    const { ledger, planOf } = this.reader
+    let { order } = this
+    const isKnown = order !== undefined && tasks.every(({ id }) => order?.phaseOf(id) !== undefined)
+    const record = isKnown ? undefined : await ledger.run(this.run)
+    if (record !== undefined) {
+      this.plan = await planOf(record)
+      order = new PlanOrder(this.plan)
+      this.order = order
+    }
+    return order ?? new PlanOrder({ phases: [] } as unknown as Plan)
+  }
+
+  private note(task: TaskRecord): void {
+    const { id, status, generation, fence, updatedAtMs } = task
+    this.seen.set(id, { id, status, generation, fence, updatedAtMs })
+    if (status === 'running') this.running.set(id, task)
+    else this.running.delete(id)
+    this.newestMs = Math.max(this.newestMs, updatedAtMs)
+  }
+
+  /** Tasks that are not read again unless they change. */
+  private forget(): void {
+    for (const { id, updatedAtMs } of this.seen.values())
+      if (updatedAtMs < this.newestMs - OVERLAP_MS && !this.running.has(id)) this.seen.delete(id)
   }
 
   /** Of maps that have not ended: their records are none of the run's tasks. */
   private async changesOfMaps(nowMs: number): Promise<RunEvent[]> {
-    const { ledger, planOf, viewMap } = this.reader
-    const open = [...this.steps.values()].filter(({ kind, endedAtMs }) => kind === 'map' && endedAtMs === null)
-    const record = open.length === 0 ? undefined : await ledger.run(this.run)
-    if (record === undefined) return []
-    this.plan ??= await planOf(record)
+    const { viewMap } = this.reader
+    if (this.openMaps.size === 0 || this.plan === undefined) return []
     const rows: StepView[] = []
-    for (const map of mapsOf(this.plan).filter(({ id }) => open.some((row) => row.id === id))) {
+    for (const map of mapsOf(this.plan).filter(({ id }) => this.openMaps.has(id))) {
       const row = await viewMap(this.run, map, { isInterrupted: false, failures: 0, nowMs })
-      this.steps.set(map.id, row)
+      if (row.endedAtMs === null) this.openMaps.set(map.id, row)
+      else this.openMaps.delete(map.id)
       rows.push(row)
     }
     return this.maps.changesOf({ id: this.run, steps: rows }, nowMs)
-  }
-
-  /** At the first look those that have not ended: the others are told with the start. */
-  private tasks(): Promise<TaskRecord[]> {
-    return allTasksOfRun(this.reader.ledger, this.run, this.started ? TASK_STATUSES : UNFINISHED)
   }
 
   /** Whether its process lives can change without anybody writing. */
@@ -154,39 +221,39 @@ export class RunWatcher {
     return lines.map((line) => ({ ...line, type: 'output', timeMs, run: this.run }))
   }
 
-  private changesOf(task: TaskRecord, steps: ReadonlyMap<string, StepView>, now: number): RunEvent[] {
-    const step = steps.get(task.id)
-    const before = this.seen.get(task.id)
-    const isNews = this.isNews(task)
-    this.seen.set(task.id, task)
-    this.newestMs = Math.max(this.newestMs, task.updatedAtMs)
-    if (!isNews) return []
-    // What had ended before the first look is told with the start.
-    if (step === undefined || (!this.started && isEnded(task))) return []
-    const events = eventsOf(this.run, task, step, now)
-    return before === undefined && this.started ? [...standingIn(this.run, step, steps, now), ...events] : events
-  }
-
   /** Whether anything is to be told of it. */
   private isNews(task: TaskRecord): boolean {
     const before = this.seen.get(task.id)
-    if (before === undefined) return !isEnded(task) || this.endedBefore.get(task.id) !== task.generation
+    if (before === undefined) return true
     return before.fence !== task.fence || before.status !== task.status || before.generation !== task.generation
   }
 }
 
-function isEnded({ owner, dueAtMs }: TaskRecord): boolean {
-  return owner === null && dueAtMs === null
+function isAtEnd({ state }: Pick<RunDetail, 'state'>): boolean {
+  return state === 'interrupted' || ENDED_RUN_STATUSES.has(state)
+}
+
+function nameOf(order: PlanOrder, id: string): string {
+  const phase = order.phaseOf(id)
+  if (phase === undefined) return id
+  return phase.id === id ? phase.name : fallbackName(phase)
 }
 
 /** What is told before a fallback that was not there at the first look. */
-function standingIn(run: string, fallback: StepView, steps: ReadonlyMap<string, StepView>, timeMs: number): RunEvent[] {
-  if (!isFallbackId(fallback.id)) return []
-  const step = [...steps.values()].find((one) => fallbackId(one) === fallback.id)
-  if (step === undefined) return []
-  const { id, name } = fallback
-  const attempts = step.attemptsAllowed
-  return [{ type: 'fallback_started', timeMs, run, step: step.id, attempt: 0, attempts, fallback: { id, name } }]
+function standingIn(run: string, id: string, order: PlanOrder, timeMs: number): RunEvent[] {
+  const step = isFallbackId(id) ? order.phaseOf(id) : undefined
+  if (step?.kind !== 'step') return []
+  const fallback = { id: fallbackId(step), name: fallbackName(step) }
+  return [{ type: 'fallback_started', timeMs, run, step: step.id, attempt: 0, attempts: attemptsOf(step), fallback }]
+}
+
+function startOf(
+  detail: RunDetail,
+  steps: Extract<RunEvent, { type: 'run_started' }>['steps'],
+  timeMs: number,
+): RunEvent {
+  const { id, name, resumes, counts } = detail
+  return { type: 'run_started', timeMs, run: id, name, steps, counts, resumes, ...timesIn(detail) }
 }
 
 function eventsOf(run: string, task: TaskRecord, step: StepView, now: number): RunEvent[] {
@@ -231,12 +298,6 @@ function eventsOf(run: string, task: TaskRecord, step: StepView, now: number): R
 /** Why it was skipped, in the words of who skipped it. */
 function reasonOf({ result }: TaskRecord): string {
   return (result as Partial<StepResult> | null | undefined)?.skipped ?? 'when'
-}
-
-function startOf(detail: RunDetail, timeMs: number): RunEvent {
-  const { id, name, steps, resumes } = detail
-  const states = steps.map((step) => ({ id: step.id, name: step.name, state: step.state }))
-  return { type: 'run_started', timeMs, run: id, name, steps: states, resumes, ...timesIn(detail) }
 }
 
 function endOf(detail: RunDetail, timeMs: number): RunEvent {

@@ -161,7 +161,14 @@ export class RunModel {
   }
 
   /** A run that is begun again, by a resume, starts from what is kept. */
-  private begin({ run, name, resumes, timeMs, steps }: Extract<RunEvent, { readonly type: 'run_started' }>): void {
+  private begin({
+    run,
+    name,
+    resumes,
+    timeMs,
+    steps,
+    counts,
+  }: Extract<RunEvent, { readonly type: 'run_started' }>): void {
     this.run = run
     this.name = name
     this.resumes = resumes
@@ -175,10 +182,10 @@ export class RunModel {
     this.listed = steps.filter(({ id }) => !isFallbackId(id)).length
     this.endedSteps = 0
     this.counts = {}
-    for (const { id, state } of steps) {
+    for (const [state, count] of Object.entries(counts) as [StepState, number][]) {
       if (!ENDED.has(state)) continue
-      this.counts[state] = (this.counts[state] ?? 0) + 1
-      if (!isFallbackId(id)) this.endedSteps++
+      this.counts[state] = count
+      this.endedSteps += count
     }
   }
 

@@ -95,8 +95,13 @@ class Matches {
     return this.exact.size > 0
   }
 
+  /** An id is looked up; for a key, or the beginning of a name, all letters of the scopes are looked through. */
   async gather(ledger: Ledger, scopes: readonly Scope[] | undefined, rest: string): Promise<void> {
     if (scopes?.length === 0) return
+    for (const scope of scopes ?? [{}])
+      for (const letter of rest === '' ? [] : await ledger.deadLetters({ ...scope, id: rest }))
+        this.look({ letter, task: await ledger.get(letter) }, rest)
+    if (this.isExact) return
     for await (const page of foundLetters(ledger, scopes === undefined ? {} : { scopes }))
       for (const found of page) this.look(found, rest)
   }

@@ -1,0 +1,188 @@
+/**
+ * No command reads all tasks of a run unless it prints them. The command line runs within this process over a real SQLite
+ * file, and the driver counts every row that comes to JavaScript. A run has thousands of steps, of which a third recovered
+ * and a third was skipped, another one a map with many items, and a program has thousands of dead letters.
+ */
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type AttemptRow, type DeadLetter, openLedger, type RunRecord, type TaskRecord } from 'reprise/durable'
+import type * as Driver from '../../packages/reprise/src/sqlite/driver.js'
+import { sampleAttempt } from '../../packages/reprise/src/testing/sample-history.js'
+import { sampleTask } from '../../packages/reprise/src/testing/sample-task.js'
+import { fingerprintOf } from '../../packages/workflow/src/plan/build-plan.js'
+import { CliFixture } from './cli-fixture.js'
+import { repriseInProcess } from './cli-in-process.js'
+
+const counted = vi.hoisted(() => ({ rows: 0 }))
+
+vi.mock('../../packages/reprise/src/sqlite/driver.js', async (load) => {
+  const driver = await load<typeof Driver>()
+  const openDatabase: typeof driver.openDatabase = async (...given) => {
+    const database = await driver.openDatabase(...given)
+    return {
+      driver: database.driver,
+      exec: (sql) => database.exec(sql),
+      close: () => database.close(),
+      abandon: () => database.abandon(),
+      prepare: (sql) => {
+        const statement = database.prepare(sql)
+        const count = <T>(found: T): T => {
+          counted.rows += Array.isArray(found) ? found.length : found === undefined ? 0 : 1
+          return found
+        }
+        return {
+          run: (...values) => statement.run(...values),
+          get: (...values) => count(statement.get(...values)),
+          all: (...values) => count(statement.all(...values)),
+        }
+      },
+    }
+  }
+  return { ...driver, openDatabase }
+})
+
+const STEPS = 3000
+const ITEMS = 1000
+const LETTERS = 3000
+/** Rows beside those that are printed: owners, policies, a page that is looked through. Far fewer than there are steps. */
+const SPARE = 500
+const HOUR_MS = 3_600_000
+
+let cli: CliFixture
+const startMs = Date.now() - HOUR_MS
+
+const RUN: RunRecord = {
+  ...{ id: 'large', kind: 'workflow', name: 'large', status: 'interrupted', owner: null, fence: 1, resumes: 0 },
+  ...{ fingerprint: '', correlationId: randomUUID(), createdAtMs: startMs, updatedAtMs: startMs, endedAtMs: null },
+  detail: null,
+}
+
+/** Every third step succeeded at once, recovered, or was skipped. */
+function stepOf(index: number): { readonly task: TaskRecord; readonly attempts: readonly AttemptRow[] } {
+  const key = { scopeKind: 'run', scope: 'large', id: `s${index}` } as const
+  const launched = [1, 2, 0][index % 3] ?? 0
+  const { progress } = sampleTask()
+  const retry = { ...progress.retry, launched, failures: Math.max(0, launched - 1) }
+  const atMs = startMs + index
+  const task = sampleTask({
+    ...{ ...key, queue: `large/${key.id}`, status: 'succeeded', dueAtMs: null, input: null },
+    ...{ progress: { ...progress, retry }, createdAtMs: atMs, updatedAtMs: atMs },
+    result: { exit_code: 0, attempts: launched, ...(launched === 0 && { skipped: 'when: false' }) },
+  })
+  const times = { startedAtMs: atMs, endedAtMs: atMs }
+  const last = sampleAttempt(key, { attempt: launched, outcome: 'success', ...times })
+  return { task, attempts: [...(launched === 2 ? [sampleAttempt(key, times)] : []), last].slice(0, launched) }
+}
+
+function letterOf(index: number): { readonly task: TaskRecord; readonly letter: DeadLetter } {
+  const task = sampleTask({ scope: 'charge', id: `l${index}`, queue: 'charge', status: 'failed', dueAtMs: null })
+  const { scopeKind, scope, id } = task
+  const failure = { name: 'Error', message: `no route ${index % 3}` }
+  const about = { generation: 1, atMs: startMs + index, signature: `Error: no route ${'abc'[index % 3]}` }
+  return { task, letter: { scopeKind, scope, id, ...about, stopReason: 'attempts_exhausted', failure } }
+}
+
+async function fill(store: string): Promise<void> {
+  const ledger = await openLedger(store)
+  const policy = { hash: 'p1', policy: { attempts: 3 } }
+  const done = Array.from({ length: STEPS }, (_, index) => ({ id: `s${index}`, run: ['true'] }))
+  const document = { name: 'large', steps: [...done, { id: 'last', run: ['true'] }] }
+  const places = { file: null, cwd: process.cwd(), documentDir: process.cwd(), params: {} }
+  const detail = { ...places, stopReason: null, failedStep: null, steps: STEPS + 1, isInOrder: true }
+  const run = { ...RUN, fingerprint: fingerprintOf(document), detail }
+  await ledger.transact({ tasks: [], runs: ['large'] }, () => ({ runs: [{ run, definition: document }], result: null }))
+  const steps = Array.from({ length: STEPS }, (_, index) => stepOf(index))
+  const letters = Array.from({ length: LETTERS }, (_, index) => letterOf(index))
+  const tasks = [...steps, ...letters].map(({ task }) => task)
+  await ledger.create(tasks.map((task) => ({ task, policy, payloadHash: '' })))
+  const attempts = steps.flatMap((step) => step.attempts)
+  await ledger.transact({ tasks }, () => ({ attempts, dead: letters.map(({ letter }) => letter), result: null }))
+  await ledger.close()
+}
+
+const MAP = `
+steps:
+  - id: load
+    map:
+      input: { range: [1, ${ITEMS}] }
+      agent_template: [{ when: "false", run: ["true"] }]
+`
+
+beforeAll(async () => {
+  cli = new CliFixture(MAP)
+  mkdirSync(cli.path('.reprise'), { recursive: true })
+  await fill(cli.store)
+  const { code, stderr } = await repriseInProcess(cli, 'run', cli.path('workflow.yaml'), '--run-id', 'mapped')
+  expect({ code, stderr }).toMatchObject({ code: 0 })
+}, 120_000)
+afterAll(() => cli.remove())
+
+interface Read {
+  readonly rows: number
+  readonly lines: number
+  readonly text: string
+}
+
+async function read(...args: string[]): Promise<Read> {
+  counted.rows = 0
+  const { code, stdout, stderr } = await repriseInProcess(cli, ...args)
+  expect({ code, stderr }).toMatchObject({ code: 0 })
+  const text = stdout + stderr
+  return { rows: counted.rows, lines: text.split('\n').length, text }
+}
+
+describe('a command reads no more rows than it prints:', () => {
+  test.each([
+    ['ps'],
+    ['ps', '--retrying'],
+    ['show', 'large', 's7'],
+    ['logs', 'large', 's7'],
+    ['watch', 'large'],
+    ['resume', 'large', '--dry-run'],
+    ['show', 'mapped'],
+    ['show', 'mapped', 'load'],
+    ['watch', 'mapped'],
+    ['events', 'mapped'],
+    ['dlq', 'list'],
+    ['dlq', 'list', '--limit', '5'],
+    ['dlq', 'groups'],
+    ['dlq', 'groups', '--name', 'charge'],
+    ['dlq', 'stats'],
+    ['dlq', 'show', 'charge/l7'],
+    ['dlq', 'purge', '--dry-run'],
+    ['store', 'status'],
+  ])('%s %s %s %s', async (...args) => {
+    const { rows, lines } = await read(...args.filter((one) => one !== undefined))
+    expect(rows).toBeGreaterThan(0)
+    expect(rows).toBeLessThanOrEqual(lines + SPARE)
+  })
+
+  test('show RUN prints every step, and reads each of them and each attempt once', async () => {
+    const { rows, lines } = await read('show', 'large')
+    expect(lines).toBeGreaterThan(STEPS)
+    expect(rows).toBeLessThanOrEqual(STEPS + STEPS + SPARE)
+  })
+
+  test('events prints what happened to every step, page by page, and reads nothing twice', async () => {
+    const { rows, lines } = await read('events', 'large', '--ndjson')
+    expect(lines).toBeGreaterThan(2 * STEPS)
+    expect(rows).toBeLessThanOrEqual(lines + SPARE)
+  })
+
+  test('watch --ndjson prints the state of every step at the start', async () => {
+    const { rows, text } = await read('watch', 'large', '--ndjson')
+    const { steps, counts } = JSON.parse(text.split('\n')[0] ?? '') as Record<string, unknown>
+    expect(steps).toHaveLength(STEPS + 1)
+    expect(counts).toEqual({ succeeded: STEPS / 3, recovered: STEPS / 3, skipped: STEPS / 3, pending: 1 })
+    expect(rows).toBeLessThanOrEqual(STEPS + SPARE)
+  })
+
+  test('resume conducts the step that is left, and tells how it ended', { timeout: 60_000 }, async () => {
+    const { rows, lines, text } = await read('resume', 'large')
+    expect(text).toContain(`${STEPS} of ${STEPS + 1} steps done`)
+    expect(text).toMatch(/succeeded: large, run large/)
+    expect(text).toContain(`… and ${STEPS / 3 - 20} more`)
+    expect(rows).toBeLessThanOrEqual(lines + SPARE)
+  })
+})
