@@ -47,6 +47,8 @@ const WAITING = `
 steps:
   - { name: waits, shell: test -e go, retry: { attempts: 5, backoff: fixed, initial_delay: 30s, retry_budget: 1h } }
 `
+/** Two datacenters, both on this machine. */
+const JOB = 'mode: job\ndatacenters: [eu, us]\nworkflows: [{ name: a, document: { steps: [{ shell: echo }] } }]\n'
 /** An item whose letter can be redriven, changed and closed. */
 const DEAD = 'mode: mapreduce\nmap: { input: [1, 2], agent_template: [{ shell: "test ${item.index} = 0" }] }\n'
 const LONG = 'steps: [{ name: pay, shell: "touch paying; test -e go || sleep 60", on_interrupt: fail }]\n'
@@ -74,6 +76,18 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
   ['`exec --durable ID -- CMD`', 'exec --durable e1 -- echo hi', 0],
   ['`exec --durable ID -- CMD` of one that has succeeded', 'exec --durable e1 -- echo hi', 0],
   ['`resume RUN --dry-run`', 'resume w1 --dry-run', 0],
+  ['`job run FILE`', 'job run job.yaml --job-id j1', 0],
+  ['`job submit FILE`', 'job submit job.yaml --job-id j2', 0],
+  ['`job status JOB`', 'job status j1', 0],
+  ['`job list`', 'job list', 0],
+  ['`job cancel JOB`', 'job cancel j2', 0],
+  ['`job wait JOB`', 'job wait j2', 1],
+  ['`job result JOB`', 'job result j1', 0],
+  ['`job retry JOB`', 'job retry j2', 0],
+  ['`job settings`', 'job settings --write', 0],
+  ['`datacenters`', 'datacenters', 0],
+  ['`datacenters disable NAME`', 'datacenters disable eu --reason maintenance', 0],
+  ['`datacenters enable NAME`', 'datacenters enable eu', 0],
   ['`dlq list`', 'dlq list --state all --store sqlite:letters/ledger.db', 0],
   ['`dlq groups`', 'dlq groups --store sqlite:letters/ledger.db', 0],
   ['`dlq stats`', 'dlq stats --store sqlite:letters/ledger.db', 0],
@@ -104,7 +118,7 @@ const TYPED: readonly (readonly [row: string, command: string, code: number])[] 
 ]
 
 /** Described elsewhere, or without `--json`; the page says so below its table. */
-const ELSEWHERE = ['explain', 'simulate', 'schema', 'watch', 'completion']
+const ELSEWHERE = ['explain', 'simulate', 'schema', 'watch', 'completion', 'worker']
 
 /** Nothing here makes a step stand in line: two would have to run at once. */
 const NOT_SEEN = ['parked', 'map_note']
@@ -113,6 +127,7 @@ let shell: Shell
 beforeAll(async () => {
   shell = new Shell()
   shell.write('all.yaml', WORKFLOW)
+  shell.write('job.yaml', JOB)
   shell.write('waiting.yaml', WAITING)
   shell.write('long.yaml', LONG)
   shell.write('items.yaml', ITEMS)

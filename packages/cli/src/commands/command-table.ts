@@ -5,6 +5,7 @@
 import type { CommandGroup } from '../command.js'
 import { FILE_COMMANDS } from './table/file-commands.js'
 import { GATE_COMMANDS } from './table/gate-commands.js'
+import { JOB_COMMANDS } from './table/job-commands.js'
 import { LETTER_COMMANDS } from './table/letter-commands.js'
 import { LOOK_COMMANDS } from './table/look-commands.js'
 import { MAP_COMMANDS } from './table/map-commands.js'
@@ -20,6 +21,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: 'Run', commands: RUN_COMMANDS },
   { title: 'Look', commands: LOOK_COMMANDS },
   { title: 'Steer', commands: [...STEER_COMMANDS, ...MAP_COMMANDS] },
+  { title: 'Jobs over datacenters', commands: JOB_COMMANDS },
   { title: 'Dead letters', commands: LETTER_COMMANDS },
   { title: 'Shared gates', commands: GATE_COMMANDS },
   { title: 'Store', commands: STORE_COMMANDS },

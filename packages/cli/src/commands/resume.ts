@@ -42,6 +42,10 @@ export async function run(
   context: CommandContext,
 ): Promise<ProgramExitCode> {
   const choices = choicesOf(options)
+  if (id !== undefined && (await isJob(id, context))) {
+    const { resumeJob } = await import('../runs/jobs/resume-job.js')
+    return resumeJob(id, context)
+  }
   const { record, plan, check, nowMs } = await withLedger(context.settings.store, (ledger) =>
     prepare(ledger, id, choices, context),
   )
@@ -62,6 +66,11 @@ export async function run(
   const { stdin: _, ...maps } = await mapSettingsOf(options, plan, '', world)
   const conduct = (session: RunSettings): Promise<RunEnd> => resumeRun(plan, record.id, input, { ...session, maps })
   return conductRun(context, record.id, plan, conduct, { shown: options })
+}
+
+/** A job is known by its whole id: its workers are started again, and none of the flags is for it. */
+async function isJob(id: string, { settings }: CommandContext): Promise<boolean> {
+  return withLedger(settings.store, async (ledger) => (await ledger.run(id))?.kind === 'job')
 }
 
 function choicesOf({

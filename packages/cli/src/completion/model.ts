@@ -92,6 +92,7 @@ function completedValue(value: string, choices: readonly string[] | undefined, p
       return { type: 'command' }
     case 'run':
     case 'runs':
+    case 'job':
       return { type: 'live', kind: 'runs' }
     case 'step':
       return stepOf(path)

@@ -25,6 +25,8 @@ import { paramsAt } from '../rules/job-workflow.js'
 /** A job that was read from a file. */
 export interface JobFile {
   readonly request: JobRequest
+  /** What is submitted: the same as fields of the wire, with the files embedded. */
+  readonly submission: Readonly<Record<string, Json>>
   /** What each workflow does, by its name; a workflow that names a handler has none. */
   readonly plans: ReadonlyMap<string, Plan>
   /** Where the file is: relative paths of its workflows start there. */
@@ -52,14 +54,15 @@ export async function readJobFile(source: Source): Promise<JobFile> {
   const directory = source.file === STDIN ? process.cwd() : path.dirname(path.resolve(source.file))
   const texts = await embeddedTexts(findings, fields.workflows, directory)
   const workflows = fields.workflows.map((workflow, index) => ({ ...workflow, ...texts[index] }))
-  const { request, problems } = checkJobRequest({ name: nameFor(source.file), ...fields, workflows })
+  const submission = { name: nameFor(source.file), ...fields, workflows } as unknown as JobFile['submission']
+  const { request, problems } = checkJobRequest(submission)
   const whole = wholeOf(source)
   for (const problem of problems)
     findings.fail(follow(source, whole, problem.path), problem.message, problem.suggestion)
   findings.done()
   if (request === undefined) throw new Error('a job without problems was not read')
   const { plans, notes } = await plansOf(findings, request, directory)
-  return { request, plans, directory, file: source.file, notes }
+  return { request, submission, plans, directory, file: source.file, notes }
 }
 
 /** The name of the file, as far as it can be one. */
