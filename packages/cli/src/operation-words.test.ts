@@ -28,6 +28,7 @@ test.each<[OperationProblem, string, string | undefined]>([
 test.each<[OperationProblem, readonly (readonly string[])[]]>([
   [{ code: 'no_runs' }, [['run', 'workflow.yaml']]],
   [{ code: 'unknown_run', near: undefined }, [['ps']]],
+  [{ code: 'run_is_job', job: 'probe-1' }, [['job', 'status', 'probe-1']]],
   [
     { code: 'several_interrupted_runs', runs: ['a', 'b'] },
     [

@@ -66,6 +66,8 @@ function nextOf(problem: OperationProblem): (readonly string[])[] {
       const more = problem.runs.length > LISTED_RUNS ? [['ps', '--state', 'interrupted']] : []
       return [...problem.runs.slice(0, LISTED_RUNS).map((run) => ['resume', run]), ...more]
     }
+    case 'run_is_job':
+      return [['job', 'status', problem.job]]
     case 'run_exists':
       return [
         ['show', problem.run],

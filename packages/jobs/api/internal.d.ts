@@ -171,6 +171,7 @@ export interface JobExplanation {
 
 export interface JobFile {
   readonly request: JobRequest;
+  readonly submission: Readonly<Record<string, Json>>;
   readonly plans: ReadonlyMap<string, Plan>;
   readonly directory: string;
   readonly file: string;

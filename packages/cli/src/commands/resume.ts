@@ -4,6 +4,7 @@ import {
   expectSecrets,
   findRun,
   interruptedRun,
+  JOB_KIND,
   type PreparedResume,
   prepareResume,
   type ResumeCheck,
@@ -70,7 +71,7 @@ export async function run(
 
 /** A job is known by its whole id: its workers are started again, and none of the flags is for it. */
 async function isJob(id: string, { settings }: CommandContext): Promise<boolean> {
-  return withLedger(settings.store, async (ledger) => (await ledger.run(id))?.kind === 'job')
+  return withLedger(settings.store, async (ledger) => (await ledger.run(id))?.kind === JOB_KIND)
 }
 
 function choicesOf({

@@ -5,6 +5,7 @@
 import type { Ledger, RunRecord } from 'reprise/durable'
 import { ENDED_RUN_STATUSES, livingOwners, nearest } from 'reprise/internal'
 import { recordedPlan } from '../run/recorded-plan.js'
+import { JOB_KIND } from '../run/run-record.js'
 import { standingRuns } from '../view/run-pages.js'
 import { RUN_STATES } from '../view/views.js'
 import { OperationError } from './operation-error.js'
@@ -31,6 +32,8 @@ export async function findRun(
 ): Promise<RunRecord> {
   if (named === LATEST) return lastRun(ledger)
   const run = await ledger.run(named)
+  if (run?.kind === JOB_KIND)
+    throw new OperationError('not_possible', { code: 'run_is_job', job: named }, `${named} is a job, not a run.`)
   if (run !== undefined) return run
   const [last] = await standingRuns(ledger, { name: named, statuses: KEPT, limit: 1 })
   if (last !== undefined) return last

@@ -28,6 +28,7 @@ export type OperationProblem =
   /** Not a run has the name, but a step of the run that was started last. */
   | { readonly code: 'step_of_last_run'; readonly step: string }
   | { readonly code: 'ambiguous_run'; readonly found: readonly StartedRun[]; readonly nowMs: number }
+  | { readonly code: 'run_is_job'; readonly job: string }
   | { readonly code: 'several_interrupted_runs'; readonly runs: readonly string[] }
   | { readonly code: 'run_exists' | 'run_not_ended' | 'run_locked'; readonly run: string }
   | { readonly code: 'unknown_step'; readonly run: string; readonly near: string | undefined }

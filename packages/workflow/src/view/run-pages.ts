@@ -2,6 +2,7 @@
  * Rows of a run page by page: a run may have very many, and what is made of a page is smaller than the page. Imports the
  * library.
  */
+import { JOB_KIND } from '../run/run-record.js'
 import type { AttemptRow, Ledger, RunFilter, RunRecord, TaskFilter, TaskRecord, TaskStatus } from 'reprise/durable'
 
 /** At most this many rows are read at once. */
@@ -12,10 +13,10 @@ export function scopeOf(run: string): { readonly scopeKind: 'run'; readonly scop
   return { scopeKind: 'run', scope: run }
 }
 
-/** Runs that are no part of another one, in the order of `Ledger.runs`: a map is a part of its run. */
+/** Runs that are neither a part of another one, as maps are, nor jobs; in the order of `Ledger.runs`. */
 export async function standingRuns(ledger: Pick<Ledger, 'runs'>, filter: RunFilter): Promise<RunRecord[]> {
   const { limit } = filter
-  const isStanding = ({ id }: RunRecord): boolean => !id.includes('/')
+  const isStanding = ({ id, kind }: RunRecord): boolean => !id.includes('/') && kind !== JOB_KIND
   if (limit === undefined) return (await ledger.runs(filter)).filter(isStanding)
   const found: RunRecord[] = []
   let after = filter.after
