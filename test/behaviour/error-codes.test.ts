@@ -5,6 +5,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import * as jobs from '@reprise/jobs'
+import * as jobsInternal from '@reprise/jobs/internal'
 import * as workflow from '@reprise/workflow'
 import { InputError, ResumeRefusedError, StateError } from '@reprise/workflow'
 import * as workflowInternal from '@reprise/workflow/internal'
@@ -116,6 +118,8 @@ const ENTRIES: Readonly<Record<string, object>> = {
   'reprise/simulate': simulate,
   'reprise/sqlite': sqlite,
   'reprise/testing': testing,
+  '@reprise/jobs': jobs,
+  '@reprise/jobs/internal': jobsInternal,
   '@reprise/workflow': workflow,
   '@reprise/workflow/internal': workflowInternal,
 }

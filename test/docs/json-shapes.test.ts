@@ -238,6 +238,9 @@ describe('events', () => {
       'until test -e paying; do sleep 0.1; done; { kill -9 $!; wait $!; } 2> /dev/null; reprise resume p2; reprise resume p2 --done pay',
     )
     await look('p2')
+    // Steps that a breaker or a budget denied.
+    await printed('run all.yaml --run-id r3 --json', 3)
+    await look('r3')
     expect([...details.keys()].filter((type) => !seen.has(type))).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// @reprise/jobs/internal: 69 names, 35 values and 34 types. Written by `npm run api`.
+// @reprise/jobs/internal: 68 names, 35 values and 33 types. Written by `npm run api`.
 //
 // values:
 //   COMPLETION_REASONS, DATACENTER_ENDS, DEFAULT_OPERATOR_SETTINGS, DENIAL_REASONS, JOB_EVENTS, JOB_FIELDS,
@@ -11,11 +11,11 @@
 //   BudgetStatus, Clamp, CompletedJob, CompletedJobRecord, Completion, CompletionReason, CompletionState,
 //   DatacenterEnd, DatacenterReport, DatacenterStanding, DatacenterStatus, Denial, DenialReason, EffectiveSettings,
 //   JobEventName, JobExplanation, JobFile, JobOutcome, JobRequest, JobWorkflow, LateAnswer, LateResultPolicy,
-//   OperatorSettings, ParkedAnswer, RetryAnswer, RetryBudgetState, Waiting, WorkerView, WorkflowCounts, WorkflowEnd,
-//   WorkflowResult, WorkflowRetries, WorkflowSource, WorkflowStatus,
+//   ParkedAnswer, RetryAnswer, RetryBudgetState, Waiting, WorkerView, WorkflowCounts, WorkflowEnd, WorkflowResult,
+//   WorkflowRetries, WorkflowSource, WorkflowStatus,
 
 import type {
-  JobResult, Jobs, JobsOptions,
+  JobResult, Jobs, JobsOptions, OperatorSettings,
 } from '@reprise/jobs'
 import type {
   Plan,
@@ -231,18 +231,6 @@ export type LateResultPolicy = (typeof LATE_RESULT_POLICIES)[number];
 export declare const OPERATOR_VARIABLES: readonly string[];
 
 export declare const OUTCOMES: readonly ['complete', 'partial', 'below_minimum', 'failed'];
-
-export interface OperatorSettings {
-  readonly retryBudgetDefault: number;
-  readonly retryBudgetMax: number;
-  readonly retryBudgetPerWorkflowDefault: number;
-  readonly retryBudgetPerWorkflowMax: number;
-  readonly minDcsDefault: number;
-  readonly deadlineDefaultMs: number;
-  readonly deadlineMaxMs: number;
-  readonly lateResultPolicy: LateResultPolicy;
-  readonly checkIntervalMs: number;
-}
 
 export type ParkedAnswer =
 {

@@ -19,7 +19,14 @@ export {
 export { checkJobRequest, idFromKey, JOB_FIELDS, type JobRequest, readJobRequest } from './rules/job-request.js'
 export { type JobWorkflow, paramsAt, type WorkflowSource } from './rules/job-workflow.js'
 export * from './rules/late-result.js'
-export * from './rules/operator-settings.js'
+export {
+  DEFAULT_OPERATOR_SETTINGS,
+  LATE_RESULT_POLICIES,
+  type LateResultPolicy,
+  OPERATOR_VARIABLES,
+  readOperatorSettings,
+  stricterOf,
+} from './rules/operator-settings.js'
 export * from './rules/retry-grant.js'
 export { JOB_EVENTS, type JobEventName } from './drive/job-event.js'
 export { openJobsWith } from './jobs.js'

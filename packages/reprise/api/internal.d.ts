@@ -1,11 +1,11 @@
-// reprise/internal: 86 names, 41 values and 45 types. Written by `npm run api`.
+// reprise/internal: 88 names, 43 values and 45 types. Written by `npm run api`.
 //
 // values:
-//   ENDED_RUN_STATUSES, Place, acknowledgeLetter, addressOf, cancelledTask, changeGate, checkLedger, childId, classOf,
-//   continueQueue, defineQueue, describeError, didYouMean, durationCheck, editInput, endedTask, expectJson,
-//   expectOptions, failureOf, faultsOfTasks, fingerprint, isNot, laneName, lastHeardOf, listQueues, livingOwners,
-//   nearest, pauseQueue, plainText, purgeLetters, queueKey, queueTask, readDuration, redriveLetters, redriveWith,
-//   resetTask, serveQueue, setQueueMost, setQueueRate, sharedLedger, wakeQueues,
+//   DATACENTER_KIND, ENDED_RUN_STATUSES, JOB_KIND, Place, acknowledgeLetter, addressOf, cancelledTask, changeGate,
+//   checkLedger, childId, classOf, continueQueue, defineQueue, describeError, didYouMean, durationCheck, editInput,
+//   endedTask, expectJson, expectOptions, failureOf, faultsOfTasks, fingerprint, isNot, laneName, lastHeardOf,
+//   listQueues, livingOwners, nearest, pauseQueue, plainText, purgeLetters, queueKey, queueTask, readDuration,
+//   redriveLetters, redriveWith, resetTask, serveQueue, setQueueMost, setQueueRate, sharedLedger, wakeQueues,
 //
 // types:
 //   Actor, AllotmentRule, Changes, Charge, ChargeRequest, ConductOptions, ConnectionFacts, CopiedCounts, CopiedRows,
@@ -89,6 +89,8 @@ export type CopiedRows = AsyncIterable<{
   readonly rows: readonly SqlRow[];
 }>;
 
+export declare const DATACENTER_KIND = "job-datacenter";
+
 export interface Definition extends Scope {
   readonly name: string;
   readonly queue: string;
@@ -169,6 +171,8 @@ export declare class ItemQueue<I> {
   close(): Promise<void>;
   get gateKey(): string;
 }
+
+export declare const JOB_KIND = "job";
 
 export interface LedgerCheck {
   readonly runs: number;

@@ -1,26 +1,25 @@
-// @reprise/workflow/internal: 233 names, 165 values and 68 types. Written by `npm run api`.
+// @reprise/workflow/internal: 232 names, 164 values and 68 types. Written by `npm run api`.
 //
 // values:
-//   BLIND_READERS, DEFAULT_STORE, EventFollower, Findings, JOB_KIND, LATEST, LISTED_RUNS, MAP_VALUES,
-//   MAP_VALUE_ALIASES, NO_FILE, OperationError, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN,
-//   STEP_STATES, StateDirectory, StdinError, StdinSpool, TextError, acknowledge, attemptsOf, attemptsText, backUp,
-//   breakerViews, budgetViews, byteText, cancelRun, checkInstallation, checkResume, checkStore, chooseCompared,
-//   chooseLetters, cleanableRuns, continueMap, countText, cureForMissing, dataOf, describeDifference, editLetter,
-//   endOfFile, eventPages, execCommand, expectAttempt, expectEditable, expectFound, expectKept, expectLetterData,
-//   expectNewRun, expectNoSecrets, expectOpen, expectOwnStore, expectSecrets, expectUndecided, explain, factor,
-//   failureLines, failureReason, failureText, fallbackId, fileOf, fillKnown, findEndedRun, findItem, findLetter,
-//   findLoggedStep, findMap, findOpenMap, findRun, findStep, follow, foundLetters, haltText, ifKept, interruptedRun,
-//   isConducted, isFallbackId, isId, isJob, isOnServer, isShownTime, isWorkflow, jobSchema, kebabCase, killCommands,
-//   letterCondition, letterDetail, letterGroups, letterStats, letterView, limitsOf, loadPlan, logsOfRun, mapsOf,
-//   matcherWords, meanOf, migrateStore, newRunId, noStoreMessage, pageOfItems, parseSource, partChoice, pauseMap,
-//   pendingMigration, percent, pickStep, plainNumber, planFromDocument, planOf, plural, policyInput, possible,
-//   prepareRedrive, prepareResume, previewItems, readBudgetFlag, readBudgetSection, readFilePolicy, readJobFields,
-//   readMapRate, readParams, readPolicies, readText, readTogether, readersFor, recordedPlan, redriveRun, removeRuns,
-//   resample, restore, resumeRun, retryStepNow, roundUp, roundedDuration, runReader, runSimulation, salvage,
-//   scenarioWithUnits, scenarioWords, scopesNamed, scopesOfRun, setMap, skipText, startRun, stateDirectoryOf,
-//   statePathFor, stepsOf, stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords, underTest,
-//   validateSource, viewItem, viewRetrying, viewRun, viewSummary, waitLimitMs, waitedText, wholeOf, withLedger,
-//   writtenSortKey,
+//   BLIND_READERS, DEFAULT_STORE, EventFollower, Findings, LATEST, LISTED_RUNS, MAP_VALUES, MAP_VALUE_ALIASES, NO_FILE,
+//   OperationError, POLICY_FIELDS, RUN_STATES, ReportedError, RunClock, RunWatcher, STDIN, STEP_STATES, StateDirectory,
+//   StdinError, StdinSpool, TextError, acknowledge, attemptsOf, attemptsText, backUp, breakerViews, budgetViews,
+//   byteText, cancelRun, checkInstallation, checkResume, checkStore, chooseCompared, chooseLetters, cleanableRuns,
+//   continueMap, countText, cureForMissing, dataOf, describeDifference, editLetter, endOfFile, eventPages, execCommand,
+//   expectAttempt, expectEditable, expectFound, expectKept, expectLetterData, expectNewRun, expectNoSecrets,
+//   expectOpen, expectOwnStore, expectSecrets, expectUndecided, explain, factor, failureLines, failureReason,
+//   failureText, fallbackId, fileOf, fillKnown, findEndedRun, findItem, findLetter, findLoggedStep, findMap,
+//   findOpenMap, findRun, findStep, follow, foundLetters, haltText, ifKept, interruptedRun, isConducted, isFallbackId,
+//   isId, isJob, isOnServer, isShownTime, isWorkflow, jobSchema, kebabCase, killCommands, letterCondition,
+//   letterDetail, letterGroups, letterStats, letterView, limitsOf, loadPlan, logsOfRun, mapsOf, matcherWords, meanOf,
+//   migrateStore, newRunId, noStoreMessage, pageOfItems, parseSource, partChoice, pauseMap, pendingMigration, percent,
+//   pickStep, plainNumber, planFromDocument, planOf, plural, policyInput, possible, prepareRedrive, prepareResume,
+//   previewItems, readBudgetFlag, readBudgetSection, readFilePolicy, readJobFields, readMapRate, readParams,
+//   readPolicies, readText, readTogether, readersFor, recordedPlan, redriveRun, removeRuns, resample, restore,
+//   resumeRun, retryStepNow, roundUp, roundedDuration, runReader, runSimulation, salvage, scenarioWithUnits,
+//   scenarioWords, scopesNamed, scopesOfRun, setMap, skipText, startRun, stateDirectoryOf, statePathFor, stepsOf,
+//   stopWords, storeReport, storeWithoutPassword, timeTicks, timeWords, underTest, validateSource, viewItem,
+//   viewRetrying, viewRun, viewSummary, waitLimitMs, waitedText, wholeOf, withLedger, writtenSortKey,
 //
 // types:
 //   AttemptInput, AttemptView, BreakerView, BudgetDefinition, BudgetView, ChosenLetters, ChosenRun, Cure, DoctorCheck,
@@ -280,8 +279,6 @@ export type ItemsPreview = {
 } | {
   readonly why: string;
 };
-
-export declare const JOB_KIND = "job";
 
 export declare const LATEST = "latest";
 

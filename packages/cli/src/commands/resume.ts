@@ -4,7 +4,6 @@ import {
   expectSecrets,
   findRun,
   interruptedRun,
-  JOB_KIND,
   type PreparedResume,
   prepareResume,
   type ResumeCheck,
@@ -15,6 +14,7 @@ import {
 } from '@reprise/workflow/internal'
 import type { RunEnd } from '@reprise/workflow'
 import type { Ledger } from 'reprise/durable'
+import { JOB_KIND } from 'reprise/internal'
 import type { ParsedArguments } from '../command.js'
 import type { CommandContext } from '../command-context.js'
 import { EXIT, type ProgramExitCode } from '../exit-codes.js'

@@ -4,7 +4,7 @@
  *
  * Invariant: a job completes once in each round. The completion, its event and its counter are written together.
  */
-import type { GateRecord, Keys, NewTask, TaskRecord, View } from 'reprise/durable'
+import type { GateRecord, Keys, TaskRecord, View } from 'reprise/durable'
 import type { Changes } from 'reprise/internal'
 import type { DatacenterRun } from '../record/datacenter-record.js'
 import { type JobRun, runOfJob, type Slot, standingsOf } from '../record/job-record.js'
@@ -90,13 +90,11 @@ function armTimers(view: View, job: JobRun, { nextIs, nextAtMs }: Waiting, now: 
     runs,
     created: [...(timer.created ?? []), ...(check.created ?? [])],
     tasks: [...(timer.tasks ?? []), ...(check.tasks ?? [])],
+    events: [...(timer.events ?? []), ...(check.events ?? [])],
   }
 }
 
-interface Armed {
-  readonly created?: readonly NewTask[]
-  readonly tasks?: readonly TaskRecord[]
-}
+type Armed = Pick<Changes, 'created' | 'tasks' | 'events'>
 
 /** A timer that waits already stays as it is. */
 function arm(view: View, job: JobRun, kind: TimerKind, dueAtMs: number, now: number, letter?: string): Armed {
@@ -104,7 +102,7 @@ function arm(view: View, job: JobRun, kind: TimerKind, dueAtMs: number, now: num
   const before = view.task(timerKey(id, kind, letter))
   const named = letter === undefined ? {} : { datacenter: letter }
   if (before === undefined) return { created: [newTimer({ kind, job: id, ...named, dueAtMs, correlationId }, now)] }
-  return isOpen(before) ? {} : { tasks: [againAt(before, dueAtMs, now)] }
+  return isOpen(before) ? {} : againAt(before, dueAtMs, now)
 }
 
 /** Two timers take turns: the one that asks has not ended yet. */

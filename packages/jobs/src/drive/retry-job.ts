@@ -8,7 +8,7 @@ import { type Changes, resetTask } from 'reprise/internal'
 import { type DatacenterRun, datacenterOf, runOfDatacenter } from '../record/datacenter-record.js'
 import { type JobDetail, jobOf, type JobRun, type RetryOrder, runOfJob } from '../record/job-record.js'
 import { datacenterRun, HELD_UNTIL_MS, timerKey } from '../record/names.js'
-import { againAt, newTimer, seedFor } from '../record/queue-shapes.js'
+import { againAt, newTimer, type Rearmed, seedFor } from '../record/queue-shapes.js'
 import { workflowEnd, workflowInputOf } from '../record/workflow-record.js'
 import type { WorkflowCounts } from '../rules/datacenter-end.js'
 import type { WorkflowEnd } from '../rules/job-result.js'
@@ -70,18 +70,21 @@ function reopened(view: View, job: JobRun, retry: RetryOrder): Changes {
   const armed = FROM_START.flatMap((kind) => {
     const timer = view.task(timerKey(id, kind))
     const afterMs = kind === 'deadline' ? detail.settings.deadlineMs : detail.settings.timeoutMs
-    return timer === undefined || afterMs === null ? [] : windUp(timer, now + afterMs, now)
+    return timer === undefined || afterMs === null ? [] : [windUp(timer, now + afterMs, now)]
   })
   const created = order === undefined ? [newTimer({ kind: 'retry', job: id, dueAtMs: now, correlationId }, now)] : []
-  const tasks = order === undefined ? armed : [...armed, ...windUp(order, now, now)]
+  const wound = order === undefined ? armed : [...armed, windUp(order, now, now)]
   const about = { datacenters: [...retry.datacenters], onlyFailed: retry.onlyFailed, round: run.resumes }
-  return { runs: [{ run: runOfJob(run) }], created, tasks, events: [jobEvent('JobRetried', job, about, now)] }
+  const tasks = wound.flatMap((one) => one.tasks)
+  const events = [jobEvent('JobRetried', job, about, now), ...wound.flatMap((one) => one.events)]
+  return { runs: [{ run: runOfJob(run) }], created, tasks, events }
 }
 
 /** One that runs at this moment arms itself again, since the job is not over. */
-function windUp(timer: TaskRecord, dueAtMs: number, now: number): readonly TaskRecord[] {
-  if (timer.status === 'running') return []
-  return [timer.status === 'waiting' ? { ...timer, dueAtMs, updatedAtMs: now } : againAt(timer, dueAtMs, now)]
+function windUp(timer: TaskRecord, dueAtMs: number, now: number): Rearmed {
+  if (timer.status === 'running') return { tasks: [], events: [] }
+  if (timer.status === 'waiting') return { tasks: [{ ...timer, dueAtMs, updatedAtMs: now }], events: [] }
+  return againAt(timer, dueAtMs, now)
 }
 
 /** Carries out the order; a datacenter that has it already is left alone. */
@@ -186,7 +189,7 @@ function newRound(view: View, datacenter: DatacenterRun, tasks: readonly TaskRec
     runs: [{ run: runOfDatacenter(run) }],
     ...report,
     tasks: [...settled.map(({ task }) => task), ...(report.tasks ?? [])],
-    events: settled.flatMap(({ events }) => events ?? []),
+    events: [...settled.flatMap(({ events }) => events ?? []), ...(report.events ?? [])],
     closedLetters: settled.flatMap(({ closedLetters }) => closedLetters ?? []),
     checkpoints: settled.flatMap(({ checkpoints }) => checkpoints ?? []),
   }

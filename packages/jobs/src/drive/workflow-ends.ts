@@ -120,8 +120,8 @@ class DatacenterEnds {
     const report = isOver ? reportOf(this.view, run, now) : {}
     return {
       runs: [{ run: runOfDatacenter(run) }],
-      events,
       ...report,
+      events: [...events, ...(report.events ?? [])],
       tasks: [...this.others.values(), ...(report.tasks ?? [])],
     }
   }
@@ -134,7 +134,7 @@ export function reportOf(view: View, { name, detail, correlationId }: Datacenter
   if (before === undefined) {
     return { created: [newTimer({ kind: 'report', job, datacenter: name, dueAtMs: now, correlationId }, now)] }
   }
-  return before.status === 'waiting' || before.status === 'running' ? {} : { tasks: [againAt(before, now, now)] }
+  return before.status === 'waiting' || before.status === 'running' ? {} : againAt(before, now, now)
 }
 
 function exhaustedEvent({ detail, name, correlationId }: DatacenterRun, task: TaskRecord, now: number): JobEvent {

@@ -7,9 +7,7 @@
 import type { TaskKey } from 'reprise/durable'
 import { childId } from 'reprise/internal'
 
-/** Commands of workflows leave runs of this kind alone: `JOB_KIND` of the workflow package says the same word. */
-export const JOB_KIND = 'job'
-export const DATACENTER_KIND = 'job-datacenter'
+export { DATACENTER_KIND, JOB_KIND } from 'reprise/internal'
 
 /** The queue of all timers and reports. */
 export const TIMER_QUEUE = 'jobs/timers'

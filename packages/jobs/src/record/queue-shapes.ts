@@ -6,7 +6,15 @@
  */
 import type { PolicyInput } from 'reprise'
 import type { NewTask, TaskRecord } from 'reprise/durable'
-import { type Definition, defineQueue, fingerprint, type QueueInput, queueTask, resetTask } from 'reprise/internal'
+import {
+  type Changes,
+  type Definition,
+  defineQueue,
+  fingerprint,
+  type QueueInput,
+  queueTask,
+  resetTask,
+} from 'reprise/internal'
 import { fieldsOf, wordIn } from './damaged-record.js'
 import { TIMER_KINDS, TIMER_QUEUE, timerId, type TimerKind, workQueue } from './names.js'
 
@@ -92,7 +100,10 @@ export function newTimer({ kind, job, datacenter, dueAtMs, correlationId }: Time
 }
 
 /** The same timer once more: the task that has ended gets a new generation. */
-export function againAt(task: TaskRecord, dueAtMs: number, now: number): TaskRecord {
-  const { task: again } = resetTask(task, TIMERS.record.hash, seedFor(task.scope, task.id), now)
-  return { ...again, dueAtMs }
+export function againAt(task: TaskRecord, dueAtMs: number, now: number): Rearmed {
+  const { task: again, events = [] } = resetTask(task, TIMERS.record.hash, seedFor(task.scope, task.id), now)
+  return { tasks: [{ ...again, dueAtMs }], events }
 }
+
+/** A timer that is due again, with the event of its new generation. */
+export type Rearmed = Required<Pick<Changes, 'tasks' | 'events'>>

@@ -2,7 +2,14 @@
  * The invariants I1 to I8 for one task with its history, and for one run, as far as their records show them. Pure. Imports
  * the ledger's types.
  */
-import { type AttemptRow, ENDED_RUN_STATUSES, type RunRecord, type TaskRecord, TERMINAL } from '../ledger/records.js'
+import {
+  type AttemptRow,
+  ENDED_RUN_STATUSES,
+  type RunRecord,
+  type TaskRecord,
+  TERMINAL,
+  UNCONDUCTED_KINDS,
+} from '../ledger/records.js'
 import type { Fault } from './ledger-check.js'
 
 export interface CheckedTask {
@@ -164,9 +171,10 @@ function timeFaults({ rows, events }: CheckedTask): Fault[] {
 }
 
 /** I3 and I5 for a run: who conducts it, and whether it has ended; I7: its fence. */
-export function faultsOfRun({ status, owner, fence, endedAtMs }: RunRecord): Fault[] {
+export function faultsOfRun({ kind, status, owner, fence, endedAtMs }: RunRecord): Fault[] {
   const faults: Fault[] = []
-  if (status === 'running' && owner === null) faults.push(['I3', 'it is running, and no process conducts it'])
+  if (status === 'running' && owner === null && !UNCONDUCTED_KINDS.has(kind))
+    faults.push(['I3', 'it is running, and no process conducts it'])
   if (status !== 'running' && owner !== null) faults.push(['I3', `it is ${status}, and a process still conducts it`])
   const isEnded = ENDED_RUN_STATUSES.has(status)
   if (isEnded && endedAtMs === null) faults.push(['I5', `it is ${status}, and has no time of its end`])

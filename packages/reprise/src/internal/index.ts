@@ -55,7 +55,7 @@ export {
 export type { Changes, LetterFilter } from '../ledger/ledger.js'
 export type { LetterCountFilter, LetterPattern, LetterTotals, TaskCount, TimeSpan } from '../ledger/figures.js'
 export type { CopiedCounts, CopiedRows } from '../ledger/copied-tables.js'
-export { ENDED_RUN_STATUSES, type RunStatus } from '../ledger/records.js'
+export { DATACENTER_KIND, ENDED_RUN_STATUSES, JOB_KIND, type RunStatus } from '../ledger/records.js'
 export type { LostRows } from '../ledger/row-check.js'
 export { classOf, type TaskClass } from '../ledger/tally.js'
 export type { ConnectionFacts, SchemaState, StoreCheck, StoreFacts, TableFacts } from '../ledger/store-facts.js'

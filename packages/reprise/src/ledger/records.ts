@@ -263,6 +263,13 @@ export interface AttemptRow extends TaskKey {
   readonly owner: string
 }
 
+/** The kind of a job's run; commands of workflows leave these runs alone. */
+export const JOB_KIND = 'job'
+/** The kind of the run of one datacenter of a job. */
+export const DATACENTER_KIND = 'job-datacenter'
+/** Kinds of runs that no process conducts: every process serves their tasks. */
+export const UNCONDUCTED_KINDS: ReadonlySet<string> = new Set([JOB_KIND, DATACENTER_KIND])
+
 export const RUN_STATUSES = [
   'running',
   'interrupted',

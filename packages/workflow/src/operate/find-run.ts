@@ -3,9 +3,8 @@
  * plans.
  */
 import type { Ledger, RunRecord } from 'reprise/durable'
-import { ENDED_RUN_STATUSES, livingOwners, nearest } from 'reprise/internal'
+import { ENDED_RUN_STATUSES, JOB_KIND, livingOwners, nearest } from 'reprise/internal'
 import { recordedPlan } from '../run/recorded-plan.js'
-import { JOB_KIND } from '../run/run-record.js'
 import { standingRuns } from '../view/run-pages.js'
 import { RUN_STATES } from '../view/views.js'
 import { OperationError } from './operation-error.js'

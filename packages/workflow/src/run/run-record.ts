@@ -4,8 +4,6 @@ import type { Json, RunRecord } from 'reprise/durable'
 import type { RunTimes } from '../view/views.js'
 
 export const WORKFLOW_KIND = 'workflow'
-/** Of jobs, which the jobs package keeps as runs: commands of workflows leave them alone. */
-export const JOB_KIND = 'job'
 
 export interface RunNotes {
   /** Where the document was read; null for one that came from stdin. */

@@ -2,8 +2,8 @@
  * Rows of a run page by page: a run may have very many, and what is made of a page is smaller than the page. Imports the
  * library.
  */
-import { JOB_KIND } from '../run/run-record.js'
 import type { AttemptRow, Ledger, RunFilter, RunRecord, TaskFilter, TaskRecord, TaskStatus } from 'reprise/durable'
+import { JOB_KIND } from 'reprise/internal'
 
 /** At most this many rows are read at once. */
 export const PAGE = 2000
