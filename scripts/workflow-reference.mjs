@@ -26,7 +26,7 @@ const { MAX_ALIASES, MAX_DEPTH, MAX_VALUES } = await load('document/limits.ts')
 /** @type {typeof import('../packages/workflow/src/document/names.js')} */
 const { VALUE_NAME } = await load('document/names.ts')
 /** @type {typeof import('../packages/workflow/src/plan/reference-check.js')} */
-const { MAP_VALUES, RUN_VALUES, STEP_VALUES } = await load('plan/reference-check.ts')
+const { END_VALUES, MAP_VALUES, RUN_VALUES, STEP_VALUES } = await load('plan/reference-check.ts')
 
 /** Every group of fields by its title. @type {Map<string, FieldsShape>} */
 const groups = new Map()
@@ -292,6 +292,10 @@ step with neither is attempted once. \`backoff\` and \`breaker\` are taken whole
 
 ${tableOf('retry')}
 
+\`on_failure\` with fields:
+
+${tableOf('on_failure')}
+
 \`fallback\`:
 
 ${tableOf('fallback')}
@@ -345,6 +349,10 @@ ${table(
       'of the item, in the steps of a map; its key and its position are also known by names of their own',
     ],
     [RUN_VALUES.map((name) => code(`\${run.${name}}`)).join(' '), 'of this run'],
+    [
+      END_VALUES.map((name) => code(`\${run.${name}}`)).join(' '),
+      'of this run, in `on_failure` and `finally`: how its steps ended, the step that failed, its error',
+    ],
   ],
 )}
 

@@ -50,8 +50,8 @@ const WITH_MAPS: FieldsShape = {
 }
 
 test.each([
-  ['workflow', WORKFLOW, workflowSchema(), workflowProblems, 40],
   // These have many values.
+  ['workflow', WORKFLOW, workflowSchema(), workflowProblems, 150],
   ['map/reduce', WORKFLOW.matching, workflowSchema(), workflowProblems, 150],
   ['workflow with maps', WITH_MAPS, workflowSchema(), workflowProblems, 150],
   ['policy', POLICY_FILE, policySchema(), policyProblems, 40],

@@ -59,14 +59,17 @@ const RUN: RunRecord = {
 }
 
 /** Every third step succeeded at once, recovered, or was skipped. */
-function stepOf(index: number): { readonly task: TaskRecord; readonly attempts: readonly AttemptRow[] } {
-  const key = { scopeKind: 'run', scope: 'large', id: `s${index}` } as const
+function stepOf(
+  index: number,
+  scope = 'large',
+): { readonly task: TaskRecord; readonly attempts: readonly AttemptRow[] } {
+  const key = { scopeKind: 'run', scope, id: `s${index}` } as const
   const launched = [1, 2, 0][index % 3] ?? 0
   const { progress } = sampleTask()
   const retry = { ...progress.retry, launched, failures: Math.max(0, launched - 1) }
   const atMs = startMs + index
   const task = sampleTask({
-    ...{ ...key, queue: `large/${key.id}`, status: 'succeeded', dueAtMs: null, input: null },
+    ...{ ...key, queue: `${scope}/${key.id}`, status: 'succeeded', dueAtMs: null, input: null },
     ...{ progress: { ...progress, retry }, createdAtMs: atMs, updatedAtMs: atMs },
     result: { exit_code: 0, attempts: launched, ...(launched === 0 && { skipped: 'when: false' }) },
   })
@@ -101,6 +104,31 @@ async function fill(store: string): Promise<void> {
   await ledger.close()
 }
 
+/** Killed when a step had failed after very many, and before another one: its `on_failure` has ended, `finally` has not begun. */
+async function fillHandled(store: string): Promise<void> {
+  const ledger = await openLedger(store)
+  const done = Array.from({ length: STEPS }, (_, index) => ({ id: `s${index}`, run: ['true'] }))
+  const named = 'echo "${steps.s7.attempts} ${steps.s8.attempts} ${run.failed_step} [${steps.never.exit_code}]"'
+  const document = {
+    name: 'handled',
+    steps: [...done, { id: 'bad', run: ['false'] }, { id: 'never', run: ['true'] }],
+    on_failure: [{ id: 'tell', run: ['true'] }],
+    finally: [{ id: 'clean', shell: named }],
+  }
+  const places = { file: null, cwd: process.cwd(), documentDir: process.cwd(), params: {} }
+  const ending = { state: 'failed', stopReason: 'attempts_exhausted', failedStep: 'bad' }
+  const detail = { ...places, stopReason: null, failedStep: null, steps: STEPS + 4, isInOrder: true, ending }
+  const run = { ...RUN, id: 'handled', name: 'handled', fingerprint: fingerprintOf(document), detail }
+  await ledger.transact({ tasks: [], runs: [run.id] }, () => ({ runs: [{ run, definition: document }], result: null }))
+  const { task } = stepOf(0, run.id)
+  const bad = { ...task, id: 'bad', queue: 'handled/bad', status: 'failed', stopReason: 'attempts_exhausted' } as const
+  const steps = Array.from({ length: STEPS }, (_, index) => stepOf(index, run.id).task)
+  const tasks = [...steps, { ...bad, result: null }, { ...task, id: 'tell', queue: 'handled/tell' }]
+  const policy = { hash: 'p1', policy: { attempts: 3 } }
+  await ledger.create(tasks.map((one) => ({ task: one, policy, payloadHash: '' })))
+  await ledger.close()
+}
+
 const MAP = `
 steps:
   - id: load
@@ -113,6 +141,7 @@ beforeAll(async () => {
   cli = new CliFixture(MAP)
   mkdirSync(cli.path('.reprise'), { recursive: true })
   await fill(cli.store)
+  await fillHandled(cli.store)
   const { code, stderr } = await repriseInProcess(cli, 'run', cli.path('workflow.yaml'), '--run-id', 'mapped')
   expect({ code, stderr }).toMatchObject({ code: 0 })
 }, 120_000)
@@ -125,9 +154,13 @@ interface Read {
 }
 
 async function read(...args: string[]): Promise<Read> {
+  return readUntil(0, ...args)
+}
+
+async function readUntil(exitCode: number, ...args: string[]): Promise<Read> {
   counted.rows = 0
   const { code, stdout, stderr } = await repriseInProcess(cli, ...args)
-  expect({ code, stderr }).toMatchObject({ code: 0 })
+  expect({ code, stderr }).toMatchObject({ code: exitCode })
   const text = stdout + stderr
   return { rows: counted.rows, lines: text.split('\n').length, text }
 }
@@ -184,5 +217,10 @@ describe('a command reads no more rows than it prints:', () => {
     expect(text).toMatch(/succeeded: large, run large/)
     expect(text).toContain(`… and ${STEPS / 3 - 20} more`)
     expect(rows).toBeLessThanOrEqual(lines + SPARE)
+  })
+  test('resume in `finally` reads the results that its steps name', { timeout: 60_000 }, async () => {
+    const { rows, lines } = await readUntil(1, 'resume', 'handled')
+    expect(rows).toBeLessThanOrEqual(lines + SPARE)
+    expect((await read('logs', 'handled', 'clean')).text).toContain('2 0 bad []')
   })
 })

@@ -54,3 +54,52 @@ test('one that fails too is told of as failed, and ends the run', async () => {
   expect(stderr).not.toContain('its fallback ran instead')
   expect(scene.has('after')).toBe(false)
 })
+
+const ROLLBACK = `
+steps:
+  - id: deploy
+    shell: echo x >> deployed; test -e well
+    retry: { attempts: 1, on_failure: { fallback: { command: "echo back >> undone; echo undone" }, then: fail } }
+  - id: after
+    shell: echo x >> after
+`
+
+test('with `then: fail` the run fails once the fallback has succeeded, and says so', async () => {
+  scene = new CliFixture(ROLLBACK)
+  const { code, stderr } = await scene.reprise(...RUN)
+  expect(code, stderr).toBe(1)
+  expect(stderr).toContain('ok fallback of deploy')
+  expect(stderr).toContain('its fallback ran, and ended the run')
+  expect(scene.count('undone')).toBe(1)
+  expect(scene.has('after')).toBe(false)
+  const { state, failedStep, stopReason } = await scene.show('r1')
+  expect([state, failedStep, stopReason]).toEqual(['failed', 'deploy', 'attempts_exhausted'])
+})
+
+test('killed in a fallback with `then: fail`, the resume runs it to its end and fails', async () => {
+  scene = new CliFixture(ROLLBACK.replace('echo undone', 'test -e go || sleep 60'))
+  await scene.killed(RUN, () => scene.count('undone') === 1)
+  scene.write('go', '')
+  const { code, stderr } = await scene.reprise('resume', 'r1')
+  expect(code, stderr).toBe(1)
+  expect([scene.count('deployed'), scene.count('undone'), scene.has('after')]).toEqual([1, 2, false])
+  // It has failed for good now.
+  expect((await scene.reprise('resume', 'r1')).code).toBe(4)
+})
+
+test('a step that is granted fresh attempts and fails again has its fallback run again', async () => {
+  scene = new CliFixture(ROLLBACK)
+  await scene.reprise(...RUN)
+  expect((await scene.reprise('resume', 'r1', '--reset-retries')).code).toBe(1)
+  expect([scene.count('deployed'), scene.count('undone')]).toEqual([2, 2])
+  scene.write('well', '')
+  const { code, stderr } = await scene.reprise('resume', 'r1', '--reset-retries')
+  expect(code, stderr).toBe(0)
+  expect([scene.count('deployed'), scene.count('undone'), scene.count('after')]).toEqual([3, 2, 1])
+  const { steps } = await scene.show('r1')
+  expect(steps.map(({ id, state }) => [id, state])).toEqual([
+    ['deploy', 'succeeded'],
+    ['deploy.fallback', 'skipped'],
+    ['after', 'succeeded'],
+  ])
+})

@@ -69,3 +69,61 @@ test('an output that refers to nothing is refused before anything runs', async (
   expect(code).toBe(2)
   expect(stderr).toContain('outputs.n')
 })
+
+const RUN = ['run', 'workflow.yaml', '--run-id', 'r1']
+
+test('a run that is killed in `finally` and resumed has the outputs that its steps gave', async () => {
+  scene = new CliFixture(`
+steps: [{ id: main, shell: echo hello, capture: said }]
+finally: [{ id: clean, shell: 'echo x >> cleaned; echo late; test -e go || sleep 60', capture: said }]
+outputs: { said: "\${said}", exit: "\${steps.main.exit_code}" }
+`)
+  await scene.killed(RUN, () => scene.count('cleaned') === 1)
+  expect(await outputsOf()).toMatchObject({ outputs: null })
+  scene.write('go', '')
+  const { code, stderr } = await scene.reprise('resume', 'r1')
+  expect(code, stderr).toBe(0)
+  expect(await outputsOf()).toMatchObject({ state: 'succeeded', outputs: { said: 'hello', exit: 0 } })
+})
+
+test('a step of `finally` that failed and is continued after leaves the outputs as they are', async () => {
+  scene = new CliFixture(`
+steps: [{ id: main, shell: echo hello, capture: said }]
+finally: [{ id: clean, shell: exit 3, retry: { attempts: 1, on_failure: continue } }]
+outputs: { said: "\${said}" }
+`)
+  expect((await scene.reprise(...RUN)).code).toBe(3)
+  expect(await outputsOf()).toMatchObject({ state: 'completed_with_failures', outputs: { said: 'hello' } })
+})
+
+test('`on_failure` sees why outputs could not be filled in, also after a kill, and a resume of the run tries again', async () => {
+  scene = new CliFixture(`
+steps: [{ id: main, shell: echo x >> main }]
+on_failure: [{ id: tell, shell: 'echo "[\${run.failed_step}] \${run.error}" >> told; test -e go || sleep 60' }]
+finally: [{ id: clean, shell: 'echo "\${run.state}" >> cleaned' }]
+outputs: { region: "\${env.REGION_OF_RUN}" }
+`)
+  await scene.killed(RUN, () => scene.count('told') === 1)
+  scene.write('go', '')
+  expect((await scene.reprise('resume', 'r1')).code).toBe(1)
+  const why = expect.stringContaining('REGION_OF_RUN')
+  expect(scene.read('told').trim().split('\n')).toEqual(Array(2).fill(expect.stringMatching(/^\[\] .*REGION_OF_RUN/)))
+  expect(await outputsOf()).toMatchObject({ state: 'failed', outputs: null, outputsError: why })
+  scene.env['REGION_OF_RUN'] = 'eu'
+  const { code, stderr } = await scene.reprise('resume', 'r1')
+  expect(code, stderr).toBe(0)
+  expect(await outputsOf()).toMatchObject({ state: 'succeeded', outputs: { region: 'eu' }, outputsError: null })
+  expect([scene.count('main'), scene.count('told'), scene.read('cleaned')]).toEqual([1, 2, 'failed\nsucceeded\n'])
+})
+
+test('an output that refers to a step of `finally` is refused', async () => {
+  scene = new CliFixture(`
+steps: [{ shell: touch ran }]
+finally: [{ id: clean, shell: 'true' }]
+outputs: { n: "\${steps.clean.exit_code}", state: "\${run.state}" }
+`)
+  const { code, stderr } = await scene.reprise('run', 'workflow.yaml')
+  expect([code, scene.has('ran')], stderr).toEqual([2, false])
+  expect(stderr).toContain('outputs.n')
+  expect(stderr).toContain('outputs.state')
+})

@@ -1057,7 +1057,7 @@ declare class Runs {
   find(id: string): Promise<DurableRun>;
   list(filter?: RunFilter): Promise<readonly RunRecord[]>;
   conductorOf({ owner }: RunRecord): Promise<OtherOwner | undefined>;
-  cancel(id: string): Promise<boolean>;
+  cancel(id: string, detailOf?: (detail: Json) => Json): Promise<boolean>;
 }
 
 // ledger/records

@@ -231,6 +231,7 @@ export interface StepPlan {
   readonly kind: 'step';
   readonly id: string;
   readonly name: string;
+  readonly part?: HandlerPart;
   readonly action: Action;
   readonly policy: PolicyInput;
   readonly onFailure: FailureAction;
@@ -336,6 +337,7 @@ interface ExitCodeHalt {
 // plan/plan
 type FailureAction = 'stop' | 'continue' | {
   readonly fallback: ShellAction;
+  readonly afterwards: 'continue' | 'fail';
 };
 
 // view/map-views
@@ -365,6 +367,12 @@ interface GlobInput {
   readonly kind: 'glob';
   readonly patterns: readonly string[];
 }
+
+// plan/plan
+declare const HANDLER_PARTS: readonly ['on_failure', 'finally'];
+
+// plan/plan
+type HandlerPart = (typeof HANDLER_PARTS)[number];
 
 // plan/plan
 interface HttpAction {

@@ -824,6 +824,7 @@ export interface StepAttempt {
 export interface StepView {
   readonly id: string;
   readonly name: string;
+  readonly part?: HandlerPart;
   readonly kind: string;
   readonly state: StepState;
   readonly generation: number;
@@ -919,7 +920,7 @@ export declare function budgetViews(ledger: Ledger): Promise<readonly BudgetView
 
 export declare function byteText(bytes: number): string;
 
-export declare function cancelRun(store: string, runId: string, planOf: PlanReader, state: StateDirectory): Promise<boolean>;
+export declare function cancelRun(store: string, runId: string, planOf: PlanReader, state: StateDirectory): Promise<Cancelled>;
 
 export declare function checkInstallation(store: string): Promise<DoctorCheck[]>;
 
@@ -1252,6 +1253,12 @@ type BudgetOptions = Readonly<Record<string, unknown>>;
 // document/budget-types
 type BudgetType = keyof typeof BUDGET_KINDS;
 
+// run/control
+interface Cancelled {
+  readonly isNew: boolean;
+  readonly isFinallyLeft: boolean;
+}
+
 // operate/letters/letter-detail
 interface ChangeView {
   readonly type: string;
@@ -1412,6 +1419,12 @@ interface GlobInput {
   readonly kind: 'glob';
   readonly patterns: readonly string[];
 }
+
+// plan/plan
+declare const HANDLER_PARTS: readonly ['on_failure', 'finally'];
+
+// plan/plan
+type HandlerPart = (typeof HANDLER_PARTS)[number];
 
 // explain/hints
 interface Hint {

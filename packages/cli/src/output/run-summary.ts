@@ -92,12 +92,14 @@ function recoveredLines({ attempts, attemptsAllowed, waitedMs, history }: StepVi
   return [`at attempt ${attempts}/${attemptsAllowed}${waited}${cause === '' ? '' : `, after ${cause}`}`]
 }
 
-function failedLines(step: StepView, { steps }: RunDetail): string[] {
+function failedLines(step: StepView, { steps, failedStep }: RunDetail): string[] {
   const { attempts, waitedMs, stopReason, failure, log, map } = step
   const waited = waitedMs > 0 ? `, waited ${roundedDuration(waitedMs)}` : ''
   const why = stopReason === null ? '' : `: ${stopWords(step)}`
   const fallback = steps.find(({ id }) => id === fallbackId(step))
-  const instead = fallback?.state === 'succeeded' ? 'its fallback ran instead' : ''
+  const isEnd = step.id === failedStep
+  const instead =
+    fallback?.state !== 'succeeded' ? '' : isEnd ? 'its fallback ran, and ended the run' : 'its fallback ran instead'
   const head = map ? 'no item has run, since the map could not begin' : `${attemptsText(attempts)}${waited}${why}`
   const lines = [head, failureText(failure), instead]
   return [...lines, ...(log === null ? [] : [`log: ${plainText(pathFromHere(log), 1000)}`])].filter(

@@ -41,7 +41,7 @@ export async function showPlan(
   // The items are written.
   if (settings.ndjson && items.length > 0) return
   const look = lookFor(world, settings)
-  const ids: FittedColumn<Row>[] = [{ title: 'step', cell: ({ id }) => plainText(id, MAX_ID) }]
+  const ids: FittedColumn<Row>[] = [{ title: 'step', cell: idText }]
   const columns: FittedColumn<Row>[] = [
     { title: 'does', cell: ({ phase }) => plainText(phaseText(phase)), least: 16 },
     { title: 'attempts', align: 'right', cell: ({ phase }) => attemptsText(phase), expendable: 2 },
@@ -63,6 +63,11 @@ interface Row {
   /** `MAP/STEP` for a step that is done for each item. */
   readonly id: string
   readonly phase: PhasePlan
+}
+
+function idText({ id, phase }: Row): string {
+  const part = phase.kind === 'step' ? phase.part : undefined
+  return part === undefined ? plainText(id, MAX_ID) : `${plainText(id, MAX_ID)} (${part})`
 }
 
 function rowsOf(phase: PhasePlan): Row[] {
@@ -122,5 +127,6 @@ function attemptsText({ policy }: PhasePlan): string {
 }
 
 function failureText({ onFailure }: PhasePlan): string {
-  return typeof onFailure === 'string' ? onFailure : 'fallback'
+  if (typeof onFailure === 'string') return onFailure
+  return onFailure.afterwards === 'fail' ? 'fallback, then fail' : 'fallback'
 }

@@ -196,10 +196,11 @@ export class Runs {
   }
 
   /**
-   * Nobody begins anything of it any more; its tasks are cancelled one by one. False if it had ended.
+   * Nobody begins anything of it any more; its tasks are cancelled one by one. False if it had ended. `detailOf`: what its
+   * kind wants to know of it afterwards, made of what it knew; it may be called several times.
    * @example const isCancelled = await durable.runs.cancel('nightly-1')
    */
-  async cancel(id: string): Promise<boolean> {
+  async cancel(id: string, detailOf: (detail: Json) => Json = (detail) => detail): Promise<boolean> {
     await this.expectRun(id)
     return this.parts.ledger.transact({ tasks: [], runs: [id] }, (view) => {
       const run = view.run(id) as RunRecord
@@ -209,6 +210,7 @@ export class Runs {
         status: 'cancelled',
         owner: null,
         fence: run.fence + 1,
+        detail: detailOf(run.detail),
         updatedAtMs: view.now,
         endedAtMs: view.now,
       }

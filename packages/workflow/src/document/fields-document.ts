@@ -2,7 +2,7 @@
 import { BREAKERS, RETRY } from './fields-retry.js'
 import { BUDGETS } from './fields-budgets.js'
 import { ERROR_POLICY_FIELD, MAP, PHASE } from './fields-map.js'
-import { ENV } from './fields-step.js'
+import { ENV, STEP } from './fields-step.js'
 import { ENV_NAME, SIZE, VALUE_NAME } from './names.js'
 import {
   type Field,
@@ -57,7 +57,7 @@ const SHARED_FIELDS: readonly Field[] = [
   field(
     'outputs',
     OUTPUTS,
-    'Values that the workflow gives, by name, filled in when its last step has ended. At most 64 kB together as JSON. A text that is one reference becomes the value itself.',
+    'Values that the workflow gives, by name, filled in when the last of `steps` has ended, before `on_failure` and `finally`. At most 64 kB together as JSON. A text that is one reference becomes the value itself.',
     { default: 'none', examples: [{ requests: '${steps.fetch.output}', region: '${region}' }] },
   ),
   field('max_log', text(undefined, { rule: SIZE }), 'The `max_log` of steps that name none.', {
@@ -76,6 +76,21 @@ const SHARED_FIELDS: readonly Field[] = [
   }),
 ]
 
+const HANDLER_FIELDS: readonly Field[] = [
+  field(
+    'on_failure',
+    list(STEP),
+    'Steps that run once the run has failed, before those of `finally`. The run stays failed, however they end.',
+    { default: 'none', examples: [[{ shell: './tell-people "${run.failed_step}"' }]] },
+  ),
+  field(
+    'finally',
+    list(STEP),
+    'Steps that run at the end of the run: when it has succeeded, failed or was cancelled; after Ctrl-C the resume runs them. If one of them fails, the run fails.',
+    { default: 'none', examples: [[{ shell: './remove-test-data' }]] },
+  ),
+]
+
 const PLAIN: FieldsShape = {
   kind: 'fields',
   title: 'workflow',
@@ -92,6 +107,7 @@ const PLAIN: FieldsShape = {
       aliases: ['tasks', 'commands'],
       examples: [[{ name: 'fetch', shell: './fetch' }]],
     }),
+    ...HANDLER_FIELDS,
   ],
 }
 
@@ -120,6 +136,7 @@ const MAP_REDUCE: FieldsShape = {
       examples: [[{ shell: './publish' }]],
     }),
     ERROR_POLICY_FIELD,
+    ...HANDLER_FIELDS,
   ],
 }
 

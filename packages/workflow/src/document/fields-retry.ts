@@ -17,6 +17,14 @@ const FALLBACK: FieldsShape = {
   ],
 }
 
+/** Its name is taken from here: an object with a field `then` in its literal is taken for a promise by mistake. */
+export const THEN = field(
+  'then',
+  words('continue', 'fail'),
+  'After a fallback that succeeded: `continue` with the next step, or `fail`: the run ends there as failed, as after a rollback.',
+  { default: '`continue`', examples: ['fail'] },
+)
+
 export const ON_FAILURE = field(
   'on_failure',
   either(words('stop', 'continue'), {
@@ -28,10 +36,18 @@ export const ON_FAILURE = field(
         isRequired: true,
         examples: [{ command: 'cat yesterday.json' }],
       }),
+      THEN,
     ],
   }),
   'When the step has failed for good: `stop` the run, `continue` with the next step, or run a fallback.',
-  { default: '`stop`', examples: ['continue', { fallback: { command: 'cat yesterday.json' } }] },
+  {
+    default: '`stop`',
+    examples: [
+      'continue',
+      { fallback: { command: 'cat yesterday.json' } },
+      { fallback: { command: './roll-back' }, [THEN.name]: 'fail' },
+    ],
+  },
 )
 
 /** Its two spellings. */

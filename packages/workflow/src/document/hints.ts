@@ -37,6 +37,8 @@ const STEP_KEYS: Hints = {
   ...meaning('retry: {on_failure: continue}', 'continueonerror allowfailure ignoreerrors onerror'),
   ...said('steps run one after the other, in the order of the file', 'needs dependson after before'),
   ...MAP_INSTEAD,
+  ...said('a map cannot stand here: make it one of the `steps`', 'map'),
+  ...said('it belongs to the document: write it beside `steps`, as a list of steps', 'finally always ensure'),
   ...said('write it under `http:`: `http: {url: …}`', 'method headers body'),
   ...said('it belongs to the document: write it beside `steps`', 'secrets params breakers budgets retrydefaults'),
   ...said('write it under `on_interrupt:`: `on_interrupt: {verify: …}`', 'verify'),
@@ -59,7 +61,9 @@ const WORKFLOW_KEYS: Hints = {
   ...meaning('name', 'title id'),
   ...said('nothing reads it: write it as a comment, `# …`', 'description version'),
   ...said('a step has a limit: write `attempt_timeout` there, or under `retry_defaults:`', 'timeout'),
-  ...under('retry_defaults', UNDER_RETRY.replace('budget breaker ', '')),
+  ...under('retry_defaults', UNDER_RETRY.replace('budget breaker on_failure', '').trim()),
+  ...meaning('on_failure', 'onerror catch rescue except failure'),
+  ...meaning('finally', 'always ensure cleanup teardown post onexit afterscript'),
 }
 
 const JOB_KEYS: Hints = {
@@ -181,6 +185,11 @@ const FORMS: Readonly<Record<string, Form>> = {
     Array.isArray(value)
       ? `write \`{${value.map((name) => `${String(name)}: `).join(', ')}}\`: empty ones must be given`
       : undefined,
+  'workflow.on_failure': (value) =>
+    value === 'continue' || value === 'stop'
+      ? `this is a list of steps that run after a failure; for every step write \`retry_defaults: {on_failure: ${value}}\``
+      : writeShellStep(value),
+  'workflow.finally': (value) => writeShellStep(value),
   'workflow.steps': (value, kind) => (kind === 'fields' ? stepsAsList(value) : writeShell(value, kind)),
   'step.capture': (_, kind) =>
     kind === 'fields' ? 'it is a name alone: `capture: answer`; JSON has `capture_format: json` beside it' : undefined,
@@ -199,6 +208,12 @@ function formFor(owner: string): Form | undefined {
 
 function text(write: (value: string) => string): Form {
   return (value) => (typeof value === 'string' && value.length <= MAX_FORM ? write(value) : undefined)
+}
+
+/** A list of steps that was written as one command, or as one step. */
+function writeShellStep(value: unknown): string | undefined {
+  if (typeof value === 'string' && value.length <= MAX_FORM) return `write a list of steps: \`- shell: ${value}\``
+  return typeof value === 'object' && value !== null ? stepsAsList(value) : undefined
 }
 
 const writeShell = text((value) => `write \`- shell: ${value}\``)

@@ -13,7 +13,7 @@ import { inCode } from './build-policy.js'
 import { buildMap, isMapStep, withoutGates } from './build-map.js'
 import type { BudgetData, DocumentData, MapStepData, StepData } from './document-data.js'
 import type { MapPlan } from './map-plan.js'
-import type { BudgetPlan, InterruptAction, Plan, StepPlan } from './plan.js'
+import { type BudgetPlan, HANDLER_PARTS, type InterruptAction, type Plan, type StepPlan } from './plan.js'
 import { PolicyBook } from './policy-book.js'
 import { stepIds } from './step-ids.js'
 
@@ -27,7 +27,11 @@ export function buildPlan(document: Json, file: string | null): Plan {
   const name = data.name ?? (file === null ? NAMELESS : path.parse(file).name)
   const breakers = byName(data.breakers ?? {}, (settings, key): BreakerInput => ({ ...inCode(settings), key }))
   const around: Around = { name, data, breakers, policies: new PolicyBook(data.retry_defaults, breakers) }
-  const ids = stepIds(data.steps.map((step) => ({ id: step.id, name: step.name })))
+  const placed = [
+    ...data.steps.map((step) => ({ step, part: undefined })),
+    ...HANDLER_PARTS.flatMap((part) => (data[part] ?? []).map((step) => ({ step, part }))),
+  ]
+  const ids = stepIds(placed.map(({ step: { id, name: called } }) => ({ id, name: called })))
   return {
     name,
     file,
@@ -40,9 +44,11 @@ export function buildPlan(document: Json, file: string | null): Plan {
     budgets: byName(data.budgets ?? {}, budgetPlan),
     outputs: data.outputs ?? {},
     maxRunLogBytes: sizeOf(data.max_run_log, DEFAULT_RUN_LOG_BYTES),
-    phases: data.steps.map((step, index) => {
+    phases: placed.map(({ step, part }, index) => {
       const id = ids[index] ?? ''
-      return isMapStep(step) ? buildMapStep(step, id, around) : buildStep(step, id, around)
+      if (isMapStep(step)) return buildMapStep(step, id, around)
+      const built = buildStep(step, id, around)
+      return part === undefined ? built : { ...built, part }
     }),
   }
 }

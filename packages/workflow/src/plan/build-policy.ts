@@ -35,7 +35,9 @@ export function buildPolicy({ retry, defaults, attemptTimeout, breakers, breaker
 export function buildFailureAction(retry: Json | undefined, defaults: Json | undefined): FailureAction {
   const merged = mergeFields(fieldsOf(defaults ?? {}), fieldsOf(retry ?? {})) as { readonly on_failure?: OnFailureData }
   const { on_failure: action = 'stop' } = merged
-  return typeof action === 'string' ? action : { fallback: shellOf(action.fallback.command) }
+  if (typeof action === 'string') return action
+  const { fallback, then: afterwards = 'continue' } = action
+  return { fallback: shellOf(fallback.command), afterwards }
 }
 
 /** As TypeScript spells it. */

@@ -16,6 +16,8 @@ export interface DocumentData {
   readonly max_run_log?: string
   readonly claude_program?: string
   readonly steps: readonly (StepData | MapStepData)[]
+  readonly on_failure?: readonly StepData[]
+  readonly finally?: readonly StepData[]
 }
 
 /** Of `mode: mapreduce`. */
@@ -133,4 +135,7 @@ export interface WriteFileData {
   readonly mode?: string
 }
 
-export type OnFailureData = 'stop' | 'continue' | { readonly fallback: { readonly command: string } }
+export type OnFailureData =
+  | 'stop'
+  | 'continue'
+  | { readonly fallback: { readonly command: string }; readonly then?: 'continue' | 'fail' }

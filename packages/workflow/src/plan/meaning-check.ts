@@ -55,13 +55,26 @@ class MeaningCheck {
     this.gates.check(defaults)
     // A fallback of the defaults may stand in for the first step: nothing is captured then.
     if (defaults !== undefined) this.read(defaults, RETRY, scopes.now)
+    this.phases(
+      phases.filter(({ isHandler }) => isHandler !== true),
+      scopes,
+    )
+    // Filled in before the steps of `on_failure` and `finally` begin.
+    const outputs = fieldOf(source, this.whole, 'outputs')
+    if (outputs !== undefined) this.read(outputs, OUTPUTS, scopes.now)
+    scopes.end()
+    this.phases(
+      phases.filter(({ isHandler }) => isHandler === true),
+      scopes,
+    )
+  }
+
+  private phases(phases: readonly StepSpot[], scopes: Scopes): void {
     for (const phase of phases) {
       if (phase.map === undefined) this.step(phase, STEP, scopes)
       else this.map(phase, phase.map, scopes)
       scopes.pass(phase)
     }
-    const outputs = fieldOf(source, this.whole, 'outputs')
-    if (outputs !== undefined) this.read(outputs, OUTPUTS, scopes.now)
   }
 
   private names(steps: readonly StepSpot[]): void {

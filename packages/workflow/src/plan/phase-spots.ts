@@ -6,6 +6,7 @@ import { STEP_LIST_KEYS } from '../document/fields-document.js'
 import type { Source } from '../document/source.js'
 import { fieldOf, hasFields, itemsOf, type Spot } from '../document/spot.js'
 import { MAP_ID } from './map-reduce.js'
+import { HANDLER_PARTS } from './plan.js'
 import { stepIds } from './step-ids.js'
 
 export interface StepSpot {
@@ -14,6 +15,8 @@ export interface StepSpot {
   readonly capture: string | undefined
   /** Whether the output is captured as text. */
   readonly isText: boolean
+  /** Whether it stands under `on_failure` or `finally`. */
+  readonly isHandler?: boolean
   /** Present if it is a map. */
   readonly map?: MapSpot
 }
@@ -30,17 +33,18 @@ export interface MapSpot {
 
 /** What runs one after the other, however the document spells it. */
 export function phaseSpots(source: Source, whole: Spot): readonly StepSpot[] {
+  const handlers = HANDLER_PARTS.flatMap((part) =>
+    itemsAt(source, whole, [part]).map((spot): Placed => ({ spot, isHandler: true })),
+  )
   if (!hasFields(whole.data) || whole.data['mode'] !== 'mapreduce') {
-    return named(
-      source,
-      itemsAt(source, whole, STEP_LIST_KEYS).map((spot) => ({ spot, ...mapAt(source, spot) })),
-    )
+    const steps = itemsAt(source, whole, STEP_LIST_KEYS).map((spot) => ({ spot, ...mapAt(source, spot) }))
+    return named(source, [...steps, ...handlers])
   }
   const map = fieldOf(source, whole, 'map')
   const inList = (key: string): Placed[] =>
     itemsAt(source, whole, [key]).map((spot) => ({ spot, ...mapAt(source, spot) }))
   const own = map === undefined ? [] : [{ spot: map, id: MAP_ID, map: mapSpot(source, map, whole) }]
-  return named(source, [...inList('setup'), ...own, ...inList('reduce'), ...inList('merge')])
+  return named(source, [...inList('setup'), ...own, ...inList('reduce'), ...inList('merge'), ...handlers])
 }
 
 interface Placed {
@@ -48,6 +52,7 @@ interface Placed {
   /** Where the document cannot give one. */
   readonly id?: string
   readonly map?: MapSpot
+  readonly isHandler?: boolean
 }
 
 function named(source: Source, placed: readonly Placed[]): readonly StepSpot[] {
@@ -56,13 +61,14 @@ function named(source: Source, placed: readonly Placed[]): readonly StepSpot[] {
       return id === undefined ? { id: textOf(data, 'id'), name: textOf(data, 'name') } : { id, name: undefined }
     }),
   )
-  return placed.map(({ spot, map }, index) => {
+  return placed.map(({ spot, map, isHandler }, index) => {
     const id = ids[index] ?? ''
     if (map !== undefined) return { spot, id, map, capture: undefined, isText: false }
     const format = textOf(spot.data, 'capture_format')
     // A script hands on what it returns, whatever that is.
     const isText = (format === undefined || format === 'text') && fieldOf(source, spot, 'script') === undefined
-    return { spot, id, capture: textOf(spot.data, 'capture'), isText }
+    const found = { spot, id, capture: textOf(spot.data, 'capture'), isText }
+    return isHandler === undefined ? found : { ...found, isHandler }
   })
 }
 

@@ -321,8 +321,11 @@ test('a gate is known without the spaces around its name', () => {
   ])
 })
 
+const fallback = (afterwards: string): object => ({ fallback: { kind: 'shell', command: 'y' }, afterwards })
+
 test.each<[string, string, unknown]>([
-  ['', '{shell: x, retry: {on_failure: {fallback: {command: y}}}}', { fallback: { kind: 'shell', command: 'y' } }],
+  ['', '{shell: x, retry: {on_failure: {fallback: {command: y}}}}', fallback('continue')],
+  ['', '{shell: x, retry: {on_failure: {fallback: {command: y}, then: fail}}}', fallback('fail')],
   ['', '{shell: x, retry: {onFailure: continue}}', 'continue'],
   ['retry_defaults: {on_failure: continue}', '{shell: x}', 'continue'],
   ['retry_defaults: {on_failure: continue}', '{shell: x, retry: 3}', 'continue'],

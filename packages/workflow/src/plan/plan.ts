@@ -30,9 +30,13 @@ export interface Plan {
   readonly outputs: Readonly<Record<string, Json>>
   /** What all attempts of a run may log together, in bytes. */
   readonly maxRunLogBytes: number
-  /** In the order in which they run. */
+  /** In the order in which they run: those of `steps`, then those of `on_failure`, then those of `finally`. */
   readonly phases: readonly PhasePlan[]
 }
+
+/** Lists of a document beside `steps`: steps after a failure, and steps that run however the run ends. */
+export const HANDLER_PARTS = ['on_failure', 'finally'] as const
+export type HandlerPart = (typeof HANDLER_PARTS)[number]
 
 /** A part of a run that is begun, recorded and ended as a whole. */
 export type PhasePlan = StepPlan | MapPlan
@@ -40,6 +44,21 @@ export type PhasePlan = StepPlan | MapPlan
 /** The phases that are steps; steps of a map's template are not among them. */
 export function stepsOf({ phases }: Pick<Plan, 'phases'>): readonly StepPlan[] {
   return phases.filter((phase) => phase.kind === 'step')
+}
+
+/** The phases of one list of the document. */
+export function phasesIn({ phases }: Pick<Plan, 'phases'>, part: 'steps' | HandlerPart): readonly PhasePlan[] {
+  return phases.filter((phase) => partOf(phase) === part)
+}
+
+/** Steps of `on_failure` and `finally`. */
+export function handlersOf(plan: Pick<Plan, 'phases'>): readonly StepPlan[] {
+  return stepsOf(plan).filter(({ part }) => part !== undefined)
+}
+
+/** The list of the document that the phase stands in. */
+function partOf(phase: PhasePlan): 'steps' | HandlerPart {
+  return phase.kind === 'step' ? (phase.part ?? 'steps') : 'steps'
 }
 
 /** The phases that are maps. */
@@ -62,6 +81,8 @@ export interface StepPlan {
   readonly id: string
   /** For people. */
   readonly name: string
+  /** The list of the document that it stands in; absent for `steps`. */
+  readonly part?: HandlerPart
   /** What it does. */
   readonly action: Action
   /** Merged with `retry_defaults`; `attempt_timeout` of the step is its `attemptTimeout`. One attempt when nothing is said. */
@@ -88,6 +109,8 @@ export type FailureAction =
   | {
       /** A command that stands in for the step. */
       readonly fallback: ShellAction
+      /** Whether the run goes on once the command has succeeded, or ends as failed. */
+      readonly afterwards: 'continue' | 'fail'
     }
 export type InterruptAction =
   | 'rerun'

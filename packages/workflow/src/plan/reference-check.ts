@@ -24,6 +24,8 @@ export interface Scope {
   readonly texts: ReadonlyMap<string, string>
   /** Variables that the document puts into the environment. */
   readonly variables: ReadonlySet<string>
+  /** Whether the steps of the run have ended: in `on_failure` and `finally`. */
+  readonly isOver?: boolean
   /** Names that are known here and not in the whole document. */
   readonly local?: ReadonlySet<string>
 }
@@ -52,6 +54,8 @@ export const MAP_VALUES = [
 export const MAP_VALUE_ALIASES: Readonly<Record<string, (typeof MAP_VALUES)[number]>> = { successful: 'succeeded' }
 /** @public As `STEP_VALUES`. */
 export const RUN_VALUES = ['id', 'name'] as const
+/** Known in `on_failure` and `finally`. @public As `STEP_VALUES`. */
+export const END_VALUES = ['state', 'failed_step', 'error'] as const
 
 /** More than these are neither compared with a misspelt one nor listed. */
 const MAX_COMPARED = 500
@@ -88,7 +92,7 @@ export function faultOfReference(name: string, reading: Reading, scope: Scope): 
   if (ROOTS.includes(root) && rest === '' && reading === 'expression') return undefined
   if (root === 'env')
     return rest === '' ? { message: '`env` alone is nothing', suggestion: 'name a variable: `${env.HOME}`' } : undefined
-  if (root === 'run') return faultOfField(name, 'run', firstOf(rest), RUN_VALUES)
+  if (root === 'run') return faultOfRun(name, firstOf(rest), scope)
   if (root === 'steps') return faultOfStep(name, rest, scope)
   if (root === 'map' && rest !== '') return faultOfMap(name, rest, scope)
   if (root === 'map' && reading === 'expression' && scope.maps.has(MAP_ID)) return undefined
@@ -198,6 +202,13 @@ function faultOfField(
   const near = nearest(field, fields)
   const listed = `it is one of ${fields.map((one) => `\`${owner}.${one}\``).join(', ')}`
   return unknown(name, near === undefined ? listed : `did you mean \`${owner}.${near}\`?`, 'there is no such field')
+}
+
+function faultOfRun(name: string, field: string, { isOver }: Scope): ReferenceFault | undefined {
+  if (isOver === true) return faultOfField(name, 'run', field, [...RUN_VALUES, ...END_VALUES])
+  if (!END_VALUES.some((one) => one === field)) return faultOfField(name, 'run', field, RUN_VALUES)
+  const message = `\`${name}\` is known when the steps of the run have ended`
+  return { message, suggestion: 'refer to it in the steps of `on_failure` or `finally`' }
 }
 
 /** The first part of `.count[0].x`. */

@@ -20,6 +20,7 @@ export class Scopes {
   /** Names that are known here and not in the whole document. */
   private readonly local: Set<string> | undefined
   private readonly outer: Scope | undefined
+  private isOver = false
 
   /** `outer`: of the map that these are the steps of. */
   constructor(params: ReadonlySet<string>, steps: readonly StepSpot[], variables: ReadonlySet<string>, outer?: Scope) {
@@ -40,7 +41,13 @@ export class Scopes {
   get now(): Scope {
     const { values, steps, maps, laterValues, laterSteps, texts, variables, local } = this
     const place = this.outer === undefined ? 'run' : 'template'
-    return { place, values, steps, maps, laterValues, laterSteps, texts, variables, ...(local && { local }) }
+    const { isOver } = this
+    return { place, values, steps, maps, laterValues, laterSteps, texts, variables, isOver, ...(local && { local }) }
+  }
+
+  /** From here on the steps of the run have ended: how, can be referred to. */
+  end(): void {
+    this.isOver = true
   }
 
   /** Where items are selected: the map has not begun, and each is looked at alone. */

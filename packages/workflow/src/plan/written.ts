@@ -4,6 +4,7 @@
  */
 import { type BreakerInput, formatDuration, normalizePolicy, type Policy, type PolicyInput } from 'reprise'
 import type { Json } from 'reprise/durable'
+import { THEN } from '../document/fields-retry.js'
 import { snakeCase } from '../document/spelling.js'
 import type { FailureAction, InterruptAction, Plan, StepPlan } from './plan.js'
 
@@ -26,12 +27,13 @@ function byName<T>(record: Readonly<Record<string, T>>, write: (value: T) => Jso
 }
 
 /** Without its policy. */
-export function writtenStep({ name, action, when, capture, env, workingDir, onInterrupt }: StepPlan): Json {
+export function writtenStep({ name, part, action, when, capture, env, workingDir, onInterrupt }: StepPlan): Json {
   const { kind, ...fields } = action
   const does = Object.fromEntries(Object.entries(fields).map(([key, value]) => [snakeCase(key), value]))
   const [only, ...others] = Object.values(does)
   return {
     name,
+    part: part ?? 'steps',
     [kind]: others.length === 0 ? only : does,
     when,
     capture,
@@ -61,7 +63,8 @@ function sharedName(breaker: Policy['breaker'], breakers: Plan['breakers']): str
 }
 
 function writtenFailure(action: FailureAction): Json {
-  return typeof action === 'string' ? action : { fallback: { command: action.fallback.command } }
+  if (typeof action === 'string') return action
+  return { fallback: { command: action.fallback.command }, [THEN.name]: action.afterwards }
 }
 
 export function writtenInterrupt(action: InterruptAction): Json {

@@ -7,14 +7,16 @@ import type { StopReason } from 'reprise'
 import { type Json, RecordedFailureError, type TaskRecord, TaskRefusedError } from 'reprise/durable'
 import type { DurableRun, StepHandle } from 'reprise/internal'
 import type { MapPlan } from '../plan/map-plan.js'
-import { mapsOf, type PhasePlan, type Plan, type StepPlan } from '../plan/plan.js'
+import { handlersOf, mapsOf, type PhasePlan, phasesIn, type Plan, type StepPlan } from '../plan/plan.js'
 import type { Values } from '../steps/step-context.js'
 import type { RunState } from '../view/views.js'
 import { SetupError } from '../values/setup-error.js'
 import { compileExpression } from '../values/expression.js'
+import { Handlers } from './handlers.js'
 import { type MapEnd, NO_ITEMS } from './map/map-end.js'
 import type { Performer } from './performer.js'
 import type { FailedStep, RecordedSteps } from './recorded-steps.js'
+import type { RunEnding } from './run-record.js'
 import type { Scope, StepResult } from './scope.js'
 import { outputsOf } from './run-outputs.js'
 import { FALLBACK_POLICY, fallbackId, StepTasks } from './step-task.js'
@@ -54,6 +56,12 @@ export interface ConductorParts {
   readonly recorded: RecordedSteps
   /** Counts the time of earlier attempts of a step that runs again. */
   readonly recall: (step: string) => Promise<void>
+  /** How the steps of the run ended, if they had ended before this process came. */
+  readonly ending: RunEnding | undefined
+  /** Called once the steps have ended, before the first of `on_failure` and `finally` begins. */
+  readonly onEnding: (end: RunEnd & RunEnding) => Promise<void>
+  /** What later steps see of a map as it is recorded. */
+  readonly recallMap: (map: MapPlan) => Promise<MapEnd['figures']>
   /** Whether somebody has cancelled the run meanwhile. */
   readonly isCancelled: () => Promise<boolean>
   /** Only items are redriven: a step that has not ended stays as it is, and the run is left there. */
@@ -63,7 +71,7 @@ export interface ConductorParts {
 }
 
 /** Steps after a map that run again, since its items have changed. */
-export interface RepeatedSteps {
+interface RepeatedSteps {
   /** The id of the map. */
   readonly after: string
   /** Called once they are granted a fresh generation, all of them. */
@@ -83,11 +91,13 @@ export class Conductor {
   private stopping = false
   private isRedriveOnly: boolean
   private readonly stopped = new AbortController()
+  private readonly handlers: Handlers
 
   constructor(parts: ConductorParts) {
     this.parts = parts
     this.tasks = new StepTasks(parts.run, parts.plan)
     this.isRedriveOnly = parts.isRedriveOnly === true
+    this.handlers = new Handlers(parts, (phases) => this.inOrder(phases))
   }
 
   /** No step begins any more. */
@@ -97,7 +107,7 @@ export class Conductor {
   }
 
   async conduct(): Promise<RunEnd> {
-    const end = await this.conductPhases()
+    const end = await this.conductParts()
     return end.state === 'interrupted' ? this.takeOverLost(end) : end
   }
 
@@ -123,24 +133,37 @@ export class Conductor {
     return { ...end, undecided: undecided.map(({ id }) => id) }
   }
 
-  private async conductPhases(): Promise<RunEnd> {
+  /** The steps, then those of `on_failure` and `finally`. */
+  private async conductParts(): Promise<RunEnd> {
+    const { plan, ending, isCancelled } = this.parts
+    const steps = phasesIn(plan, 'steps')
+    const end = ending === undefined ? this.withOutputs(await this.inOrder(steps)) : { ...ending, undecided: [] }
+    if (end.state === 'interrupted' || handlersOf(plan).length === 0) return end
+    // Cancelled from outside, the run has to be taken once more before anything of it can begin.
+    if (end.state === 'cancelled' && ending === undefined && (await isCancelled())) return end
+    return this.handlers.run({ ...end, state: end.state })
+  }
+
+  /** Runs phases one after the other, until one of them is the end. */
+  private async inOrder(phases: readonly PhasePlan[]): Promise<RunEnd> {
     let hasFailures = false
-    for (const phase of this.parts.plan.phases) {
+    for (const phase of phases) {
       if (this.stopping) return ended('interrupted')
       // Of very many that have succeeded before, none is waited for.
       const verdict = await this.phase(phase)
       if (verdict.type === 'end') return verdict.end
       hasFailures ||= verdict.failed
     }
-    return this.concluded(hasFailures ? 'completed_with_failures' : 'succeeded')
+    return ended(hasFailures ? 'completed_with_failures' : 'succeeded')
   }
 
-  /** All steps have ended: the run has too, with what the workflow gives. */
-  private concluded(state: RunEnd['state']): RunEnd {
+  /** Steps that have come to their end, with what the workflow gives: those of `on_failure` and `finally` change nothing of it. */
+  private withOutputs(end: RunEnd): RunEnd {
     const { plan, scope, performer } = this.parts
-    if (Object.keys(plan.outputs).length === 0) return ended(state)
+    const isOver = end.state === 'succeeded' || end.state === 'completed_with_failures'
+    if (!isOver || Object.keys(plan.outputs).length === 0) return end
     try {
-      return { ...ended(state), outputs: outputsOf(plan, scope) }
+      return { ...end, outputs: outputsOf(plan, scope) }
     } catch (error) {
       if (!(error instanceof SetupError)) throw error
       const { message } = performer.masked(error) as Error
@@ -251,10 +274,19 @@ export class Conductor {
       if (wanted === false) return await this.skip(step)
       const result = (await this.handleOf(step, wanted).run()) as unknown as StepResult
       events.finished(step, SUCCEEDED)
+      await this.skipFallback(step)
       return this.taken(step, result)
     } catch (error) {
       return this.afterError(step, error)
     }
+  }
+
+  /** A fallback that was granted a fresh generation with its step, which has succeeded this time. */
+  private async skipFallback(step: StepPlan): Promise<void> {
+    const id = fallbackId(step)
+    if (this.parts.recorded.get(id)?.isUntouched !== true) return
+    const result: StepResult = { exit_code: 0, attempts: 0, skipped: 'its step succeeded' }
+    await this.parts.run.skip(id, result as unknown as Json)
   }
 
   /** What is recorded under the id, if that has succeeded; nothing can refer to what was not read. */
@@ -330,14 +362,17 @@ export class Conductor {
   }
 
   /** What comes after a step that has failed, here or in a process before. */
-  private async follow(step: StepPlan, { stopReason, failure, attempts }: FailedStep): Promise<Verdict> {
+  private async follow(step: StepPlan, failed: FailedStep): Promise<Verdict> {
     const { onFailure } = step
+    const { stopReason } = failed
+    this.handlers.note(step, failed)
     if (onFailure === 'stop') return { type: 'end', end: ended('failed', stopReason, step.id) }
-    if (onFailure === 'continue') {
-      this.parts.scope.takeFailure(step, failure, attempts)
-      return CONTINUED
-    }
-    return this.fallback(step, onFailure.fallback)
+    if (onFailure === 'continue') return CONTINUED
+    const verdict = await this.fallback(step, onFailure.fallback)
+    // The fallback has made up for the failure, and undone something: that is all it was for.
+    if (onFailure.afterwards === 'fail' && verdict.type === 'next')
+      return { type: 'end', end: ended('failed', stopReason, step.id) }
+    return verdict
   }
 
   /** Runs once; what it gives is the step's. */
@@ -359,7 +394,8 @@ export class Conductor {
     } catch (error) {
       const isOver = error instanceof RecordedFailureError && !STOPPED.has(error.stopReason)
       if (!isOver) return this.afterError({ ...step, id }, error)
-      const { stopReason, failure } = error
+      const { stopReason, failure, attempts } = error
+      this.handlers.note({ ...step, id }, { stopReason, failure, attempts })
       events.finished({ id }, { state: 'failed', stopReason, failure, continued: false })
       return { type: 'end', end: ended('failed', stopReason, id) }
     }

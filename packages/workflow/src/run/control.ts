@@ -4,29 +4,42 @@
  */
 import { type Durable, type Json, openDurable, openLedger, type RunRecord, TaskRefusedError } from 'reprise/durable'
 import { type DurableRun, nearest, sharedLedger } from 'reprise/internal'
-import { mapsOf, type Plan, stepsOf } from '../plan/plan.js'
+import { mapsOf, phasesIn, type Plan, stepsOf } from '../plan/plan.js'
 import { endLeftovers } from '../process/end-leftovers.js'
 import type { StateDirectory } from '../state/state-directory.js'
 import { budgetsOf } from './gates.js'
+import { isFinallyLeft } from './handlers-left.js'
 import { halt } from './map/map-halt.js'
 import { mapRunId } from './map/map-names.js'
+import { CANCELLED_ENDING, notesAsJson, type RunNotes } from './run-record.js'
 import { FALLBACK_POLICY, StepTasks } from './step-task.js'
 
 /** Gives the plan of a run from what is recorded of it. */
 export type PlanReader = (run: RunRecord, definition: Json) => Plan
 
-/** Ends a run for good, in whichever process it is; false if it had ended already. */
+/** What a cancel has done. */
+interface Cancelled {
+  /** False if the run had ended already. */
+  readonly isNew: boolean
+  /** Steps of `finally` are still to run, and no process conducts the run: a resume runs them, and nothing else. */
+  readonly isFinallyLeft: boolean
+}
+
+/**
+ * Ends a run for good, in whichever process it is. The process that conducts it runs the steps of `finally`; a cancel
+ * while they run ends them too.
+ */
 export async function cancelRun(
   store: string,
   runId: string,
   planOf: PlanReader,
   state: StateDirectory,
-): Promise<boolean> {
+): Promise<Cancelled> {
   return withRun(store, runId, planOf, async ({ durable, run, plan }) => {
     const conductor = await durable.runs.conductorOf(run.record)
-    const isNew = await durable.runs.cancel(runId)
+    const isNew = await durable.runs.cancel(runId, phasesIn(plan, 'finally').length === 0 ? undefined : withFinally)
     // Whoever cancelled it before may have been stopped on the way: its tasks are looked at again.
-    if (!isNew && run.record.status !== 'cancelled') return false
+    if (!isNew && run.record.status !== 'cancelled') return { isNew: false, isFinallyLeft: false }
     const steps = new Map(stepsOf(plan).map((step) => [step.id, step]))
     const tasks = new StepTasks(run, plan)
     for (const task of await run.tasks(['waiting', 'running', 'parked', 'undecided'])) {
@@ -38,8 +51,16 @@ export async function cancelRun(
     // Whoever conducts it ends what he started; what nobody conducts has nobody to do so.
     const groupFiles = state.groupFilesOf(runId)
     if (conductor === undefined) await endLeftovers(run.record.correlationId, { isPrefix: true, groupFiles })
-    return isNew
+    const { record } = await durable.runs.find(runId)
+    const isLeft = conductor === undefined && (await isFinallyLeft(sharedLedger(durable), record, plan))
+    return { isNew, isFinallyLeft: isLeft }
   })
+}
+
+/** A second cancel does not wait for the steps of `finally`. */
+function withFinally(detail: Json): Json {
+  const { ending, ...notes } = detail as unknown as RunNotes
+  return notesAsJson(ending?.state === 'cancelled' ? notes : { ...notes, ending: CANCELLED_ENDING })
 }
 
 /** Nothing of the map begins any more, in any process. Its items stay as they are: a resume may go on with them. */

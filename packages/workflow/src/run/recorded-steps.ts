@@ -3,15 +3,16 @@
  * many: of these only the results are read that what is left of the plan can refer to. Imports the library, the plan and the
  * shapes.
  *
- * A step is begun when all before it have ended, so the steps with a record are the first ones of the plan, and the place up
- * to which they are recorded is found in a few looks. The store's count of tasks that succeeded must agree; if it does not,
- * if the plan was changed since the run began, or if whoever listens is told the state of every step, all are read.
+ * A step is begun when all before it in its list have ended, so the steps with a record are the first ones of `steps`, of
+ * `on_failure` and of `finally`, and the place up to which a list is recorded is found in a few looks. The store's count of
+ * tasks that succeeded must agree; if it does not, if the plan was changed since the run began, or if whoever listens is told
+ * the state of every step, all are read.
  */
 import type { StopReason } from 'reprise'
 import type { FailureRecord, Json, Ledger, TaskRecord, TaskResult } from 'reprise/durable'
 import type { DurableRun } from 'reprise/internal'
 import { fallbackId } from '../plan/fallback.js'
-import { mapsOf, type Plan, type StepPlan, stepsOf } from '../plan/plan.js'
+import { HANDLER_PARTS, mapsOf, phasesIn, type Plan, type StepPlan, stepsOf } from '../plan/plan.js'
 import { retryStateOf } from '../view/retry-state.js'
 import { PAGE, pagesOf, scopeOf } from '../view/run-pages.js'
 import { succeededState, taskState } from '../view/step-look.js'
@@ -92,7 +93,7 @@ export async function recordedSteps(run: DurableRun, look: RecordLook): Promise<
   return new RecordedSteps(known)
 }
 
-/** The first steps of a plan, up to the last one that has a record. */
+/** The first steps of each list of a plan, up to the last one that has a record. */
 class Prefix {
   private readonly run: string
   private readonly look: RecordLook
@@ -108,8 +109,11 @@ class Prefix {
   /** Ids of steps that succeeded and whose results are not read; undefined if all steps have to be read. */
   async read(): Promise<Set<string> | undefined> {
     const { ledger, plan } = this.look
-    const steps = stepsOf(plan)
-    const first = steps.slice(0, await this.length(steps))
+    const first: StepPlan[] = []
+    for (const part of ['steps', ...HANDLER_PARTS] as const) {
+      const steps = stepsOf({ phases: phasesIn(plan, part) })
+      first.push(...steps.slice(0, await this.length(steps)))
+    }
     const ended = first.filter(({ id }) => !this.known.has(id))
     const needed = neededResults(ended, leftAfter(plan, new Set(ended)), plan)
     const others = await this.readOthers(first)

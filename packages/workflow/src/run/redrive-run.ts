@@ -11,7 +11,7 @@ import { stepsOf } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
 import type { ItemRedrive } from './map/redrive-items.js'
 import type { ResumeCheck } from './resume-check.js'
-import { acceptChanges, notePlace } from './resume-run.js'
+import { acceptChanges, forgetEnding, notePlace, repeatHandlers } from './resume-run.js'
 import { placeOf } from './places.js'
 import { notesAsJson, type RunNotes } from './run-record.js'
 import { type RunSettings, Session } from './session.js'
@@ -43,6 +43,8 @@ export async function redriveRun(
     try {
       await session.endLeftovers(run)
       if (check.isChanged) await acceptChanges(run, plan, session, check.differences)
+      await forgetEnding(run, session)
+      if (steps.length > 0) await repeatHandlers(run, plan)
       await resetSteps(run, plan, steps)
       let notes: RunNotes = await notePlace(run, session, placeOf(settings))
       if (repeatAfter !== undefined) {

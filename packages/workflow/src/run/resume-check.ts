@@ -8,8 +8,10 @@ import { faultsOfTasks, livingOwners } from 'reprise/internal'
 import { attemptsOf } from '../plan/attempts.js'
 import { type Difference, differencesOf } from '../plan/differences.js'
 import { fallbackId } from '../plan/fallback.js'
-import { type InterruptAction, type Plan, stepsOf } from '../plan/plan.js'
+import { HANDLER_PARTS, handlersOf, type InterruptAction, type Plan, stepsOf } from '../plan/plan.js'
+import { areHandlersLeft, isFinallyLeft } from './handlers-left.js'
 import { mapRefusals, type RecordedMap, recordedMaps } from './map/map-resume.js'
+import { notesOf } from './run-record.js'
 import { isOlder, retryStateOf } from '../view/retry-state.js'
 import { allTasksOfRun } from '../view/run-pages.js'
 import type { ResumePreview } from '../view/views.js'
@@ -97,11 +99,12 @@ export async function checkResume(
   const isChanged = run.fingerprint !== plans.now.fingerprint
   const differences = isChanged ? differencesOf(plans.before(), plans.now) : []
   const maps = await recordedMaps(ledger, run.id, plans.now, choices.resetRetries)
+  const isHandling = await isInHandlers(ledger, run, plans.now, failed)
   const checks = [
     await lockRefusal(ledger, run, choices),
     changeRefusal(run, differences, choices),
-    endRefusal(run, plans.now, failed, choices),
-    ...(await mapRefusals(ledger, run, maps, choices)),
+    isHandling ? undefined : endRefusal(run, plans.now, failed, choices),
+    ...(isHandling ? [] : await mapRefusals(ledger, run, maps, choices)),
     ...(await faultRefusals(ledger, run, open)),
     ...undecidedRefusals(open, choices),
   ]
@@ -109,6 +112,23 @@ export async function checkResume(
   const preview = previewOf(run, plans.now, found, choices)
   const refusals = checks.filter((refusal) => refusal !== undefined)
   return { run, preview, refusals, isDone: run.status === 'succeeded', isChanged, differences }
+}
+
+/** Whether the steps have ended, and what goes on is `on_failure` or `finally`: nothing else is retried then. */
+async function isInHandlers(
+  ledger: Ledger,
+  run: RunRecord,
+  plan: Plan,
+  failed: readonly TaskRecord[],
+): Promise<boolean> {
+  if (handlersOf(plan).length === 0) return false
+  if (run.status === 'cancelled') return isFinallyLeft(ledger, run, plan)
+  if (run.status !== 'running' && run.status !== 'interrupted') return false
+  const { ending } = notesOf(run)
+  // Killed between the failure of the last step and the record of what follows from it, only the failure is known.
+  if (ending === undefined && !failed.some(({ id }) => endsRun(plan, id))) return false
+  const parts = ending === undefined || ending.state === 'failed' ? HANDLER_PARTS : (['finally'] as const)
+  return areHandlersLeft(ledger, run.id, plan, parts)
 }
 
 async function lockRefusal(ledger: Ledger, run: RunRecord, { force }: ResumeChoices): Promise<Refusal | undefined> {

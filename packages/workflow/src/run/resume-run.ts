@@ -5,7 +5,7 @@
 import type { Json } from 'reprise/durable'
 import type { DurableRun } from 'reprise/internal'
 import type { Difference } from '../plan/differences.js'
-import { type Plan, stepsOf } from '../plan/plan.js'
+import { handlersOf, type Plan, stepsOf } from '../plan/plan.js'
 import type { RunEnd } from './conductor.js'
 import type { MapSettings } from './map/map-settings.js'
 import { partsOfMapRun } from './map/map-names.js'
@@ -44,6 +44,12 @@ export async function resumeRun(plan: Plan, runId: string, input: ResumeInput, s
       await session.endLeftovers(run)
       if (check.isChanged) await acceptChanges(run, plan, session, check.differences)
       await decide(run, plan, choices)
+      // Outputs that could not be filled in are tried again.
+      const areOutputsLeft = notesOf(check.run).outputsError !== undefined
+      if (choices.resetRetries || areOutputsLeft) {
+        await forgetEnding(run, session)
+        await repeatHandlers(run, plan)
+      }
       if (choices.resetRetries) await reset(run, plan)
       const notes = await notePlace(run, session, placeOf(settings))
       return await session.conduct(run, { ...notes, stopReason: null, failedStep: null })
@@ -63,6 +69,21 @@ export async function notePlace(run: DurableRun, session: Session, place: RunPla
   const moved = { ...notes, places }
   await run.change({ detail: session.mask(notesAsJson(moved)) })
   return moved
+}
+
+/** The run goes on with its steps: those of `on_failure` and `finally` follow once more. */
+export async function forgetEnding(run: DurableRun, session: Session): Promise<void> {
+  const { ending, ...notes } = notesOf(run.record)
+  if (ending !== undefined) await run.change({ detail: session.mask(notesAsJson(notes)) })
+}
+
+/** Steps of `on_failure` and `finally` that have ended run again. */
+export async function repeatHandlers(run: DurableRun, plan: Plan): Promise<void> {
+  const tasks = new StepTasks(run, plan)
+  for (const step of handlersOf(plan)) {
+    const fallback = run.step(fallbackId(step), FALLBACK_POLICY, () => null)
+    for (const task of [tasks.of(step), fallback]) if ((await task.status()) !== undefined) await task.again()
+  }
 }
 
 /** Steps and maps that the plan does not have any more do not go on. */
@@ -103,13 +124,16 @@ async function decide(run: DurableRun, plan: Plan, { done, rerun }: ResumeChoice
   }
 }
 
-/** A fresh set of attempts for everything that ended without success. */
+/** A fresh set of attempts for everything that ended without success. A step that fails again needs its fallback again. */
 async function reset(run: DurableRun, plan: Plan): Promise<void> {
-  const ended = new Set((await run.tasks(['failed', 'cancelled'])).map(({ id }) => id))
   const tasks = new StepTasks(run, plan)
+  const ended = new Set((await run.tasks(['failed', 'cancelled'])).map(({ id }) => id))
   for (const step of stepsOf(plan)) {
-    if (ended.has(step.id)) await tasks.of(step).reset()
-    const fallback = fallbackId(step)
-    if (ended.has(fallback)) await run.step(fallback, FALLBACK_POLICY, () => null).reset()
+    const isFailed = ended.has(step.id)
+    const fallback = run.step(fallbackId(step), FALLBACK_POLICY, () => null)
+    if (ended.has(fallbackId(step))) await fallback.reset()
+    else if (isFailed && typeof step.onFailure !== 'string' && (await fallback.status()) !== undefined)
+      await fallback.again()
+    if (isFailed) await tasks.of(step).reset()
   }
 }

@@ -22,19 +22,35 @@ export interface RunNotes {
   /** Steps of the document. */
   readonly steps: number
   /**
-   * The document is the one that the run began with, so that the steps that have a record are the first ones of it: a step
-   * is begun when all before it have ended. Absent once a change was accepted, and in older records.
+   * The document is the one that the run began with, so that the steps that have a record are the first ones of its lists:
+   * a step is begun when all before it in its list have ended. Absent once a change was accepted, and in older records.
    */
   readonly isInOrder?: true
   /** Ids of its maps; absent if it has none, and in older records. */
   readonly maps?: readonly string[]
   /** The map after which every step runs once more, until they are granted a fresh generation; absent otherwise. */
   readonly repeatAfter?: string
+  /** How its steps ended, from before the steps of `on_failure` and `finally` begin; absent if there are none. */
+  readonly ending?: RunEnding
   /** What its time went into, until a process last ended or left it; absent before, and in older records. */
   readonly times?: RunTimes & { readonly resumes: number }
   /** Where it was conducted, the last places; absent in older records. */
   readonly places?: readonly RunPlace[]
 }
+
+/** What a resume continues with the steps of `on_failure` and `finally` by. */
+export interface RunEnding {
+  readonly state: 'succeeded' | 'completed_with_failures' | 'failed' | 'cancelled'
+  readonly stopReason: StopReason | null
+  readonly failedStep: string | null
+  /** `outputs` of the workflow as the steps gave them, until the run has ended; absent as in `RunNotes`. */
+  readonly outputs?: Readonly<Record<string, Json>>
+  /** Why `outputs` could not be filled in, until the run has ended; absent as in `RunNotes`. */
+  readonly outputsError?: string
+}
+
+/** What a run that nobody has ended yet is cancelled with: the steps of `finally` are still to run. */
+export const CANCELLED_ENDING: RunEnding = { state: 'cancelled', stopReason: 'aborted', failedStep: null }
 
 /** A machine, and the directory in which what its steps wrote there is kept. */
 export interface RunPlace {

@@ -25,6 +25,13 @@ export interface ScopeItem {
   readonly value: Json
 }
 
+/** As `run.state`, `run.failed_step` and `run.error`. */
+export interface ScopeEnd {
+  readonly state: string
+  readonly failedStep: string | null
+  readonly error: string | null
+}
+
 /** The id of the map of `mode: mapreduce`. */
 const MAP_NAME = 'map'
 
@@ -69,7 +76,24 @@ export class Scope {
     if (step.capture !== null) this.names[step.capture.name] = output
   }
 
-  /** The run goes on although the step failed. */
+  /** The step has not run, and will not: what steps of `on_failure` and `finally` see of it is null. */
+  takeMissing(step: StepPlan): void {
+    if (Object.hasOwn(this.steps, step.id)) return
+    this.steps[step.id] = Object.assign(bare(), { exit_code: null, status: null, attempts: 0, output: null })
+    if (step.capture !== null && !Object.hasOwn(this.names, step.capture.name)) this.names[step.capture.name] = null
+  }
+
+  /** Whether something is known of the step or map. */
+  knows(id: string): boolean {
+    return Object.hasOwn(this.steps, id)
+  }
+
+  /** How the steps of the run have ended, for those of `on_failure` and `finally`. */
+  takeEnd({ state, failedStep, error }: ScopeEnd): void {
+    Object.assign(this.names['run'] as object, { state, failed_step: failedStep, error })
+  }
+
+  /** The step failed: the run goes on, or others of `on_failure` and `finally` see it. */
   takeFailure(step: StepPlan, failure: Pick<FailureRecord, 'exitCode' | 'status'> | null, attempts: number): void {
     const { exitCode = 1, status } = failure ?? {}
     this.take(step, { exit_code: exitCode, attempts, ...(status !== undefined && { status }) })

@@ -5,7 +5,7 @@
  * layer.
  */
 import { type DurationInput, parseDuration } from 'reprise'
-import { type Durable, type Json, type Ledger, openDurable, type TaskRecord, TaskRefusedError } from 'reprise/durable'
+import { type Durable, type Json, type Ledger, openDurable, TaskRefusedError } from 'reprise/durable'
 import { type ConductOptions, type DurableRun, sharedLedger } from 'reprise/internal'
 import { maskCommandEnd } from '../masking/masked-output.js'
 import { Masker } from '../masking/masker.js'
@@ -20,7 +20,7 @@ import { preparePipes } from '../process/pipes.js'
 import { runCommand } from '../process/run-command.js'
 import { ScriptPool } from '../steps/script-pool.js'
 import type { OutputListener } from './attempt-output.js'
-import { Conductor, type RepeatedSteps, type RunEnd } from './conductor.js'
+import { Conductor, type ConductorParts, type RunEnd } from './conductor.js'
 import { budgetsOf } from './gates.js'
 import type { InputSources } from '../items/open-entries.js'
 import type { MapPlan } from '../plan/map-plan.js'
@@ -29,18 +29,17 @@ import { MapConductor } from './map/map-conductor.js'
 import type { MapSettings } from './map/map-settings.js'
 import type { MapEnd } from './map/map-end.js'
 import { mapRunId } from './map/map-names.js'
+import { recallMap } from './map/recall-map.js'
 import { mapNotesOf } from './map/map-record.js'
+import { isFinallyLeft } from './handlers-left.js'
 import { Performer } from './performer.js'
 import { RecordedSteps, recordedSteps } from './recorded-steps.js'
 import { RunClock } from './run-clock.js'
-import { notesAsJson, type RunNotes } from './run-record.js'
-import { readSessions, runEvents, spentTimes } from '../view/read-times.js'
-import { scopeOf, tasksOfRun } from '../view/run-pages.js'
-import { attemptMs, type AttemptTime, NO_TIME, type TimeSpan } from '../view/run-times.js'
+import { notesAsJson, notesOf, type RunEnding, type RunNotes } from './run-record.js'
 import { readStepCounts, sumOfCounts } from '../view/step-counts.js'
-import type { RunTimes } from '../view/views.js'
 import { Scope } from './scope.js'
 import type { RunEvent } from './run-event.js'
+import { monotonicMs, stepTimeBefore, timesBefore } from './times-before.js'
 import { type Listener, RunEvents } from './run-events.js'
 
 export interface RunSettings {
@@ -86,13 +85,22 @@ interface SessionParts {
   readonly clock: RunClock
 }
 
+/** What became of the run while this process had it. */
+interface Passage {
+  readonly end: RunEnd
+  readonly notes: RunNotes
+  /** Why a log could not be written; undefined if all could. */
+  readonly failure: StateError | undefined
+}
+
 /** What the hands of a run are made of. */
 interface Given {
   readonly run: DurableRun
   readonly notes: RunNotes
+  /** Records other notes from now on. */
+  readonly note: (notes: RunNotes) => Promise<void>
   readonly scripts: ScriptPool
   readonly recorded: RecordedSteps
-  readonly repeat: RepeatedSteps | undefined
   readonly onStateFailure: (error: StateError) => void
 }
 
@@ -106,17 +114,7 @@ interface MapGiven {
   readonly onStateFailure: (error: StateError) => void
 }
 
-interface TimesBefore {
-  readonly times: RunTimes
-  /** Of steps that have not ended, by id. */
-  readonly stepMs: ReadonlyMap<string, number>
-  readonly sessions: readonly TimeSpan[]
-  /** Until when they are counted, by the monotonic clock of this process. */
-  readonly untilMs: number
-}
-
 const GRACE = '5s'
-const OPEN = ['waiting', 'parked', 'running'] as const
 /** A ledger that fails is told to whoever uses it next, and by the close at the latest. */
 const OWN_DURABLE = { onFailure: () => undefined, identity: { role: 'conductor' } } as const
 /** Of a process that conducts maps: `max_parallel` of each map decides, which may be raised while it runs. */
@@ -184,10 +182,32 @@ export class Session {
   }
 
   /** Conducts the run to its end, or until it is asked to stop. */
-  async conduct(run: DurableRun, given: RunNotes): Promise<RunEnd> {
-    let notes = given
+  async conduct(run: DurableRun, notes: RunNotes): Promise<RunEnd> {
     const { ledger, settings } = this.parts
-    const recorded = await this.recorded(run, notes)
+    const { listener, areStepsTold = listener !== undefined } = settings
+    const recorded = await this.recorded(run, notes, areStepsTold)
+    await this.tellStart(run, recorded)
+    let passage = await this.passage(run, notes, recorded)
+    const again = await this.takenForFinally(run, passage.end)
+    try {
+      if (again !== undefined) {
+        const ending = notesOf(again.record)
+        passage = await this.passage(again, ending, await this.recorded(again, ending, false))
+      }
+      const { end, failure } = passage
+      await this.conclude(again ?? run, end, passage.notes)
+      if (failure !== undefined) throw failure
+      await settings.atEnd?.(ledger, end)
+      return end
+    } finally {
+      again?.release()
+    }
+  }
+
+  /** From taking the run to giving it up; what was begun has ended then. */
+  private async passage(run: DurableRun, given: RunNotes, recorded: RecordedSteps): Promise<Passage> {
+    let notes = given
+    const { settings } = this.parts
     const scripts = new ScriptPool()
     let stopped: Promise<void> | undefined
     let failure: StateError | undefined
@@ -201,14 +221,11 @@ export class Session {
       failure ??= error
       stop()
     }
-    const onGranted = async (): Promise<void> => {
-      const { repeatAfter: _repeatAfter, ...rest } = notes
-      notes = rest
+    const note = async (changed: RunNotes): Promise<void> => {
+      notes = changed
       await run.change({ detail: this.mask(notesAsJson(notes)) })
     }
-    const repeat = notes.repeatAfter === undefined ? undefined : { after: notes.repeatAfter, onGranted }
-    const { performer, conductor } = this.handsOf({ run, notes, scripts, recorded, repeat, onStateFailure })
-    await this.tellStart(run, recorded)
+    const { performer, conductor } = this.handsOf({ run, notes, note, scripts, recorded, onStateFailure })
     settings.signal?.addEventListener('abort', stop, { once: true })
     if (settings.signal?.aborted === true) stop()
     const unwatch = this.watch(run, stop)
@@ -219,10 +236,7 @@ export class Session {
       await performer.settled()
       // What left its step's group on purpose lives as long as the run, and no longer.
       await endLeftovers(run.record.correlationId, { isPrefix: true, isOwn: true })
-      await this.conclude(run, end, notes)
-      if (failure !== undefined) throw failure
-      await settings.atEnd?.(ledger, end)
-      return end
+      return { end, notes, failure }
     } finally {
       settings.signal?.removeEventListener('abort', stop)
       unwatch()
@@ -236,22 +250,29 @@ export class Session {
     return outputs === undefined ? end : { ...end, outputs: this.mask(outputs) as Readonly<Record<string, Json>> }
   }
 
-  private async recorded(run: DurableRun, { isInOrder, repeatAfter }: RunNotes): Promise<RecordedSteps> {
-    const { ledger, plan, settings } = this.parts
+  private async recorded(run: DurableRun, notes: RunNotes, areStepsTold: boolean): Promise<RecordedSteps> {
+    const { ledger, plan } = this.parts
+    const { isInOrder, repeatAfter } = notes
     if (run.record.resumes === 0) return new RecordedSteps()
-    const { listener, areStepsTold = listener !== undefined } = settings
     // Steps that run again may refer to any before them.
     const areAllRead = areStepsTold || repeatAfter !== undefined
     return recordedSteps(run, { ledger, plan, isInOrder: isInOrder === true, areAllRead })
   }
 
-  /** The time of the earlier attempts of a step, which runs again. */
-  private async recall({ id, record }: DurableRun, step: string): Promise<void> {
-    const { ledger, events } = this.parts
-    const task = await ledger.get({ ...scopeOf(id), id: step })
-    if (task === undefined) return
-    const sessions = await readSessions(ledger, record, await runEvents(ledger, id), await ledger.now())
-    events.recall(new Map([[step, await this.activeMs(task, sessions)]]))
+  /** The run once more, if somebody has cancelled it and its steps of `finally` are still to run. */
+  private async takenForFinally(run: DurableRun, { state }: RunEnd): Promise<DurableRun | undefined> {
+    const { durable, ledger, plan, settings } = this.parts
+    if (state !== 'cancelled' || settings.signal?.aborted === true) return undefined
+    const { record } = await durable.runs.find(run.id)
+    if (!(await isFinallyLeft(ledger, record, plan))) return undefined
+    // Before it is taken again: events would be told twice.
+    run.release()
+    try {
+      return await durable.runs.take(run.id, { ...this.conductWith, fence: record.fence })
+    } catch (error) {
+      if (error instanceof TaskRefusedError && error.kind === 'locked') return undefined
+      throw error
+    }
   }
 
   private async isCancelled({ id }: DurableRun): Promise<boolean> {
@@ -272,8 +293,8 @@ export class Session {
   }
 
   private handsOf(given: Given): { performer: Performer; conductor: Conductor } {
-    const { run, notes, scripts, recorded, repeat, onStateFailure } = given
-    const { plan, settings, state, masker, events } = this.parts
+    const { run, notes, scripts, recorded, onStateFailure } = given
+    const { plan, settings, state, masker, events, ledger } = this.parts
     const { env, grace = GRACE, onOutput, output } = settings
     const { cwd, documentDir, params } = notes
     const { id: runId, record } = run
@@ -298,9 +319,11 @@ export class Session {
     const takeOverMap = (map: MapPlan): Promise<void> => conducting(map, AbortSignal.abort()).takeOverLost()
     const isMapBegun = (map: MapPlan): Promise<boolean> => this.isMapBegun(runId, map)
     const isRedriveOnly = settings.maps?.redrive?.isOnly === true
-    const known = { run, plan, scope, performer, events, conductMap, takeOverMap, isMapBegun, recorded, isCancelled }
-    const recall = (step: string): Promise<void> => this.recall(run, step)
-    const conductor = new Conductor({ ...known, recall, isRedriveOnly, ...(repeat && { repeat }) })
+    const figuresOf: ConductorParts['recallMap'] = (map) => recallMap({ ledger, state, runId }, map)
+    const maps = { conductMap, takeOverMap, recallMap: figuresOf, isMapBegun }
+    const recall = async (step: string): Promise<void> => events.recall(await stepTimeBefore(ledger, run, step))
+    const known = { run, plan, scope, performer, events, recorded, recall, isCancelled }
+    const conductor = new Conductor({ ...known, ...maps, ...changesOf(given), isRedriveOnly })
     return { performer, conductor }
   }
 
@@ -334,6 +357,7 @@ export class Session {
         failedStep,
         ...(outputs !== undefined && { outputs }),
         ...(outputsError !== undefined && { outputsError }),
+        ...(kept.ending && end.state !== 'interrupted' && { ending: endingOnly(kept.ending) }),
         times: counted,
       }),
     )
@@ -351,7 +375,7 @@ export class Session {
 
   private async tellStart(run: DurableRun, recorded: RecordedSteps): Promise<void> {
     const { ledger, plan, events, tell } = this.parts
-    const { times, stepMs, untilMs } = await this.timesBefore(run)
+    const { times, stepMs, untilMs } = await timesBefore(ledger, run)
     events.recall(stepMs)
     const steps = plan.phases.map(({ id, name }) => {
       return { id, name, state: recorded.get(id)?.state ?? ('pending' as const) }
@@ -364,36 +388,26 @@ export class Session {
     const about = { run: id, name: plan.name, steps, counts, resumes }
     tell({ type: 'run_started', timeMs: Date.now(), ...about, ...times }, untilMs)
   }
-
-  /** What was spent on the run, and on each of its steps, until now: by earlier processes, and by taking it up. */
-  private async timesBefore({ id, record }: DurableRun): Promise<TimesBefore> {
-    const { ledger } = this.parts
-    const now = await ledger.now()
-    const untilMs = monotonicMs()
-    if (record.resumes === 0)
-      return {
-        times: { ...NO_TIME, activeMs: Math.max(0, now - record.createdAtMs) },
-        stepMs: new Map(),
-        sessions: [],
-        untilMs,
-      }
-    const sessions = await readSessions(ledger, record, await runEvents(ledger, id), now)
-    const stepMs = new Map<string, number>()
-    for await (const page of tasksOfRun(ledger, id, { statuses: OPEN }))
-      for (const task of page) stepMs.set(task.id, await this.activeMs(task, sessions))
-    return { times: await spentTimes(ledger, record, sessions), stepMs, sessions, untilMs }
-  }
-
-  /** How long the attempts of a step ran; an attempt that was in flight when its process was killed has no row yet. */
-  private async activeMs(task: TaskRecord, sessions: readonly TimeSpan[]): Promise<number> {
-    const { current } = task.progress
-    const cut = task.status === 'running' && current ? [{ startedAtMs: current.startedAtMs, endedAtMs: Infinity }] : []
-    const rows: readonly AttemptTime[] = await this.parts.ledger.attempts(task)
-    return [...rows, ...cut].reduce((sum, row) => sum + attemptMs(row, sessions), 0)
-  }
 }
 
-/** Not moved when somebody sets the clock of the system. */
-function monotonicMs(): number {
-  return Math.round(performance.now())
+/** Outputs of a run that has ended are kept with the run. */
+function endingOnly({ state, stopReason, failedStep }: RunEnding): RunEnding {
+  return { state, stopReason, failedStep }
+}
+
+/** What of the notes the conductor goes by, and what it records there. */
+function changesOf({ notes, note }: Given): Pick<ConductorParts, 'repeat' | 'ending' | 'onEnding'> {
+  let now = notes
+  const change = (changed: RunNotes): Promise<void> => note((now = changed))
+  const onGranted = (): Promise<void> => {
+    const { repeatAfter: _repeatAfter, ...rest } = now
+    return change(rest)
+  }
+  return {
+    ...(notes.repeatAfter !== undefined && { repeat: { after: notes.repeatAfter, onGranted } }),
+    ending: notes.ending,
+    onEnding: async ({ undecided: _undecided, left: _left, ...ending }) => {
+      if (now.ending === undefined) await change({ ...now, ending })
+    },
+  }
 }

@@ -50,10 +50,12 @@ export class StepLook {
   }
 
   step(step: StepPlan, task: TaskRecord | undefined): StepView {
-    if (task !== undefined) return this.task(task, step.action.kind, step.name)
+    const part = step.part === undefined ? {} : { part: step.part }
+    if (task !== undefined) return { ...this.task(task, step.action.kind, step.name), ...part }
     return {
       id: step.id,
       name: step.name,
+      ...part,
       kind: step.action.kind,
       state: 'pending',
       generation: 1,

@@ -5,6 +5,7 @@
  */
 import type { StopReason } from 'reprise'
 import type { FailureRecord, Json } from 'reprise/durable'
+import type { HandlerPart } from '../plan/plan.js'
 import type { HaltReason, ItemState, MapCounts } from './map-views.js'
 
 export const RUN_STATES = [
@@ -108,6 +109,8 @@ export interface SessionView {
 export interface StepView {
   readonly id: string
   readonly name: string
+  /** The list of the document that it stands in; absent for `steps`. */
+  readonly part?: HandlerPart
   readonly kind: string
   readonly state: StepState
   readonly generation: number

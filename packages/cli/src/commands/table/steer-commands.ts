@@ -9,7 +9,7 @@ export const STEER_COMMANDS: readonly CommandEntry[] = [
     summary: 'end a run: the running attempt is stopped, and nothing further is started',
     values: [['<run>', RUN_TEXT]],
     examples: [['cancel nightly-7', '']],
-    more: 'It can be called from any process that uses the store. A cancelled run is\nresumed only with --reset-retries.',
+    more: 'It can be called from any process that uses the store. The steps of `finally` run\nin the process that conducts the run, else here; a second cancel ends them too.\nA cancelled run is resumed only with --reset-retries.',
     load: () => import('../cancel.js'),
   },
   {

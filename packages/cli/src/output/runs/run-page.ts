@@ -85,6 +85,10 @@ function factLines(run: RunDetail, nowMs: number, look: Look): string[] {
   ]
 }
 
+function stepCell({ name, part }: StepView): string {
+  return part === undefined ? plainText(name) : `${plainText(name)} (${part})`
+}
+
 function columns(run: RunDetail, nowMs: number, look: Look): FittedColumn<StepView>[] {
   const { style } = look
   const bar: FittedColumn<StepView>[] = []
@@ -94,7 +98,7 @@ function columns(run: RunDetail, nowMs: number, look: Look): FittedColumn<StepVi
     bar.push({ title: '', cell, paint: () => (text) => paintStep(text, look), expendable: 2 })
   }
   return [
-    { title: 'step', cell: (step) => plainText(step.name), paint: () => style.bold, least: 10 },
+    { title: 'step', cell: stepCell, paint: () => style.bold, least: 10 },
     { title: 'state', cell: (step) => stepLabel(step.state, look), paint: (step) => stepPaint(step.state, look) },
     { title: 'attempts', align: 'right', cell: attempts },
     { title: 'waited', align: 'right', cell: (step) => waitedText(step.waitedMs, step.retryBudgetMs), expendable: 4 },

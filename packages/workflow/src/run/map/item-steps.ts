@@ -135,11 +135,14 @@ export class ItemSteps {
       }
       if (onFailure === 'stop') throw this.final(error, step, template)
       const fallback = { ...contextFor(step, context), idempotencyKey: `${context.idempotencyKey}/${step.id}.fallback` }
+      let result: StepResult
       try {
-        return this.taken(step, site, await performer.perform(step, onFailure.fallback, fallback, site))
+        result = await performer.perform(step, onFailure.fallback, fallback, site)
       } catch (again) {
         throw this.final(again, step, template)
       }
+      if (onFailure.afterwards === 'fail') throw this.final(error, step, template)
+      return this.taken(step, site, result)
     }
   }
 
