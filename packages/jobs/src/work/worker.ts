@@ -110,11 +110,17 @@ export async function startWorker({ ledger, waking, policy }: WorkerParts, optio
   return workerOf(datacenter, durable, performer, waking)
 }
 
+/** The longest time that Node's timers take. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** The process of a worker that waits for work lives: timers of the durable driver alone do not keep it. */
 function workerOf(datacenter: string, durable: Durable, performer: Performer, waking: WakingLedger): JobWorker {
+  const aliveWhileOpen = setInterval(() => undefined, MAX_TIMER_MS)
   return {
     datacenter,
     drain: () => durable.drain(),
     close: async () => {
+      clearInterval(aliveWhileOpen)
       waking.leave(durable)
       await durable.close()
       await performer.close()

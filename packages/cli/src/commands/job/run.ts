@@ -9,7 +9,7 @@ import { openSource } from '../../input/open-source.js'
 import { writeNotes } from '../../output/problems.js'
 import { executeJob } from '../../runs/jobs/execute-job.js'
 import { keepGroups, USUAL_SLOTS } from '../../runs/jobs/local-groups.js'
-import { withNewJobs } from '../../runs/jobs/with-jobs.js'
+import { submitTo, withNewJobs } from '../../runs/jobs/with-jobs.js'
 import { withId } from './submit.js'
 
 type Options = { readonly jobId?: string; readonly slots?: string }
@@ -23,7 +23,7 @@ export async function run(
   expectDocuments(file)
   writeNotes(file.file, file.notes, context)
   return withNewJobs(context, async (jobs) => {
-    const job = await jobs.submit(withId(file.submission, options.jobId), { isEmbedded: true })
+    const job = await submitTo(jobs, withId(file.submission, options.jobId), { isEmbedded: true })
     const groups = { directory: file.directory, slots }
     keepGroups(job.id, groups, context)
     return executeJob(jobs, job.id, file.request.datacenters, groups, context)

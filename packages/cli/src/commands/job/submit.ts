@@ -10,7 +10,7 @@ import { writeJson } from '../../output/json.js'
 import { writeNotes } from '../../output/problems.js'
 import { followJob } from '../../runs/jobs/follow-job.js'
 import { tellResult } from '../../runs/jobs/tell-result.js'
-import { withNewJobs } from '../../runs/jobs/with-jobs.js'
+import { submitTo, withNewJobs } from '../../runs/jobs/with-jobs.js'
 import { untilSignal } from '../../runs/until-signal.js'
 
 type Options = { readonly jobId?: string; readonly wait?: boolean }
@@ -23,7 +23,7 @@ export async function run(
   const file = await readJobFile(await openSource(name, context))
   writeNotes(file.file, file.notes, context)
   return withNewJobs(context, async (jobs) => {
-    const { id, isNew, settings: effective, clamps } = await jobs.submit(withId(file.submission, options.jobId))
+    const { id, isNew, settings: effective, clamps } = await submitTo(jobs, withId(file.submission, options.jobId))
     if (!settings.quiet) for (const { sentence } of clamps) world.stderr.write(`changed: ${plainText(sentence)}\n`)
     if (options.wait !== true) {
       if (settings.json) writeJson(world.stdout, { job: id, isNew, settings: effective, clamps })

@@ -10,7 +10,7 @@ import {
 } from '@reprise/workflow/internal'
 import { isRepriseError } from 'reprise'
 import type { CommandContext } from '../../command-context.js'
-import { RefusedError } from '../../failures.js'
+import { RefusedError, UsageError } from '../../failures.js'
 
 /** More jobs than these are not searched for a name or the beginning of an id. */
 const SEARCHED = 200
@@ -23,6 +23,18 @@ export async function withNewJobs<T>({ world, settings }: CommandContext, act: (
     return await act(jobs)
   } finally {
     await jobs.close()
+  }
+}
+
+/** Submits a job; a field of it that is wrong, such as the id from a flag, is wrong usage. */
+export async function submitTo(jobs: Jobs, ...submission: Parameters<Jobs['submit']>): ReturnType<Jobs['submit']> {
+  try {
+    return await jobs.submit(...submission)
+  } catch (error) {
+    if (!isRepriseError(error, 'invalid_options')) throw error
+    const [first] = error.problems
+    const message = error.problems.map((problem) => `${problem.path}: ${problem.message}`).join('; ')
+    throw new UsageError(message, first?.suggestion)
   }
 }
 
