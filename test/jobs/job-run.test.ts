@@ -40,6 +40,14 @@ test('a job whose process is killed is completed by resume', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ jobId: 'j1', outcome: 'complete', completed: ['eu', 'us'] })
 })
 
+test('outputs that cannot be filled in fail the workflow, which is not retried', async () => {
+  cli = new CliFixture()
+  cli.write('job.yaml', job(`echo ${'x'.repeat(70_000)}`))
+  const { code, stdout } = await cli.reprise('job', 'run', 'job.yaml')
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/eu\/probe after 1 attempt: .*outputs: /)
+})
+
 test('a bad file creates nothing', async () => {
   cli = new CliFixture()
   cli.write('job.yaml', job('echo', 'retry_budget: -1\n'))

@@ -1,6 +1,6 @@
 import { RUN_STATES } from '@reprise/workflow/internal'
 import { expect, test } from 'vitest'
-import type { CommandEntry } from '../command.js'
+import type { CommandEntry, CommandModule } from '../command.js'
 import { runProgram } from '../program.js'
 import { COMMAND_GROUPS } from './command-table.js'
 import { STATE_CHOICES } from './table/look-commands.js'
@@ -38,11 +38,11 @@ test.each(examples)('`reprise $typed` of its help is understood', async ({ typed
   const called: string[] = []
   const standIn = (entry: CommandEntry, above: string): CommandEntry => {
     const name = `${above}${entry.name}`
-    if (entry.subcommands !== undefined) {
-      return { ...entry, subcommands: entry.subcommands.map((one) => standIn(one, `${name} `)) }
-    }
+    const subcommands = entry.subcommands?.map((one) => standIn(one, `${name} `))
     const run = async (): Promise<void> => void called.push(name)
-    return { ...entry, load: () => Promise.resolve({ run }) }
+    // A command with subcommands may do something of its own.
+    const load = entry.load && ((): Promise<CommandModule> => Promise.resolve({ run }))
+    return { ...entry, ...(load && { load }), ...(subcommands && { subcommands }) }
   }
   const groups = [{ title: 'All', commands: entries.map((entry) => standIn(entry, '')) }]
   let said = ''

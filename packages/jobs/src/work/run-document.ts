@@ -100,9 +100,10 @@ function innerRunId({ jobId, datacenter, workflow, generation, attempt }: JobCon
 
 async function outputsOfRun(durable: Durable, runId: string, end: RunEnd): Promise<JobOutputs> {
   if (end.state === 'succeeded' || end.state === 'completed_with_failures') {
-    return (end as { readonly outputs?: JobOutputs }).outputs ?? {}
+    return end.outputs ?? {}
   }
   if (end.state === 'interrupted') throw new RefusedError('The worker stopped before the workflow had ended')
+  if (end.outputsError !== undefined) throw new UnfitWorkflowError(`outputs: ${end.outputsError}`)
   const run = await durable.runs.find(runId)
   const failed = (await run.tasks(['failed', 'undecided'])).find(({ id }) => id === end.failedStep)
   const why = failed?.progress.lastFailure?.message ?? end.stopReason ?? end.state

@@ -19,9 +19,9 @@ const RUNNING: readonly CommandEntry[] = [
       ['job run probe.yaml', 'needs no server: the store is a file'],
       ['job run probe.yaml --json | jq .outcome', ''],
     ],
-    more: `Stopped with Ctrl-C or killed, \`reprise resume JOB\` goes on with it. Exit codes: 0
-success; 3 partial or below the minimum, without success; 1 failed, timed out or
-cancelled. \`reprise explain FILE\` shows what a job may do.`,
+    more: `If it is stopped or killed, \`reprise resume JOB\` continues it.
+Exit codes: 0 success; 3 partial or below the minimum, without success; 1 failed,
+timed out or cancelled. \`reprise explain FILE\` shows what a job may do.`,
     load: () => import('../job/run.js'),
   },
   {
