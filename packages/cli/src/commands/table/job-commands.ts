@@ -110,11 +110,12 @@ const CHANGING: readonly CommandEntry[] = [
       ['job settings', 'of the environment, of the store, and what holds'],
       ['job settings --write', ''],
     ],
-    more: `Read from RETRY_BUDGET_DEFAULT, RETRY_BUDGET_MAX, RETRY_BUDGET_PER_WORKFLOW_DEFAULT,
-RETRY_BUDGET_PER_WORKFLOW_MAX, BEST_EFFORT_DEFAULT_MIN_DCS,
-BEST_EFFORT_DEFAULT_DEADLINE_SECONDS, BEST_EFFORT_DEADLINE_MAX_SECONDS,
-BEST_EFFORT_LATE_RESULT_POLICY and BEST_EFFORT_CHECK_INTERVAL_SECONDS. The stricter
-of the two holds for every job that is submitted.`,
+    more: `Read from RETRY_BUDGET_DEFAULT, RETRY_BUDGET_MAX,
+RETRY_BUDGET_PER_WORKFLOW_DEFAULT, RETRY_BUDGET_PER_WORKFLOW_MAX,
+BEST_EFFORT_DEFAULT_MIN_DCS, BEST_EFFORT_DEFAULT_DEADLINE_SECONDS,
+BEST_EFFORT_DEADLINE_MAX_SECONDS, BEST_EFFORT_LATE_RESULT_POLICY and
+BEST_EFFORT_CHECK_INTERVAL_SECONDS. The stricter of the two holds for every job
+that is submitted.`,
     load: async () => (await import('../job/change.js')).settings,
   },
 ]
