@@ -30,7 +30,7 @@ async function madeBy(ledger: Ledger, run: KindName): Promise<Made> {
     await Promise.all((await ledger.list({ scopeKind: 'task', scope: run })).map((task) => ledger.attempts(task)))
   )
     .flat()
-    .filter(({ execution }) => execution === 1)
+    .filter(({ execution, outcome }) => execution === 1 && outcome !== 'denied')
   const first = rows.filter(({ attempt }) => attempt === 1).length
   return { first, later: rows.length - first }
 }

@@ -15,13 +15,13 @@ export async function allTasks(ledger: Ledger, run: string): Promise<readonly Ta
   }
 }
 
-/** In the order of the names of their workflows. */
+/** In the order of the names of their workflows, without those that the budget denied: these were not made. */
 export async function allAttempts(ledger: Ledger, run: string): Promise<readonly AttemptRow[]> {
   const found: AttemptRow[] = []
   for (;;) {
     const after = found.at(-1)
     const page = await ledger.attemptsOfRun(run, { limit: PAGE, ...(after && { after }) })
     found.push(...page)
-    if (page.length < PAGE) return found
+    if (page.length < PAGE) return found.filter(({ outcome }) => outcome !== 'denied')
   }
 }
