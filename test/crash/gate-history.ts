@@ -88,7 +88,7 @@ interface Launch {
 /** Every number once, at its first start: an attempt that runs again does so with the grant it has. */
 function launchesOf({ task, rows }: TaskHistory): Launch[] {
   const { current } = task.progress
-  const first = rows.filter(({ execution }) => execution === 1)
+  const first = rows.filter(({ execution, outcome }) => execution === 1 && outcome !== 'denied')
   const launches = first.map(({ attempt, startedAtMs }) => ({ attempt, atMs: startedAtMs }))
   return task.status === 'running' && current?.execution === 1
     ? [...launches, { attempt: current.attempt, atMs: current.startedAtMs }]
@@ -160,7 +160,7 @@ async function openFaults(ledger: Ledger, { run, fromMs, toMs }: OpenSpan): Prom
   const histories = await historiesOf(ledger, scopeOfTasks(run), [])
   return histories.flatMap(({ task, rows }) => {
     const { current } = task.progress
-    const times = rows.map(({ startedAtMs }) => startedAtMs)
+    const times = rows.filter(({ outcome }) => outcome !== 'denied').map(({ startedAtMs }) => startedAtMs)
     if (task.status === 'running' && current !== null) times.push(current.startedAtMs)
     return times
       .filter((atMs) => atMs > fromMs + CLOCK_TOLERANCE_MS && atMs < toMs - CLOCK_TOLERANCE_MS)
