@@ -150,9 +150,15 @@ const CLI_FILES = {
   ],
   // What looks into a ledger.
   ledger: [
-    ...['ledger/', 'durable/', 'open/', 'sqlite/', 'internal/shared-ledger.', 'internal/redrive.'].map(
-      (name) => `packages/reprise/src/${name}`,
-    ),
+    ...[
+      'ledger/',
+      'durable/',
+      'open/',
+      'sqlite/',
+      'internal/shared-ledger.',
+      'internal/redrive.',
+      'internal/serve-',
+    ].map((name) => `packages/reprise/src/${name}`),
     ...['view/', 'state/', 'run/run-record.', 'operate/store.'].map((name) => `packages/workflow/src/${name}`),
     ...['state-', 'flat-', 'harmless-'].map((name) => `packages/cli/src/output/${name}`),
   ],
@@ -172,7 +178,7 @@ const CLI_FILES = {
     ...['run-argument.', 'follow.', 'until-signal.'].map((name) => `packages/cli/src/runs/${name}`),
   ],
   // What jobs are made of.
-  jobs: ['packages/jobs/src/', 'packages/cli/src/output/jobs/'],
+  jobs: ['packages/jobs/src/', 'packages/cli/src/output/jobs/', 'packages/cli/src/runs/jobs/'],
   // What conducts a run.
   letters: [
     'packages/workflow/src/operate/letters/',

@@ -32,7 +32,7 @@ const CASES: readonly (readonly [line: string, candidates: readonly string[]])[]
   ['reprise ps --state ', ['cancelled', 'completed_with_failures', 'failed', 'interrupted', 'running', 'succeeded']],
   ['reprise ps --state inter', ['interrupted']],
   ['reprise ps --color ', ['always', 'auto', 'never']],
-  ['reprise schema ', ['policy', 'workflow']],
+  ['reprise schema ', ['job', 'policy', 'workflow']],
   ['reprise completion ', ['bash', 'fish', 'zsh']],
   ['reprise init --template ', ['library', 'mapreduce', 'shell']],
   ['reprise explain --backoff ', ['exponential', 'fibonacci', 'fixed', 'linear']],

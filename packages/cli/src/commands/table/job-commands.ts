@@ -22,7 +22,7 @@ const RUNNING: readonly CommandEntry[] = [
     more: `If it is stopped or killed, \`reprise resume JOB\` continues it.
 Exit codes: 0 success; 3 partial or below the minimum, without success; 1 failed,
 timed out or cancelled. \`reprise explain FILE\` shows what a job may do.`,
-    load: () => import('../job/run.js'),
+    load: () => import('../job/run-job.js'),
   },
   {
     name: 'submit',
