@@ -81,7 +81,11 @@ export interface StepPlan {
   readonly id: string
   /** For people. */
   readonly name: string
-  /** The list of the document that it stands in; absent for `steps`. */
+  /**
+   * The list of the document that it stands in.
+   * @default `steps`
+   * @example { part: 'finally' }
+   */
   readonly part?: HandlerPart
   /** What it does. */
   readonly action: Action
