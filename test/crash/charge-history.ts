@@ -82,7 +82,8 @@ function lostFaults({ task, rows }: TaskHistory): string[] {
 /** I4: every retry of the task was charged once, over all its generations. */
 export function allotmentFaults({ task, rows }: TaskHistory): string[] {
   const { allotted = 0, retry } = task.progress
-  const earlier = rows.filter(({ generation }) => generation < task.generation)
+  // A retry that was denied was not charged, and made no attempt.
+  const earlier = rows.filter(({ generation, outcome }) => generation < task.generation && outcome !== 'denied')
   const attempts = new Set(earlier.map(({ generation, attempt }) => `${generation}:${attempt}`)).size
   const generations = new Set(earlier.map(({ generation }) => generation)).size
   // A retry that was granted and then cancelled has no attempt; a failure that was not retried was not charged.
