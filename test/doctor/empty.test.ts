@@ -63,7 +63,7 @@ test('a store without rows is salvaged, and one task is one', async () => {
 
 test('a task that was migrated from a version without a retry state is consistent', async () => {
   const store = `sqlite:${scene.path('tasks.db')}`
-  const policy = { attempts: 2, initialDelay: '1h' }
+  const policy = { attempts: 2, initialDelay: '1h', jitter: 'none' } as const
   const before = await openDurable(store)
   const parked = before.task('double', policy, () => {
     throw new Error('not yet')

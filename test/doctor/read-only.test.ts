@@ -14,7 +14,7 @@ beforeEach(async () => {
   directory = mkdtempSync(path.join(tmpdir(), 'reprise-read-only-'))
   file = path.join(directory, 'tasks.db')
   const durable = await openDurable(`sqlite:${file}`)
-  const task = durable.task('send', { attempts: 3, initialDelay: '1h' }, () => {
+  const task = durable.task('send', { attempts: 3, initialDelay: '1h', jitter: 'none' }, () => {
     throw new Error('no')
   })
   await task.start(null, { id: 'a' })
@@ -64,7 +64,7 @@ test('an inconsistent task of a program is cured by its cancel, as the doctor sa
     }),
   )
   const durable = await openDurable(`sqlite:${file}`)
-  await durable.task('send', { attempts: 3, initialDelay: '1h' }, () => null).cancel('a')
+  await durable.task('send', { attempts: 3, initialDelay: '1h', jitter: 'none' }, () => null).cancel('a')
   await durable.close()
   expect(await faults()).toEqual([])
 })

@@ -299,7 +299,7 @@ describe.each<[string, () => Promise<Ledger>]>([
         return to === 'failed' && task?.status === 'waiting' ? cancel(task, now) : {}
       },
     }
-    const policy = { attempts: 2, initialDelay: '10m' } as const
+    const policy = { attempts: 2, initialDelay: '10m', jitter: 'none' } as const
     const dependent = durable.task('needs', policy, async (_input: null) => {
       throw new Error('not yet')
     })
