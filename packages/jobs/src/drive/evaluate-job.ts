@@ -147,7 +147,7 @@ function acceptLate(job: JobRun, name: string, slot: Slot, now: number): Changes
     updatedAtMs: now,
   })
   const uncounted = { runs: [{ run: runOfJob(kept({ ...slot, isCounted: false })) }] }
-  // Stopped because the job had completed: nobody waits for its result.
+  // Stopped because the job had completed: its result is not needed.
   if (completion === null || slot.end === 'cancelled') return uncounted
   const about = { datacenter: name, end: slot.end, policy: settings.lateResultPolicy }
   const late = { name, end: slot.end, reportedAtMs: slot.reportedAtMs, hasLivingWorker: false }

@@ -59,7 +59,7 @@ export async function failDatacenter(
   await endWorkflows(ledger, { job, datacenters: [datacenter], isWanted, end })
 }
 
-/** The failure is shown with the job; nobody redrives it from a list of dead letters. */
+/** The job shows the failure, and `job retry` retries it: there is no dead letter for it. */
 function withoutLetter(settled: Settled): Settled {
   const task = { ...settled.task, progress: { ...settled.task.progress, acknowledged: true } }
   return { ...settled, task, tasks: [task], dead: [] }

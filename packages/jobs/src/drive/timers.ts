@@ -55,7 +55,7 @@ function followTimer(
 ): Changes {
   if (kind === 'stop' || kind === 'retry' || kind === 'dispatch') return {}
   const run = view.run(job)
-  // Removed, or being removed: nobody is interested any more.
+  // The job was removed, or is being removed: there is nothing to do.
   if (run === undefined || run.status === 'removing') return {}
   if (kind !== 'report') return evaluateJob(view, jobOf(run), living, now)
   const reporting = view.run(datacenterRun(job, datacenter))

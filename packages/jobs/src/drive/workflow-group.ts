@@ -8,7 +8,7 @@ import { afterSuccess } from '../rules/retry-grant.js'
 import { followEnds } from './workflow-ends.js'
 
 export const WORKFLOW_GROUP: TaskGroup = {
-  // What is between two attempts concerns nobody but the budget, which the driver has charged.
+  // A retry changes only the budget, which the driver has charged.
   classes: ['succeeded', 'failed', 'cancelled'],
   keys: (task) => {
     const { job, datacenter, budget, changesBudget, downstream } = workflowInputOf(task)
